@@ -28,9 +28,13 @@ const reads = ({
   summarized = '',
   precheck = '',
   comparison = '',
+  edge = '',
+  interfacesJob = '',
 }: Kept): Readonly<Record<string, Json>> => ({
+  'GET /automation_catalog/scheduled-jobs/:id/export': { id: interfacesJob },
   'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
+  'GET /configuration_manager/configs/:id/export': { id: edge },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
@@ -57,6 +61,40 @@ const manual = {
   formId: null,
 };
 const formId = '0123456789abcdef0123456a';
+const golden = {
+  data: [
+    {
+      _id: '0123456789abcdef0123456b',
+      base: '',
+      deviceType: 'cisco-ios',
+      name: 'Published',
+      root: {
+        attributes: {
+          configId: '0123456789abcdef0123456c',
+          deviceGroups: [],
+          devices: ['lab-01'],
+          ruleSet: { rules: ['ntp server <!ntp!>'] },
+          tasks: [],
+        },
+        children: [],
+        name: 'base',
+      },
+      treeId: '0123456789abcdef0123456d',
+      variables: { ntp: '10.0.0.1', token: '********' },
+      version: 'initial',
+    },
+  ],
+  status: 'success',
+  taskInstances: [],
+};
+const oldJob = {
+  _id: '0123456789abcdef0123456e',
+  name: 'WorkflowJob',
+  data: { workflowId: 'x', description: 'Old', formId: null, formData: null, formSchemaHash: 12 },
+  priority: 0,
+  tags: [],
+  type: 'normal',
+};
 const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 
 const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
@@ -203,6 +241,7 @@ const requests = ({
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
   'POST /configuration_manager/devicegroup': { body: { groupName: 'Temporary', deviceNames: 'a, b' } },
   'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Temporary' } },
+  'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
   'POST /configuration_manager/import/groups': { body: { groups: [{ name: 'Imported', devices: ['a'] }] } },
   'POST /configuration_manager/adapters': {
     body: {
@@ -307,6 +346,7 @@ const requests = ({
   'POST /automation_catalog/scheduled-jobs': {
     body: { name: 'Temporary', repeatInterval: 60_000, data: { workflowId: 'x' } },
   },
+  'POST /automation_catalog/import/scheduled-jobs': { body: { scheduledJobs: [oldJob] } },
   'POST /automation_catalog/automations/migration': { body: { agendaJobs: [interfacesJob] } },
   'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
   'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },

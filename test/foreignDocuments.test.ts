@@ -5,9 +5,20 @@ import { analyticTemplates, commandTemplates } from './foreign/commandTemplates.
 import { forms, oldForms } from './foreign/forms.ts';
 import type { Kind, Request } from './foreign/kind.ts';
 import { packages } from './foreign/packages.ts';
+import { scheduledJobs } from './foreign/scheduledJobs.ts';
+import { ownTrees, publishedTrees } from './foreign/trees.ts';
 import { type Answer, startService, type TestService } from './service.ts';
 
-const kinds: readonly Kind[] = [commandTemplates, analyticTemplates, packages, forms, oldForms];
+const kinds: readonly Kind[] = [
+  commandTemplates,
+  analyticTemplates,
+  packages,
+  forms,
+  oldForms,
+  publishedTrees,
+  ownTrees,
+  scheduledJobs,
+];
 
 /** `npm run soak` tries more documents than `npm test`. */
 const runs = process.env.SOAK_ROUNDS ? 10_000 : 300;

@@ -79,7 +79,6 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   ],
   'configuration-manager': [
     'commands/trees.ts',
-    'domain/treeSchemas.ts',
     'projections/trees.ts', // a package may bring them
   ],
   'json-forms': [

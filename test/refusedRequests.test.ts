@@ -62,6 +62,8 @@ const endpoint = (actionId: string, more: object = {}) => ({
 const banner = { active: true, text: 'x', dismissible: true, startTime: '2026-01-01T00:00:00.000Z', allPages: true };
 const strict = { type: 'object', title: 'Strict', required: ['n'], properties: { n: { type: 'integer' } } };
 
+const golden = (name: string, root: object = {}) => ({ data: [{ name, version: 'initial', root }] });
+
 /** One document of each kind, and what they refer to; ids by the words used below. */
 const world = async ({ ask }: TestService) => {
   const post = async (path: string, body: object) => ok(await ask('POST', path, body));
@@ -294,6 +296,14 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
         data: { workflowId: 'W' },
       }),
     ],
+    'POST /automation_catalog/import/scheduled-jobs': [
+      refuse('invalid', '/automation_catalog/import/scheduled-jobs', {
+        scheduledJobs: [{ name: 's', data: { workflowId: 'W', gbac: { read: ['ops'] } } }],
+      }),
+      refuse('conflict', '/automation_catalog/import/scheduled-jobs', {
+        scheduledJobs: [{ _id: w.scheduled, name: 's', data: { workflowId: 'other' } }],
+      }),
+    ],
     'POST /automation_catalog/automations/migration': [
       refuse('not_found', '/automation_catalog/automations/migration', { agendaJobs: [none] }),
       refuse('not_found', '/automation_catalog/automations/migration', { agendaJobs: [w.scheduled] }),
@@ -343,6 +353,10 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     ],
     [`POST ${cm}/devicegroup`]: [refuse('conflict', `${cm}/devicegroup`, { name: 'used', devices: [] })],
     [`DELETE ${cm}/devicegroups/:id`]: [refuse('conflict', `${cm}/devicegroups/used`)],
+    [`POST ${cm}/import/configs`]: [
+      refuse('conflict', `${cm}/import/configs`, { trees: [golden('used')] }),
+      refuse('invalid', `${cm}/import/configs`, { trees: [golden('new', { children: ['no node'] })] }),
+    ],
     [`POST ${cm}/import/groups`]: [
       refuse('conflict', `${cm}/import/groups`, {
         groups: [

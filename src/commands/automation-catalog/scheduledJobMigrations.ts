@@ -10,6 +10,8 @@ import {
 } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { gbacOfJob, scheduledJob, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
+import { unsafeIn } from '../../domain/engine/lenientSchemas.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { scheduledJobMigrations } from '../../projections/automation-catalog/scheduledJobMigrations.ts';
@@ -31,7 +33,7 @@ import { markScheduledJobMigrated } from './scheduledJobs.ts';
 const mostData = 32 * 1024 * 1024;
 
 /** Whether a migration of the job was decided, even if it is not carried out yet. */
-const isDecided = async (job: string, { query }: Tools): Promise<boolean> =>
+export const isDecided = async (job: string, { query }: Tools): Promise<boolean> =>
   (await query(scheduledJobMigrations, { field: 'job', op: 'equals', value: job })).length > 0;
 
 /** The data that the decision needs of each job, in the order of the request. */
@@ -72,7 +74,8 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
       ...about,
       migrated: false,
       unknownGroups: await unknownGroups(tools, groupsIn(gbac)),
-      form: formId == null ? undefined : await formNamed(formId, maskSecrets(formData ?? null), tools),
+      form: formId == null ? undefined : await formNamed(formId, plainValue(maskSecrets(formData ?? null)), tools),
+      unsafe: unsafeIn(formData),
       name: await nextFree(titleOf(content)),
     });
   }

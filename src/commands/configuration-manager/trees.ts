@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
+import { identityIn, importOne, sealTree } from '../../domain/configuration-manager/treeImports.ts';
 import {
+  importedTreeSchema,
   newNodeSchema,
   newTreeSchema,
   newVersionSchema,
-  treeDocumentSchema,
   variablesSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
 import {
@@ -11,16 +12,17 @@ import {
   addVersion,
   create,
   deleteVariables,
-  importOne,
   remove,
-  sealTree,
   sealVariables,
   setVariables,
   tree,
 } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import type { Members } from '../../domain/engine/exactJson.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
+import { trees } from '../../projections/configuration-manager/trees.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { importedId } from '../engine/imports.ts';
 import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(tree);
@@ -73,16 +75,21 @@ export const deleteTree = command({
   prepare: async ({ id, actor }, tools) => ({ referrers: await plansOf(id, actor, tools) }),
 });
 
-/** Imports one whole tree. `importedId` chooses the stream. */
+/** Imports one whole tree of any installation. `treeMeant` chooses the stream. */
 export const importTree = command({
   name: 'importTree',
-  input: Type.Object({ tree: treeDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({ tree: importedTreeSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   decide: importOne,
   locks: () => treeReferences,
   seal: (input, state, seal, kept) => ({
     ...input,
-    tree: sealTree(input.tree, [...kept.map(({ tree }) => tree), state], seal),
+    tree: sealTree(
+      input.tree,
+      state,
+      kept.map(({ tree }) => tree),
+      seal,
+    ),
   }),
   prepare: async ({ id, actor }, tools) => ({
     nodeReferrers: (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) =>
@@ -90,3 +97,7 @@ export const importTree = command({
     ),
   }),
 });
+
+/** Like `importedId`. An id of another form counts as the one that is derived from it. */
+export const treeMeant = (document: Members, fresh: string, tools: Tools): Promise<string> =>
+  importedId({ aggregate: tree, collection: trees }, identityIn(document), fresh, tools);

@@ -9,7 +9,7 @@ import { forms } from '../../projections/json-forms/forms.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { templates } from '../../projections/template-builder/templates.ts';
-import { importTree } from '../configuration-manager/trees.ts';
+import { importTree, treeMeant } from '../configuration-manager/trees.ts';
 import { type AnyCommand, commandsOf, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { formMeant, importForm } from '../json-forms/forms.ts';
@@ -146,7 +146,10 @@ export const kinds: readonly Kind[] = [
     member: 'template',
     inside: '/template',
   }),
-  kind({ types: ['golden-config'], collection: trees, command: importTree, member: 'tree' }),
+  {
+    ...kind({ types: ['golden-config'], collection: trees, command: importTree, member: 'tree' }),
+    meant: treeMeant,
+  },
 ];
 
 export const kindOf = (category: string): Kind | undefined =>

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { plainValue } from '../engine/exactJson.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { AutomationContent } from '../operations-manager/automations.ts';
@@ -82,6 +83,8 @@ export type Candidate = {
   /** The form that the job names; null if that form does not exist, undefined if the job names none. */
   readonly form?: FormRef | null | undefined;
   readonly formId?: string | null | undefined;
+  /** The place of an integer in the form data that no trigger can hold; undefined if there is none. */
+  readonly unsafe?: string | undefined;
   /** A free name for the automation. */
   readonly name: string;
 };
@@ -125,6 +128,22 @@ const refuseBad = (candidates: readonly Candidate[]): void => {
       const faults: [message: string, at: string][] = [];
       for (const group of candidate.unknownGroups) faults.push([missing('group', group), '/data/gbac']);
       if (candidate.form === null) faults.push([missing('form', candidate.formId), '/data/formId']);
+      return faults;
+    }),
+  );
+  refuse(
+    'unprocessable',
+    of((candidate) => {
+      const faults: [message: string, at: string][] = [];
+      const { content, unsafe } = candidate;
+      const interval = content?.repeatInterval;
+      if (interval != null && intervalOf(interval) === undefined)
+        faults.push([
+          `${called(candidate)} repeats at an interval that no schedule has: ${JSON.stringify(interval)}`,
+          '/repeatInterval',
+        ]);
+      if (unsafe !== undefined)
+        faults.push([`${called(candidate)} has an integer beyond 2^53-1 in its form data`, `/data/formData${unsafe}`]);
       return faults;
     }),
   );
@@ -198,7 +217,7 @@ export const triggersOf = (
   const both = {
     actionType: 'automations',
     actionId: automation,
-    formData,
+    formData: plainValue(formData) as typeof formData,
     formId: formName ?? formId,
     formSchemaHash,
   } as const;

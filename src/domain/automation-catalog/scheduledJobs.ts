@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
-import { authored, objectId, time } from '../engine/authors.ts';
+import { type Authored, authored, objectId, time } from '../engine/authors.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import type { Members } from '../engine/exactJson.ts';
+import { type Imported, importedIn } from '../engine/importedDocuments.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { intervalOf } from './intervals.ts';
@@ -11,7 +14,7 @@ const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, desc
 const text = (description: string) => nullable(Type.String(), description);
 const instant = (description: string) => nullable(time('ISO 8601'), description);
 
-const times = {
+export const times = {
   nextRunAt: instant('When it was to run next'),
   lastRunAt: instant('When it ran last'),
   lastFinishedAt: instant('When its last run ended'),
@@ -19,7 +22,7 @@ const times = {
   failedAt: instant('When it failed last'),
 };
 
-const members = {
+export const members = {
   name: name('Name; several may have the same'),
   ...times,
   repeatInterval: nullable(
@@ -91,18 +94,39 @@ export type ScheduledJob = Static<typeof content>;
 
 export type ScheduledJobEvent =
   | Event<'scheduledJobCreated', ScheduledJob>
+  /** Set to the content of an imported document, with its times and authors. */
+  | Event<'scheduledJobRestored', ScheduledJob & Authored & { readonly imported?: Members }>
   /** The id of the automation that the job has become. */
   | Event<'scheduledJobMigrated', { readonly automation: string }>;
 
-export type ScheduledJobState = { readonly content?: ScheduledJob; readonly automation?: string };
+export type ScheduledJobState = {
+  readonly content?: ScheduledJob;
+  readonly automation?: string;
+  /** The last import; undefined if there was none. */
+  readonly imported?: Imported<ScheduledJob>;
+};
 
-/** A job of an earlier version's scheduler. It stays as it is, before and after its migration. */
+/** The content, without times and authors. */
+const contentIn = ({
+  created: _,
+  createdBy: __,
+  lastUpdated: ___,
+  lastUpdatedBy: ____,
+  imported: _____,
+  ...content
+}: ScheduledJob & Partial<Authored> & { readonly imported?: Members }): ScheduledJob => content;
+
+/** A job of an earlier version's scheduler. It stays as it is from its migration on. */
 export const scheduledJob = aggregate<ScheduledJobState, ScheduledJobEvent>({
   area: 'automation-catalog',
   category: 'scheduledJob',
   initial: {},
   evolve: {
     scheduledJobCreated: (_, content) => ({ content }),
+    scheduledJobRestored: (_, data) => {
+      const content = contentIn(data);
+      return { content, ...importedIn(defined({ imported: data.imported }), content) };
+    },
     scheduledJobMigrated: (state, { automation }) => ({ ...state, automation }),
   },
   exists: ({ content }) => content !== undefined,
@@ -117,7 +141,7 @@ export const titleOf = ({ name, data }: ScheduledJob): string => data.name ?? na
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** The times of the job, in UTC with milliseconds. */
-const inUtc = (job: ScheduledJob): Partial<ScheduledJob> =>
+export const inUtc = (job: ScheduledJob): Partial<ScheduledJob> =>
   Object.fromEntries(
     Object.keys(times).flatMap((member) => {
       const given = job[member as keyof typeof times];

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { objectId } from '../engine/authors.ts';
+import type { Members } from '../engine/exactJson.ts';
 import { name } from '../engine/schemas.ts';
 
 /** A node of a golden configuration tree. */
@@ -47,42 +48,77 @@ export const treeSchema = Type.Object(
 );
 export type Tree = Omit<Static<typeof treeSchema>, 'versions'> & { readonly versions: readonly TreeVersion[] };
 
-/** A whole tree in a package, with its ids. trees.ts checks the nodes below the root. */
-export const treeDocumentSchema = Type.Object(
+/** A node of an imported tree in our own form. It may have further members. */
+export const importedNodeSchema = Type.Object({
+  name: Type.String({ description: 'Name' }),
+  configId: nodeSchema.configId,
+  children: nodeSchema.children,
+});
+
+const deviceType = Type.Optional(
+  Type.Union([Type.String(), Type.Null()], { description: 'Type of the devices that it is for' }),
+);
+
+/** An imported tree in our own form. Any object may have further members. */
+const ownTree = Type.Object(
   {
-    _id: Type.Optional(objectId('Id')),
+    _id: Type.Optional(Type.Unsafe<unknown>({ description: 'Id; one that has no 24 hexadecimal digits gets others' })),
     name: name('Name, unique among trees'),
-    deviceType: Type.Optional(
-      Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' }),
-    ),
+    deviceType,
     versions: Type.Array(
       Type.Object(
         {
           name: name('Name, unique among the versions of the tree'),
-          root: Type.Unsafe<TreeNode>(
-            Type.Object(nodeSchema, {
-              additionalProperties: false,
-              title: 'TreeNodeDocument',
-              description: 'The node at the top',
-            }),
-          ),
+          root: Type.Object({}, { additionalProperties: true, description: 'The node at the top' }),
           variables: Type.Optional(variables),
         },
-        {
-          additionalProperties: false,
-          title: 'TreeVersionDocument',
-          description: 'Version of a golden configuration tree',
-        },
+        { title: 'ImportedTreeVersion', description: 'Version of a golden configuration tree' },
       ),
       { minItems: 1, description: 'Versions, the oldest first' },
     ),
   },
-  { additionalProperties: false, title: 'TreeDocument', description: 'Golden configuration tree as it was read' },
+  { title: 'ImportedTree', description: 'Golden configuration tree, as an export gives it' },
 );
-export type TreeDocument = Static<typeof treeDocumentSchema>;
+export type OwnTree = Static<typeof ownTree>;
 
-/** Any node of such a document. */
-export const nodeDocumentSchema = Type.Object(nodeSchema, { additionalProperties: false });
+/** An imported tree in the form in which golden configurations are published. Any object may have further members. */
+const publishedTree = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          treeId: Type.Optional(Type.Unsafe<unknown>({ description: 'Id of the tree, the same in all items' })),
+          name: name('Name of the tree'),
+          deviceType,
+          version: name('Name of the version, unique among the items'),
+          root: Type.Object(
+            {},
+            {
+              additionalProperties: true,
+              description: 'The node at the top: {name, attributes: {configId}, children}',
+            },
+          ),
+        },
+        { title: 'PublishedTreeVersion', description: 'Version of a golden configuration tree' },
+      ),
+      { minItems: 1, description: 'Versions of one tree' },
+    ),
+  },
+  { title: 'PublishedTree', description: 'Golden configuration tree, as installations publish it' },
+);
+export type PublishedTree = Static<typeof publishedTree>;
+
+/** A tree in an import, of either form. */
+export const importedTreeSchema = Type.Unsafe<Members>({
+  description: 'Golden configuration tree of any installation',
+  if: { type: 'object', required: ['versions'], properties: { versions: {} } },
+  then: ownTree,
+  else: {
+    if: { type: 'object', required: ['data'], properties: { data: {} } },
+    then: publishedTree,
+    else: ownTree,
+  },
+});
 
 export const newTreeSchema = Type.Object(
   {

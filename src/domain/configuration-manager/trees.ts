@@ -1,20 +1,14 @@
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import { type Members, mark } from '../engine/exactJson.ts';
+import { type Imported, importedIn } from '../engine/importedDocuments.ts';
+import { withMembers, withoutMembers } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { maskNamed, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
-import {
-  type newNodeSchema,
-  type newTreeSchema,
-  type newVersionSchema,
-  nodeDocumentSchema,
-  type Tree,
-  type TreeDocument,
-  type TreeNode,
-  type TreeVersion,
-} from './treeSchemas.ts';
+import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
+import type { newNodeSchema, newTreeSchema, newVersionSchema, Tree, TreeNode, TreeVersion } from './treeSchemas.ts';
 
 export type TreeEvent =
   | Event<
@@ -35,18 +29,22 @@ export type TreeEvent =
   | Event<'treeVariablesSet', { readonly version: string; readonly variables: Readonly<Record<string, unknown>> }>
   | Event<'treeVariablesDeleted', { readonly version: string; readonly names: readonly string[] }>
   /** Set to the content of an imported document. */
-  | Event<'treeRestored', TreeContent>
+  | Event<'treeRestored', TreeContent & { readonly imported?: Members }>
   | Event<'treeDeleted', Record<string, never>>;
 
-type TreeContent = {
+export type TreeContent = {
   readonly name: string;
   readonly deviceType: string | null;
   readonly versions: readonly TreeVersion[];
 };
-export type TreeState = { readonly exists: boolean } & TreeContent;
+export type TreeState = TreeContent & {
+  readonly exists: boolean;
+  /** The last import; undefined if there was none. */
+  readonly imported?: Imported<TreeContent>;
+};
 
 const first = 'initial';
-const maxDepth = 64;
+export const maxDepth = 64;
 
 /** A tree with all its versions. The tree's stream decides which versions are added. */
 export const tree = aggregate<TreeState, TreeEvent>({
@@ -70,14 +68,17 @@ export const tree = aggregate<TreeState, TreeEvent>({
         root: withChild(one.root, parent, { name, configId, children: [] }),
       })),
     treeVariablesSet: (state, { version, variables }) =>
-      changed(state, version, (one) => ({ ...one, variables: { ...one.variables, ...variables } })),
+      changed(state, version, (one) => ({ ...one, variables: merged(one.variables, variables) })),
     treeVariablesDeleted: (state, { version, names }) =>
       changed(state, version, (one) => ({
         ...one,
-        variables: Object.fromEntries(Object.entries(one.variables).filter(([name]) => !names.includes(name))),
+        variables: withoutMembers(one.variables, (name) => names.includes(name)),
       })),
-    treeRestored: (_, content) => ({ exists: true, ...content }),
-    treeDeleted: (state) => ({ ...state, exists: false, versions: [] }),
+    treeRestored: (_, { name, deviceType, versions, imported }) => {
+      const content = { name, deviceType, versions };
+      return { exists: true, ...content, ...importedIn(defined({ imported }), content) };
+    },
+    treeDeleted: ({ name, deviceType }) => ({ exists: false, name, deviceType, versions: [] }),
   },
   exists: (state) => state.exists,
   names: ({ exists, name }) => (exists ? [{ kind: 'tree', name }] : []),
@@ -87,6 +88,10 @@ const changed = (state: TreeState, version: string, change: (version: TreeVersio
   ...state,
   versions: state.versions.map((one) => (one.name === version ? change(one) : one)),
 });
+
+/** The variables of an imported document may have marks. */
+const merged = (before: Members, variables: Members): Members =>
+  Object.hasOwn(before, mark) ? withMembers(before, variables) : { ...before, ...variables };
 
 const withChild = (node: TreeNode, parent: string, child: TreeNode): TreeNode =>
   node.configId === parent
@@ -189,101 +194,11 @@ export const deleteVariables = (state: TreeState, { version, variables }: Variab
   return names.length > 0 ? [{ topic: 'treeVariablesDeleted', data: { version, names } }] : [];
 };
 
-const nodeDocument = Compile(nodeDocumentSchema);
-
-/**
- * Throws `invalid` with the path for a malformed node, for two siblings with one name and for two nodes with one id.
- * The same for nodes that lie too deep.
- */
-const checkNodes = (root: TreeNode, path: string): void => {
-  const ids = new Set<string>();
-  const check = (node: TreeNode, path: string, depth: number): void => {
-    const [fault] = nodeDocument.Check(node) ? [] : nodeDocument.Errors(node);
-    if (fault)
-      throw new RequestError('invalid', `This is no node: ${fault.message}`, { path: path + fault.instancePath });
-    if (depth > maxDepth) throw new RequestError('invalid', `Nodes may lie ${maxDepth} levels deep`, { path });
-    if (ids.size === ids.add(node.configId).size)
-      throw new RequestError('invalid', 'Another node has this configId', { path: `${path}/configId` });
-    for (const [i, child] of node.children.entries()) check(child, `${path}/children/${i}`, depth + 1);
-    distinct(node.children, `${path}/children`);
-  };
-  check(root, path, 1);
-};
-
-const distinct = (named: readonly { readonly name: string }[], path: string): void => {
-  const names = new Set<string>();
-  named.forEach(({ name }, i) => {
-    if (names.size === names.add(name).size)
-      throw new RequestError('invalid', `Another one here has the name ${JSON.stringify(name)}`, {
-        path: `${path}/${i}/name`,
-      });
-  });
-};
-
 /** The tree for answers: secrets among the variables are masked, even those that an earlier version stored in clear. */
-export const maskTree = <T extends Tree | TreeDocument>(tree: T): T => ({
+export const maskTree = (tree: Tree): Tree => ({
   ...tree,
-  versions: tree.versions.map((version) =>
-    version.variables ? { ...version, variables: maskNamed(version.variables) } : version,
-  ),
+  versions: tree.versions.map((version) => ({ ...version, variables: maskNamed(version.variables) })),
 });
-
-/** An imported tree with sealed secrets. The mask keeps the secrets of `befores`. */
-export const sealTree = (
-  tree: TreeDocument,
-  befores: readonly { readonly versions: readonly (Pick<TreeVersion, 'name'> & Partial<TreeVersion>)[] }[],
-  seal: Seal,
-): TreeDocument => ({
-  ...tree,
-  versions: tree.versions.map((version, i) => {
-    if (!version.variables) return version;
-    const stored = befores.map(({ versions }) => versions.find(({ name }) => name === version.name)?.variables);
-    return {
-      ...version,
-      variables: sealImported(version.variables, stored, seal, `/versions/${i}/variables`) as TreeVersion['variables'],
-    };
-  }),
-});
-
-/** A reference to one node of the tree. */
-export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
-
-/**
- * Imports a whole tree with its ids, into its own stream or that of the tree with the same name. Nodes that plans refer
- * to must stay.
- */
-export const importOne = (
-  { exists, ...content }: TreeState,
-  {
-    tree: { _id, name, deviceType = null, versions },
-    overwrite = false,
-  }: { readonly tree: TreeDocument; readonly overwrite?: boolean },
-  { id, refs }: Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>,
-): readonly TreeEvent[] => {
-  distinct(versions, '/versions');
-  for (const [i, { root }] of versions.entries()) checkNodes(root, `/versions/${i}/root`);
-  const wanted = {
-    name,
-    deviceType,
-    versions: versions.map(({ name, root, variables = {} }) => ({ name, root, variables })),
-  };
-  const own = (_id ?? id) === id;
-  if (exists && (own || overwrite) && same(wanted, content)) return [];
-  if (exists && !overwrite)
-    throw new RequestError(
-      'conflict',
-      own ? 'A tree with this id exists with other content' : 'Another tree has this name',
-      { path: own ? '/_id' : '/name' },
-    );
-  const kept = ({ version, nodeId }: NodeReferrer) =>
-    wanted.versions.some((one) => one.name === version && findNode(one.root, nodeId));
-  if (exists)
-    refuseReferred(
-      refs.nodeReferrers.filter((one) => !kept(one)),
-      'replaced by one that lacks nodes',
-    );
-  return [{ topic: 'treeRestored', data: wanted }];
-};
 
 export const remove = (
   _: TreeState,

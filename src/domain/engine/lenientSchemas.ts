@@ -16,6 +16,9 @@ import { RequestError } from './requestError.ts';
  */
 export const ifItFits = Symbol('ifItFits');
 
+/** Marks the schema of a member that stays as it was written, with the marks of domain/engine/exactJson.ts. */
+export const asWritten = Symbol('asWritten');
+
 /** A schema as plain JSON Schema. The functions here look only at these keywords. */
 type Keywords = {
   readonly properties?: Readonly<Record<string, Keywords>>;
@@ -25,6 +28,7 @@ type Keywords = {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly [ifItFits]?: boolean;
+  readonly [asWritten]?: boolean;
 };
 
 /** The same schema, except that objects may have unknown members. */
@@ -63,6 +67,7 @@ export const partsBy =
     split(schema as Keywords, document, path) as Parts<Static<S>>;
 
 const split = (schema: Keywords, value: unknown, path: string): Parts<unknown> => {
+  if (schema[asWritten]) return { known: value, unknown: undefined };
   if (schema.anyOf) {
     const variant = schema.anyOf.find((one) => suits(one, value));
     if (variant) return split(variant, value, path);
@@ -121,7 +126,7 @@ const fits = (schema: Keywords, value: unknown): boolean => {
     check = (one) => validator.Check(one);
     compiled.set(schema, check);
   }
-  return check(plainValue(value));
+  return check(plainValue(value)) && (schema[asWritten] === true || unsafeIn(value) === undefined);
 };
 
 const membersOf = (entries: readonly (readonly [string, unknown])[]): Members | undefined => {
@@ -136,7 +141,7 @@ const plain = (value: unknown, path: string): unknown => {
 };
 
 /** The place of the first integer that JavaScript cannot hold; undefined if there is none. */
-const unsafeIn = (value: unknown): string | undefined => {
+export const unsafeIn = (value: unknown): string | undefined => {
   const number = exactNumber(value);
   if (number !== undefined) return /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number)) ? '' : undefined;
   if (!Array.isArray(value) && !isObject(value)) return undefined;

@@ -4,17 +4,14 @@ import { migrateAgendaJobs } from '../../commands/automation-catalog/scheduledJo
 import { createScheduledJob } from '../../commands/automation-catalog/scheduledJobs.ts';
 import { inWords, type migrationSchema } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { scheduledJobSchema, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
-import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { MigrationDoc } from '../../projections/automation-catalog/scheduledJobMigrations.ts';
-import { type ScheduledJobDoc, scheduledJobs } from '../../projections/automation-catalog/scheduledJobs.ts';
+import { scheduledJobs } from '../../projections/automation-catalog/scheduledJobs.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
-import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRoutes, Call, Join } from '../engine/route.ts';
-import { commandRoute, listRoute } from '../engine/routes.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
-
-const shown: Join<ScheduledJobDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
+import { scheduledJobTransferRoutes, shown } from './scheduledJobTransfer.ts';
 
 /**
  * The answer: which jobs were created and which were skipped. If nothing was stored, all jobs of the request had been
@@ -39,6 +36,7 @@ export const automationCatalogRoutes: AreaRoutes = {
   area: 'automation-catalog',
   prefix: '/automation_catalog',
   routes: [
+    ...scheduledJobTransferRoutes,
     listRoute({
       name: 'getScheduledJobs',
       method: 'get',
@@ -49,6 +47,17 @@ export const automationCatalogRoutes: AreaRoutes = {
       join: shown,
       envelope: results,
       answer: listed(scheduledJobSchema),
+    }),
+    getRoute({
+      name: 'getScheduledJob',
+      method: 'get',
+      path: '/scheduled-jobs/:id',
+      access: ['operators', 'readers'],
+      summary: 'Get a scheduled job',
+      get: scheduledJobs,
+      join: shown,
+      envelope: plain,
+      answer: scheduledJobSchema,
     }),
     commandRoute({
       name: 'createScheduledJob',

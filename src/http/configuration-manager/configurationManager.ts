@@ -4,9 +4,17 @@ import { deviceGroupRoutes } from './deviceGroups.ts';
 import { deviceRoutes } from './devices.ts';
 import { planRoutes } from './plans.ts';
 import { treeRoutes } from './trees.ts';
+import { treeTransferRoutes } from './treeTransfer.ts';
 
 export const configurationManagerRoutes: AreaRoutes = {
   area: 'configuration-manager',
   prefix: '/configuration_manager',
-  routes: [...treeRoutes, ...planRoutes, ...deviceGroupRoutes, ...adapterRoutes, ...deviceRoutes],
+  routes: [
+    ...treeTransferRoutes,
+    ...treeRoutes,
+    ...planRoutes,
+    ...deviceGroupRoutes,
+    ...adapterRoutes,
+    ...deviceRoutes,
+  ],
 };

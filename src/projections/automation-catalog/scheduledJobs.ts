@@ -22,6 +22,10 @@ export const scheduledJobs = projection<ScheduledJobDoc>()(scheduledJob, {
       automation: null,
       ...made(event),
     }),
+    scheduledJobRestored: (_, event) => {
+      const { imported: __, ...document } = event.data;
+      return { _id: idOf(event), ...document, migrated: false, automation: null };
+    },
     scheduledJobMigrated: (doc, event) =>
       doc && { ...doc, migrated: true, automation: event.data.automation, ...touched(event) },
   },

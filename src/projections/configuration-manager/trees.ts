@@ -27,7 +27,10 @@ export const trees = projection<Tree>()(tree, {
     treeNodeAdded: evolved('treeNodeAdded'),
     treeVariablesSet: evolved('treeVariablesSet'),
     treeVariablesDeleted: evolved('treeVariablesDeleted'),
-    treeRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
+    treeRestored: (_, event) => {
+      const { imported: __, ...content } = event.data;
+      return { _id: idOf(event), ...content };
+    },
     treeDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name },

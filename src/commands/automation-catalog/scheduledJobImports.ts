@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+import { everybody } from '../../domain/authorization/gbac.ts';
+import {
+  authorsIn,
+  importedScheduledJobSchema,
+  importOne,
+  sealJob,
+} from '../../domain/automation-catalog/scheduledJobImports.ts';
+import { gbacOfJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
+import { accountIds } from '../authorization/authors.ts';
+import { commandsOf } from '../engine/define.ts';
+import { formReferences } from '../json-forms/forms.ts';
+import { isDecided } from './scheduledJobMigrations.ts';
+
+/**
+ * Imports one scheduled job of any installation. All migrations take the lock of forms. So an import that replaces a job
+ * sees whether its migration was decided.
+ */
+export const importScheduledJob = commandsOf(scheduledJob)({
+  name: 'importScheduledJob',
+  input: Type.Object({ job: importedScheduledJobSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  decide: importOne,
+  locks: ({ content }) => (content ? formReferences : undefined),
+  gbac: ({ content }) => (content ? gbacOfJob(content) : everybody),
+  seal: (input, state, seal) => ({ ...input, job: sealJob(input.job, state, seal) }),
+  prepare: async ({ id, input, state }, tools) => ({
+    accounts: await accountIds([authorsIn(input.job)], tools),
+    decided: state.content !== undefined && (await isDecided(id, tools)),
+  }),
+});

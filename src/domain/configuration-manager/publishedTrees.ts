@@ -1,0 +1,153 @@
+import { same } from '../engine/changes.ts';
+import { derivedId } from '../engine/derivedIds.ts';
+import { exactEntries, inOrder, type Members } from '../engine/exactJson.ts';
+import type { Imported } from '../engine/importedDocuments.ts';
+import { isMembers, withMembers, withoutMembers } from '../engine/members.ts';
+import { RequestError } from '../engine/requestError.ts';
+import type { PublishedTree, TreeNode, TreeVersion } from './treeSchemas.ts';
+import type { TreeContent } from './trees.ts';
+
+/*
+ * Golden configurations as installations publish them: `{data: [item], ...}`, where each item is one version of one
+ * tree, and the id of a node is `attributes.configId`. This file translates them into our own form and back.
+ */
+
+export const isPublished = (document: Members): boolean =>
+  Object.hasOwn(document, 'data') && !Object.hasOwn(document, 'versions');
+
+const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{24}$/.test(value);
+
+/** The id of the tree that a document names: its own or one derived from it; undefined if the document has none. */
+export const treeIdOf = (given: unknown): string | undefined => {
+  if (isId(given)) return given;
+  return typeof given === 'string' && given !== '' ? derivedId(given) : undefined;
+};
+
+/**
+ * The document in our own form. Every unknown member is at the place of the object that it belongs to; those of
+ * `attributes` stay in there. Throws `invalid` with the path in the document.
+ */
+export const inOurForm = (document: Members): Members => {
+  const { data } = document as PublishedTree;
+  const { treeId, name, deviceType = null } = firstItem(document);
+  checkItems(data);
+  const _id = treeIdOf(treeId);
+  const tree = { ...(_id === undefined ? {} : { _id }), name, deviceType };
+  const seed = typeof treeId === 'string' ? treeId : name;
+  const versions = data.map((item, i) => {
+    const root = nodeInOurForm(item.root as Members, `/data/${i}/root`, idsIn(seed));
+    return versionInOurForm(item as unknown as Members, root, tree);
+  });
+  const known = { ...tree, versions };
+  return withMembers(
+    known,
+    withoutMembers(document, (member) => member === 'data' || member === '_id' || Object.hasOwn(known, member)),
+  );
+};
+
+/** The item that says what the tree is. */
+export const firstItem = (document: Members): PublishedTree['data'][number] => (document as PublishedTree).data[0]!; // the schema requires one
+
+const checkItems = (data: PublishedTree['data']): void => {
+  const versions = new Set<string>();
+  const treeId = data[0]?.treeId;
+  for (const [i, item] of data.entries()) {
+    if (!same(item.treeId, treeId))
+      throw new RequestError('invalid', 'A document holds the versions of one tree', { path: `/data/${i}/treeId` });
+    if (versions.size === versions.add(item.version).size)
+      throw new RequestError('invalid', `Another one here is the version ${JSON.stringify(item.version)}`, {
+        path: `/data/${i}/version`,
+      });
+  }
+};
+
+/** `name`, `deviceType` and `treeId` belong to the tree. They stay in the version only where they say something else. */
+const versionInOurForm = (
+  item: Members,
+  root: Members,
+  tree: { readonly _id?: string; readonly deviceType: string | null },
+): Members => {
+  const known = { name: item.version, root, ...(isMembers(item.variables) ? { variables: item.variables } : {}) };
+  const drops = (member: string): boolean =>
+    ['name', 'version', 'root', 'variables'].includes(member) ||
+    (member === 'treeId' && item.treeId === tree._id) ||
+    (member === 'deviceType' && item.deviceType === tree.deviceType);
+  return withMembers(known, withoutMembers(item, drops));
+};
+
+/** Makes the function that gives the nodes of one version their ids. No two get the same one. */
+const idsIn = (seed: string) => {
+  const used = new Set<string>();
+  return (given: unknown, path: string): string => {
+    let id = isId(given) ? given : derivedId(`${seed} ${path}`);
+    for (let n = 2; used.has(id); n++) id = derivedId(`${seed} ${path} ${n}`);
+    used.add(id);
+    return id;
+  };
+};
+
+const attributesOf = ({ attributes }: Members): Members => (isMembers(attributes) ? attributes : {});
+const childrenOf = ({ children }: Members): readonly Members[] => (Array.isArray(children) ? children : []);
+
+/** `path` is the node's place in the document, `within` its place below the root. */
+const nodeInOurForm = (node: Members, path: string, idOf: ReturnType<typeof idsIn>, within = ''): Members => {
+  const given = attributesOf(node).configId;
+  const configId = idOf(given, within);
+  const children = childrenOf(node).map((child, i) => {
+    const at = `/children/${i}`;
+    if (!isMembers(child)) throw new RequestError('invalid', 'A node is an object', { path: path + at });
+    return nodeInOurForm(child, path + at, idOf, within + at);
+  });
+  const known = { name: typeof node.name === 'string' ? node.name : '', configId, children };
+  const rest = withoutMembers(node, (member) => Object.hasOwn(known, member));
+  const attributes = isMembers(node.attributes)
+    ? withoutMembers(node.attributes, (name) => isOwnId(name, given, configId))
+    : undefined;
+  return withMembers(known, attributes ? withMembers(rest, { attributes }) : rest);
+};
+
+const isOwnId = (name: string, given: unknown, configId: string): boolean => name === 'configId' && given === configId;
+
+/** The document with everything that has changed since its import: variables, further nodes, further versions. */
+export const publishedNow = (
+  { document, content: then }: Imported<TreeContent>,
+  { versions }: Pick<TreeContent, 'versions'>,
+): Members => {
+  if (same(then.versions, versions)) return document;
+  const items = document.data as readonly Members[];
+  const before = new Map(then.versions.map((version, i) => [version.name, { version, item: items[i] }]));
+  const data = versions.map((version) => {
+    const origin = before.get(version.name);
+    return origin?.item ? itemNow(origin.item, origin.version, version) : newItem(items[0] ?? {}, version);
+  });
+  return withMembers(document, { data });
+};
+
+const itemNow = (item: Members, then: TreeVersion, now: TreeVersion): Members =>
+  withMembers(item, {
+    ...(same(then.variables, now.variables) ? {} : { variables: now.variables }),
+    ...(same(then.root, now.root) ? {} : { root: nodeNow(item.root as Members, then.root, now.root) }),
+  });
+
+/** Nodes are only ever added: the node that was the n-th child still is. */
+const nodeNow = (node: Members, then: TreeNode, now: TreeNode): Members => {
+  if (same(then, now)) return node;
+  const origins = childrenOf(node);
+  const children = now.children.map((child, i) => {
+    const [origin, before] = [origins[i], then.children[i]];
+    return origin && before ? nodeNow(origin, before, child) : newNode(child);
+  });
+  return withMembers(node, { children });
+};
+
+const newNode = ({ name, configId, children }: TreeNode): Members => ({
+  name,
+  attributes: { configId },
+  children: children.map(newNode),
+});
+
+/** A version that was added here. It says of its tree what the first item says. */
+const newItem = (first: Members, { name, root, variables }: TreeVersion): Members => {
+  const ofTree = exactEntries(first).filter(([member]) => ['name', 'deviceType', 'treeId'].includes(member));
+  return inOrder([...ofTree, ['version', name], ['root', newNode(root)], ['variables', variables]]);
+};

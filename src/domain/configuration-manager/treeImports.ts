@@ -1,0 +1,235 @@
+import { Compile } from 'typebox/compile';
+import { same } from '../engine/changes.ts';
+import type { Context } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import { exactEntries, inOrder, type Members } from '../engine/exactJson.ts';
+import { exported, type Imported, sameUnknown, type Words, withoutContent } from '../engine/importedDocuments.ts';
+import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
+import type { Parts } from '../engine/lenientSchemas.ts';
+import { isMembers, withMembers } from '../engine/members.ts';
+import { type Referrer, refuseReferred } from '../engine/references.ts';
+import { RequestError } from '../engine/requestError.ts';
+import { maskSecrets, type Seal, sealImported } from '../engine/secretFields.ts';
+import { firstItem, inOurForm, isPublished, publishedNow, treeIdOf } from './publishedTrees.ts';
+import { importedNodeSchema, type OwnTree, type TreeNode } from './treeSchemas.ts';
+import { findNode, maskTree, maxDepth, type TreeContent, type TreeEvent, type TreeState } from './trees.ts';
+
+/*
+ * Imports and exports of whole trees. A document has our own form, or the form in which golden configurations are
+ * published (publishedTrees.ts). It is stored as it was written.
+ */
+
+const nodeDocument = Compile(importedNodeSchema);
+
+/** Throws `invalid` with the path for a malformed node, for nodes that lie too deep and for two nodes with one id. */
+const checkNodes = (root: unknown, path: string): void => {
+  const ids = new Set<string>();
+  const check = (node: unknown, path: string, depth: number): void => {
+    if (!nodeDocument.Check(node)) {
+      const [fault] = nodeDocument.Errors(node);
+      throw new RequestError('invalid', `This is no node: ${fault?.message}`, {
+        path: path + (fault?.instancePath ?? ''),
+      });
+    }
+    if (depth > maxDepth) throw new RequestError('invalid', `Nodes may lie ${maxDepth} levels deep`, { path });
+    if (ids.size === ids.add(node.configId).size)
+      throw new RequestError('invalid', 'Another node has this configId', { path: `${path}/configId` });
+    for (const [i, child] of node.children.entries()) check(child, `${path}/children/${i}`, depth + 1);
+  };
+  check(root, path, 1);
+};
+
+const checkNames = (versions: OwnTree['versions']): void => {
+  const names = new Set<string>();
+  for (const [i, { name }] of versions.entries())
+    if (names.size === names.add(name).size)
+      throw new RequestError('invalid', `Another one here has the name ${JSON.stringify(name)}`, {
+        path: `/versions/${i}/name`,
+      });
+};
+
+/** The tree in a document: in our own form with all unknown members, and without them. */
+const treeIn = (document: Members): { readonly whole: Members; readonly content: TreeContent } => {
+  const whole = isPublished(document) ? inOurForm(document) : document;
+  const { name, deviceType = null, versions } = whole as OwnTree;
+  checkNames(versions);
+  for (const [i, { root }] of versions.entries()) checkNodes(root, `/versions/${i}/root`);
+  const content = {
+    name,
+    deviceType,
+    versions: versions.map(({ name, root, variables = {} }) => ({ name, root: nodeIn(root as TreeNode), variables })),
+  };
+  return { whole, content };
+};
+
+const nodeIn = ({ name, configId, children }: TreeNode): TreeNode => ({
+  name,
+  configId,
+  children: children.map(nodeIn),
+});
+
+/** The id, if the document names one, and the name of the tree in a document. */
+export const identityIn = (document: Members): { readonly _id?: string; readonly name: string } => {
+  const { name } = isPublished(document) ? firstItem(document) : (document as OwnTree);
+  const id = isPublished(document) ? firstItem(document).treeId : document._id;
+  return { name, ...defined({ _id: treeIdOf(id) }) };
+};
+
+/** The members of a document in our own form that the service does not know. */
+const unknownIn = (whole: unknown): Parts<unknown> => ({ known: undefined, unknown: ofTree(whole as Members) });
+
+const membersOf = (entries: readonly (readonly [string, unknown])[]): Members | undefined => {
+  const there = entries.filter(([, member]) => member !== undefined);
+  return there.length > 0 ? inOrder(there) : undefined;
+};
+const others = (object: Members, known: readonly string[]) =>
+  exactEntries(object).filter(([name]) => !known.includes(name));
+const inEach = (list: unknown, of: (item: Members) => Members | undefined): Members | undefined =>
+  membersOf((list as readonly Members[]).map((item, i) => [String(i), of(item)]));
+
+const ofTree = (tree: Members): Members | undefined =>
+  membersOf([
+    ...others(tree, ['_id', 'name', 'deviceType', 'versions']),
+    ['versions', inEach(tree.versions, ofVersion)],
+  ]);
+const ofVersion = (version: Members): Members | undefined =>
+  membersOf([...others(version, ['name', 'root', 'variables']), ['root', ofNode(version.root as Members)]]);
+const ofNode = (node: Members): Members | undefined =>
+  membersOf([...others(node, ['name', 'configId', 'children']), ['children', inEach(node.children, ofNode)]]);
+
+const importInOurForm = ({ document, content }: Imported<TreeContent>): Imported<TreeContent> => ({
+  document: isPublished(document) ? inOurForm(document) : document,
+  content,
+});
+
+/** Whether an import of the document would change nothing. */
+const isSame = (document: Members, { exists: _, imported, ...content }: TreeState): boolean => {
+  if (imported && isPublished(imported.document) && isPublished(document))
+    return same(document, publishedNow(imported, content));
+  const wanted = treeIn(document);
+  if (!same(wanted.content, content)) return false;
+  return sameUnknown(
+    wanted.whole,
+    imported ? { imported: importInOurForm(imported), content } : { content },
+    unknownIn,
+  );
+};
+
+/** The document with other variables in each version that has some. `path` points to them in the document. */
+const withVariables = (
+  document: Members,
+  work: (variables: Members, version: unknown, path: string) => unknown,
+): Members => {
+  const [list, name] = isPublished(document) ? ['data', 'version'] : ['versions', 'name'];
+  const versions = (document[list] as readonly Members[]).map((version, i) =>
+    isMembers(version.variables)
+      ? withMembers(version, { variables: work(version.variables, version[name], `/${list}/${i}/variables`) })
+      : version,
+  );
+  return withMembers(document, { [list]: versions });
+};
+
+/** The variables of each version of a document, by the name of the version. */
+const variablesIn = (document: Members): ReadonlyMap<unknown, unknown> => {
+  const found = new Map<unknown, unknown>();
+  withVariables(document, (variables, version) => {
+    found.set(version, variables);
+    return variables;
+  });
+  return found;
+};
+
+/** The other document in the form of the first; undefined if it cannot be translated. */
+const inFormOf = (document: Members, other: Members): Members | undefined => {
+  if (isPublished(document) === isPublished(other)) return other;
+  return isPublished(other) ? inOurForm(other) : undefined;
+};
+
+/**
+ * An imported tree with sealed secrets. The mask keeps those of `kept`, of the present variables and of the last import.
+ */
+export const sealTree = (
+  document: Members,
+  { versions, imported }: TreeState,
+  kept: readonly Members[],
+  seal: Seal,
+): Members => {
+  const befores = [
+    ...kept.map(variablesIn),
+    new Map(versions.map(({ name, variables }) => [name as unknown, variables])),
+  ];
+  const sealed = withVariables(document, (variables, version, path) =>
+    sealImported(
+      variables,
+      befores.map((before) => before.get(version)),
+      seal,
+      path,
+    ),
+  );
+  const stored = [...kept, ...(imported ? [imported.document] : [])].map((one) => inFormOf(document, one));
+  return sealDocument(sealed, stored, seal);
+};
+
+/**
+ * The places of the masked secrets for which nothing is stored, as JSON pointers, after the document was imported.
+ * `path` points to the document in the request.
+ */
+export const missingInTree = (
+  document: Members,
+  { versions, imported }: TreeState,
+  path: string,
+): readonly string[] => {
+  const stored = imported && inFormOf(document, imported.document);
+  if (!stored) return [];
+  const present = withVariables(
+    stored,
+    (variables, version) => versions.find(({ name }) => name === version)?.variables ?? variables,
+  );
+  return missingSecrets(present, path);
+};
+
+/**
+ * The export of a tree. In the words of an import it is the document of that import, except for what has changed since;
+ * without an import, the words are our own.
+ */
+export const exportedTree = (_id: string, { exists: _, imported, ...content }: TreeState, words: Words): Members => {
+  const shown = maskTree({ _id, ...content });
+  if (imported && words === 'imported' && isPublished(imported.document))
+    return maskSecrets(publishedNow(imported, content)) as Members;
+  return exported(imported && importInOurForm(imported), { content, shown }, words);
+};
+
+/** A reference to one node of the tree. */
+export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
+
+/**
+ * Imports a whole tree with its ids, into its own stream or that of the tree with the same name. Nodes that plans refer
+ * to must stay.
+ */
+export const importOne = (
+  state: TreeState,
+  { tree, overwrite = false }: { readonly tree: Members; readonly overwrite?: boolean },
+  { id, refs }: Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>,
+): readonly TreeEvent[] => {
+  const { content } = treeIn(tree);
+  const { exists } = state;
+  const own = (identityIn(tree)._id ?? id) === id;
+  if (exists && (own || overwrite) && isSame(tree, state)) return [];
+  if (exists && !overwrite)
+    throw new RequestError(
+      'conflict',
+      own ? 'A tree with this id exists with other content' : 'Another tree has this name',
+      { path: own ? idPath(tree) : namePath(tree) },
+    );
+  const kept = ({ version, nodeId }: NodeReferrer) =>
+    content.versions.some((one) => one.name === version && findNode(one.root, nodeId));
+  if (exists)
+    refuseReferred(
+      refs.nodeReferrers.filter((one) => !kept(one)),
+      'replaced by one that lacks nodes',
+    );
+  return [{ topic: 'treeRestored', data: { ...content, imported: withoutContent(tree, content) } }];
+};
+
+const idPath = (tree: Members): string => (isPublished(tree) ? '/data/0/treeId' : '/_id');
+const namePath = (tree: Members): string => (isPublished(tree) ? '/data/0/name' : '/name');
