@@ -1,14 +1,21 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Request } from '../../commands/engine/handle.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import type { ActionRoute, Call } from './route.ts';
-import { enveloped, faultSchema } from './schemas.ts';
+import { enveloped, faultSchema, missingSecretsSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
 import type { Service } from './service.ts';
 
 /** The result of one imported document. */
-type Taken = { readonly data: unknown; readonly position: number; readonly replayed: boolean };
+type Taken = {
+  readonly data: unknown;
+  readonly position: number;
+  readonly replayed: boolean;
+  /** The places in the request of the masked secrets for which nothing is stored (`missingIn`). */
+  readonly missingSecrets?: readonly string[];
+};
 
 type Import<Document extends TSchema> = Pick<
   ActionRoute,
@@ -16,16 +23,19 @@ type Import<Document extends TSchema> = Pick<
 > & {
   /** The member of the body that holds the documents. */
   readonly member: string;
+  /** The lenient schema of a document. */
   readonly document: Document;
   /** Schema of the answer for each imported document. */
   readonly shown: TSchema;
   /**
-   * Imports one document. `fresh` is an id for a document without one; a retry gets the same id. `about` is the part of
+   * Imports one document. It is given as it was written, with the marks of domain/engine/exactJson.ts. `path` points to
+   * it in the request. `fresh` is an id for a document without one; a retry gets the same id. `about` is the part of
    * the command's request that comes from the call.
    */
   readonly take: (
     given: {
       readonly document: Static<Document>;
+      readonly path: string;
       readonly overwrite: boolean;
       readonly fresh: string;
       readonly about: Omit<Request, 'id' | 'input'>;
@@ -63,7 +73,7 @@ const answerOf = (shown: TSchema) =>
   enveloped(
     Type.Array(
       Type.Union([
-        Type.Object({ success: Type.Literal(true), data: shown }),
+        Type.Object({ success: Type.Literal(true), data: shown, missingSecrets: missingSecretsSchema }),
         Type.Object({
           success: Type.Literal(false),
           data: Type.Object({ message: Type.String(), errors: Type.Array(faultSchema) }),
@@ -86,6 +96,7 @@ export const importRoute = <Document extends TSchema>({
 }: Import<Document>): ActionRoute => ({
   ...route,
   large: true,
+  exact: member,
   body: bodyOf(member, document),
   answer: answerOf(shown),
   run: async (call, service) => {
@@ -96,8 +107,9 @@ export const importRoute = <Document extends TSchema>({
     const taken: (Taken | RequestError)[] = [];
     for (const [index, document] of documents.entries()) {
       const fresh = newId(key === undefined ? undefined : `${key} ${index}`);
+      const path = `/${member}/${index}`;
       taken.push(
-        await take({ document, overwrite, fresh, about }, service, call).catch((error: unknown) => {
+        await take({ document, path, overwrite, fresh, about }, service, call).catch((error: unknown) => {
           if (error instanceof RequestError) return error;
           throw error;
         }),
@@ -115,20 +127,22 @@ export const importRoute = <Document extends TSchema>({
         defined({ faults: refused.flat(), retryAfterSeconds: first.retryAfterSeconds }),
       );
     return {
-      body: {
+      text: exactText({
         message: `Successfully imported ${done.length} of ${taken.length} ${member}`,
         data: taken.map((one, index) =>
           one instanceof RequestError
             ? { success: false, data: { message: one.message, errors: refused[index] } }
-            : { success: true, data: one.data },
+            : { success: true, data: one.data, ...missingOf(one) },
         ),
         metadata: {},
-      },
+      }),
       position: Math.max(0, ...done.map(({ position }) => position)),
       replayed: done.length > 0 && done.every(({ replayed }) => replayed),
     };
   },
 });
+
+const missingOf = ({ missingSecrets = [] }: Taken) => (missingSecrets.length > 0 ? { missingSecrets } : {});
 
 const faultsOf = ({ code, faults }: RequestError, path: string): readonly Fault[] =>
   faults.map((fault) => ({

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { createForm, deleteForms, formMeant, importForm, updateForm } from '../../commands/json-forms/forms.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { partsBy } from '../../domain/engine/lenientSchemas.ts';
 import { formDocumentSchema, formPatchSchema, formSchema } from '../../domain/json-forms/formSchemas.ts';
 import { type FormDoc, forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
@@ -25,6 +26,8 @@ const meant = (
   return idOrName;
 };
 
+const plainForm = partsBy(formDocumentSchema);
+
 const importForms = importRoute({
   name: 'importForms',
   method: 'post',
@@ -37,7 +40,8 @@ const importForms = importRoute({
   member: 'forms',
   document: formDocumentSchema,
   shown: formSchema,
-  take: async ({ document: form, overwrite, fresh, about }, service, call) => {
+  take: async ({ document, overwrite, fresh, about }, service, call) => {
+    const form = plainForm(document).known;
     const id = await formMeant(form, fresh, service.tools);
     const { doc, position, replayed } = await service.handle(importForm, { ...about, id, input: { form, overwrite } });
     return { data: await signed(doc as FormDoc, service, call), position, replayed };

@@ -3,6 +3,7 @@ import { importAutomation } from '../../commands/operations-manager/automationIm
 import { createAutomation, deleteAutomation, updateAutomation } from '../../commands/operations-manager/automations.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
 import { authored, objectId } from '../../domain/engine/authors.ts';
+import { partsBy } from '../../domain/engine/lenientSchemas.ts';
 import { automationDocumentSchema, automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
 import { automationMembers } from '../../domain/operations-manager/automations.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
@@ -20,6 +21,8 @@ const automationSchema = Type.Object(
 );
 const path = '/automations/:id';
 
+const plainAutomation = partsBy(automationDocumentSchema);
+
 const importAutomations = importRoute({
   name: 'importAutomations',
   method: 'put',
@@ -36,7 +39,8 @@ const importAutomations = importRoute({
   shown: Type.Union([automationSchema, Type.Null()], {
     description: 'The automation; null if it has been deleted since, or is still being made',
   }),
-  take: async ({ document: automation, overwrite, fresh: id, about }, { handle, tools, model }) => {
+  take: async ({ document, overwrite, fresh: id, about }, { handle, tools, model }) => {
+    const automation = plainAutomation(document).known;
     const { position, replayed } = await handle(importAutomation, { ...about, id, input: { automation, overwrite } });
     const imported =
       (await tools.find(automations, automation._id)) ?? (await tools.find(automations, automation.name));

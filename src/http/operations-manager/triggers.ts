@@ -5,6 +5,7 @@ import {
   importTrigger,
   updateTrigger,
 } from '../../commands/operations-manager/triggers.ts';
+import { partsBy } from '../../domain/engine/lenientSchemas.ts';
 import { triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
@@ -14,6 +15,8 @@ import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 
 const path = '/triggers/:id';
+
+const plainTrigger = partsBy(triggerSchema);
 
 const importTriggers = importRoute({
   name: 'importTriggers',
@@ -32,7 +35,7 @@ const importTriggers = importRoute({
     const { doc, position, replayed } = await service.handle(importTrigger, {
       ...about,
       id: trigger._id,
-      input: { trigger, overwrite },
+      input: { trigger: plainTrigger(trigger).known, overwrite },
     });
     return { data: doc, position, replayed };
   },
