@@ -315,6 +315,20 @@ const requests = ({
     params: { name: 'Temporary' },
     body: { variables: { a: 1 }, castDataType: 'number' },
   },
+  'POST /template_builder/import/templates': {
+    body: {
+      templates: [
+        {
+          name: 'Temporary',
+          template: '{{ a }}',
+          data: { a: 1 },
+          version: 2,
+          createdBy: { username: 'admin', provenance: 'Local AAA' },
+        },
+      ],
+      overwrite: true,
+    },
+  },
   'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
   'POST /prebuilts/import': {
     body: {

@@ -4,9 +4,10 @@ import { exactText, exactValue, type Members } from '../src/domain/engine/exactJ
 import { analyticTemplates, commandTemplates } from './foreign/commandTemplates.ts';
 import type { Kind, Request } from './foreign/kind.ts';
 import { packages } from './foreign/packages.ts';
+import { templates } from './foreign/templates.ts';
 import { type Answer, startService, type TestService } from './service.ts';
 
-const kinds: readonly Kind[] = [commandTemplates, analyticTemplates, packages];
+const kinds: readonly Kind[] = [commandTemplates, analyticTemplates, packages, templates];
 
 /** `npm run soak` tries more documents than `npm test`. */
 const runs = process.env.SOAK_ROUNDS ? 10_000 : 300;
@@ -30,7 +31,7 @@ describe('documents of other installations, over HTTP', () => {
   const taken = async (service: TestService, request: Request): Promise<string | null> => {
     const answer = await asked(service, request);
     assert.equal(answer.status, 200, `${answer.text}\n${request.body}`);
-    return answer.headers.get('x-position');
+    return answer.headers.get('x-event-position');
   };
 
   /** The text of an export, without white space. */

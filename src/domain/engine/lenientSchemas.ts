@@ -16,6 +16,9 @@ import { RequestError } from './requestError.ts';
  */
 export const ifItFits = Symbol('ifItFits');
 
+/** Marks the schema of a member that stays as it was written, with the marks of domain/engine/exactJson.ts. */
+export const asWritten = Symbol('asWritten');
+
 /** A schema as plain JSON Schema. The functions here look only at these keywords. */
 type Keywords = {
   readonly properties?: Readonly<Record<string, Keywords>>;
@@ -25,23 +28,31 @@ type Keywords = {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly [ifItFits]?: boolean;
+  readonly [asWritten]?: boolean;
 };
 
-/** The same schema, except that objects may have unknown members. */
+/**
+ * The same schema, except that objects may have unknown members. Schemas within it that have a title get another one,
+ * because the strict ones keep theirs.
+ */
 export const lenient = <S extends TSchema>(schema: S): S => opened(schema) as S;
 
 const opened = (schema: unknown): unknown => {
-  if (Array.isArray(schema)) return schema.map(opened);
   if (!isObject(schema)) return schema;
   if (ifItFits in schema) return { description: schema.description };
   const { additionalProperties, ...keywords } = schema;
   const open = additionalProperties === undefined || additionalProperties === false;
   const copy: Record<string, unknown> = open ? keywords : { ...keywords, additionalProperties };
   if (isObject(copy.properties))
-    copy.properties = Object.fromEntries(Object.entries(copy.properties).map(([name, one]) => [name, opened(one)]));
-  if (copy.items !== undefined) copy.items = opened(copy.items);
-  if (copy.anyOf !== undefined) copy.anyOf = opened(copy.anyOf);
+    copy.properties = Object.fromEntries(Object.entries(copy.properties).map(([name, one]) => [name, openedPart(one)]));
+  if (copy.items !== undefined) copy.items = openedPart(copy.items);
+  if (Array.isArray(copy.anyOf)) copy.anyOf = copy.anyOf.map(openedPart);
   return copy;
+};
+
+const openedPart = (schema: unknown): unknown => {
+  const part = opened(schema);
+  return isObject(part) && typeof part.title === 'string' ? { ...part, title: `Imported${part.title}` } : part;
 };
 
 /** The two parts of a document. */
@@ -63,6 +74,7 @@ export const partsBy =
     split(schema as Keywords, document, path) as Parts<Static<S>>;
 
 const split = (schema: Keywords, value: unknown, path: string): Parts<unknown> => {
+  if (schema[asWritten]) return { known: value, unknown: undefined };
   if (schema.anyOf) {
     const variant = schema.anyOf.find((one) => suits(one, value));
     if (variant) return split(variant, value, path);

@@ -126,12 +126,13 @@ const sealWithin = (value: Json, befores: readonly Json[], how: How, path: strin
 
 const textOf = (secret: Json): string => (typeof secret === 'string' ? secret : exactText(secret));
 
-const sealed = (secret: Json, befores: readonly Json[], how: How, path: string): Json => {
-  const { seal, keepsEqual, keepsMask } = how;
-  const stored = befores.find((before) => before !== undefined && before !== null);
-  if (secret === null || secret === undefined || (secret === stored && isSealed(stored))) return secret;
+const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual, keepsMask }: How, path: string): Json => {
+  const found = befores.filter((before) => !isNone(before));
+  // An import may have left a mask there. It counts only where there is nothing else.
+  const stored = found.find((before) => before !== mask) ?? found[0];
+  if (isNone(secret) || (secret === stored && isSealed(stored))) return secret;
   if (secret === mask) {
-    if (stored === undefined && keepsMask) return mask;
+    if (stored === mask || (stored === undefined && keepsMask)) return mask;
     if (stored === undefined)
       throw new RequestError('invalid', `${mask} keeps a secret, but none is stored here`, { path });
     // An earlier version stored this secret in clear.

@@ -3,8 +3,9 @@ import type { Request } from '../../commands/engine/handle.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
+import { missingSecretsSchema } from '../../domain/engine/schemas.ts';
 import type { ActionRoute, Call } from './route.ts';
-import { enveloped, faultSchema, missingSecretsSchema } from './schemas.ts';
+import { enveloped, faultSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
 import type { Service } from './service.ts';
 

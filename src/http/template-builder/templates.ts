@@ -1,15 +1,23 @@
 import { Type } from 'typebox';
-import { createTemplate, deleteTemplate, updateTemplate } from '../../commands/template-builder/templates.ts';
+import {
+  createTemplate,
+  deleteTemplate,
+  importTemplate,
+  templateMeant,
+  updateTemplate,
+} from '../../commands/template-builder/templates.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { cast, castSchema } from '../../domain/template-builder/casts.ts';
-import { templateSchema } from '../../domain/template-builder/templateSchemas.ts';
-import { maskTemplate } from '../../domain/template-builder/templates.ts';
+import { templateDocumentSchema, templateSchema } from '../../domain/template-builder/templateSchemas.ts';
+import { maskTemplate, missingIn, template } from '../../domain/template-builder/templates.ts';
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { exportedText } from '../engine/importedDocuments.ts';
+import { importRoute } from '../engine/imports.ts';
 import type { AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { changed, listed } from '../engine/schemas.ts';
+import { changed, listed, wordsSchema } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 
 const path = '/templates/:name';
@@ -82,6 +90,48 @@ const renderWithCast = actionRoute({
   },
 });
 
+const importTemplates = importRoute({
+  name: 'importTemplates',
+  method: 'post',
+  path: '/import/templates',
+  access: ['operators'],
+  summary: 'Import templates',
+  description:
+    'Takes templates of any installation. Ids, times and authors are kept, and so is what the service does not know. ' +
+    'The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
+  member: 'templates',
+  document: templateDocumentSchema,
+  shown: templateSchema,
+  take: async ({ document, overwrite, fresh, about, path }, service, call) => {
+    const id = await templateMeant(document, fresh, service.tools);
+    const input = { template: document, overwrite };
+    const { doc, position, replayed } = await service.handle(importTemplate, { ...about, id, input });
+    const missingSecrets = missingIn(await service.tools.state(template, id), path);
+    return { data: await join(doc as TemplateDoc, service, call), position, replayed, missingSecrets };
+  },
+});
+
+const exportTemplate = actionRoute({
+  name: 'exportTemplate',
+  method: 'get',
+  path: `${path}/export`,
+  access: ['operators', 'readers'],
+  summary: 'Export a template, by name or id',
+  description:
+    'What the import of templates takes back. The export also has what an import brought and the service does not ' +
+    'know. Secrets are masked.',
+  query: { as: wordsSchema },
+  answer: templateDocumentSchema,
+  run: async (call, service) => {
+    const entry = await service.entry(templates, call.params[named], call.actor);
+    const shown = await join(JSON.parse(entry.text) as TemplateDoc, service, call);
+    const { _id: id } = shown as TemplateDoc;
+    return {
+      text: await exportedText({ aggregate: template, id, shown: shown as object, words: call.query.as }, service),
+    };
+  },
+});
+
 /** Templates and their rendering (docs/templates.md). */
 export const templateRoutes: AreaRoutes = {
   area: 'template-builder',
@@ -111,6 +161,8 @@ export const templateRoutes: AreaRoutes = {
       envelope: withStatus(() => 'Successfully created template'),
       answer: changed(templateSchema),
     }),
+    importTemplates,
+    exportTemplate,
     getRoute({
       name: 'getTemplate',
       method: 'get',
