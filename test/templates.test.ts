@@ -413,6 +413,43 @@ describe('Templates over HTTP', () => {
     assert.equal(ok(await service.ask('GET', `${automations}/${foreign._id}/export`)).data.componentName, _id);
   });
 
+  it('include, import and extend each other by name, and only by name', async () => {
+    const castPath = (name: string) => `${path}/${name}/renderJinja2TemplateWithCast`;
+    const render = (name: string, context: object = {}) =>
+      service.ask('POST', `${path}/${name}/renderJinja`, { context });
+    await make('Part', { template: 'part of {{ name }}' });
+    await make('Tools', { template: '{% macro vlan(id) %}vlan {{ id }}{% endmacro %}' });
+    await make('Base', { template: 'begin {% block body %}{% endblock %} end' });
+    await make('Parser', { template: 'Value X', type: 'textfsm' });
+    await make('Whole', {
+      template:
+        '{% extends "Base" %}{% from "Tools" import vlan %}{% block body %}{% include "Part" %} {{ vlan(5) }}{% endblock %}',
+    });
+    assert.equal(ok(await render('Whole', { name: 'n' })), 'begin part of n vlan 5 end');
+    const given = {
+      template: '{% include which %}{% include "no such" ignore missing %}',
+      variables: { which: 'Part' },
+    };
+    assert.deepEqual(ok(await service.ask('POST', castPath('anything'), given)), { renderedTemplate: 'part of ' });
+    await make('Cycle', { template: '\n{% include "Circle" %}' });
+    await make('Circle', { template: '{% include "Cycle" %}' });
+    refused(await render('Cycle'), 422, /Cycle -> Circle -> Cycle/);
+    for (const name of ['nowhere', '/etc/passwd', '../Part', 'Parser'])
+      refused(
+        await service.ask('POST', castPath('anything'), { template: `\n{% include "${name}" %}` }),
+        422,
+        /line 2: TemplateNotFound: There is no template/,
+      );
+    await make('Failing', { template: '\n\n{{ 1 / 0 }}' });
+    refused(
+      await service.ask('POST', castPath('anything'), { template: '{% include "Failing" %}' }),
+      422,
+      /line 3 of 'Failing': ZeroDivisionError/,
+    );
+    ok(await service.ask('PUT', `${path}/Part`, { template: 'changed' }));
+    assert.equal(ok(await render('Whole')), 'begin changed vlan 5 end');
+  });
+
   it('refuse who has no role for it', async () => {
     await make('Guarded');
     refused(

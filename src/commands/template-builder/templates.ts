@@ -78,6 +78,14 @@ export const importTemplate = command({
   }),
 });
 
+/** The text of a stored Jinja2 template, by name or id; undefined if there is none. */
+export const templateText = async (idOrName: string, { find, state }: Tools): Promise<string | undefined> => {
+  const id = await find(templates, idOrName);
+  if (id === undefined) return undefined;
+  const { exists, content } = await state(template, id);
+  return exists && content.type === 'jinja2' ? content.template : undefined;
+};
+
 /** Like `importedId`. An id that another installation made in another form does not count. */
 export const templateMeant = (document: TemplateDocument, fresh: string, tools: Tools): Promise<string> =>
   importedId({ aggregate: template, collection: templates }, templateParts(document).known, fresh, tools);

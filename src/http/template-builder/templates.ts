@@ -6,6 +6,7 @@ import {
   templateMeant,
   updateTemplate,
 } from '../../commands/template-builder/templates.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { cast, castSchema } from '../../domain/template-builder/casts.ts';
 import { templateDocumentSchema, templateSchema } from '../../domain/template-builder/templateSchemas.ts';
@@ -29,19 +30,41 @@ const variables = (description: string) =>
     Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description })),
   );
 
-/** Renders a template when it is the caller's turn. Rendering ends when the caller no longer waits. */
+/** A template to render; `name` if it is a stored one. */
+type Source = { readonly template: string; readonly name?: string };
+
+/**
+ * Renders a template when it is the caller's turn. Rendering ends when the caller no longer waits. The template may use
+ * those that the caller may read.
+ */
 const rendered = (
-  template: string,
+  { template, ...source }: Source,
   variables: Readonly<Record<string, unknown>>,
   { actor, abandoned }: Call,
-  { renderer }: Service,
-): Promise<string> => renderer.render(template, variables, { account: actor.id, signal: abandoned() });
+  service: Service,
+): Promise<string> =>
+  service.renderer.render(template, variables, {
+    ...source,
+    account: actor.id,
+    signal: abandoned(),
+    find: (name) => textOfAnother(name, actor, service),
+  });
 
-/** The text of the stored template; throws `unprocessable` if its type cannot be rendered. */
-const stored = async ({ params, actor }: Call, { entry }: Service): Promise<string> => {
-  const { template, type }: TemplateDoc = JSON.parse((await entry(templates, params[named] ?? '', actor)).text);
+const textOfAnother = async (name: string, actor: Actor, { entry }: Service): Promise<string | undefined> => {
+  try {
+    const { template, type }: TemplateDoc = JSON.parse((await entry(templates, name, actor)).text);
+    return type === 'jinja2' ? template : undefined;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+};
+
+/** The stored template; throws `unprocessable` if its type cannot be rendered. */
+const stored = async ({ params, actor }: Call, { entry }: Service): Promise<Source> => {
+  const { name, template, type }: TemplateDoc = JSON.parse((await entry(templates, params[named] ?? '', actor)).text);
   if (type !== 'jinja2') throw new RequestError('unprocessable', `A template of type ${type} cannot be rendered`);
-  return template;
+  return { name, template };
 };
 
 const renderJinja = actionRoute({
@@ -50,13 +73,15 @@ const renderJinja = actionRoute({
   path: `${path}/renderJinja`,
   access: ['operators', 'readers'],
   summary: 'Render a template',
-  description: 'The stored template with the variables in context. The answer is the text, as a JSON string.',
+  description:
+    'The stored template with the variables in context. The answer is the text, as a JSON string. The template may ' +
+    'include, import and extend other stored templates by name.',
   body: Type.Object({ context: variables('Variables by name') }, { additionalProperties: false }),
   exact: 'context',
   answer: Type.String({ description: 'The rendered text' }),
   run: async (call, service) => {
-    const template = await stored(call, service);
-    return { body: await rendered(template, call.body.context ?? {}, call, service) };
+    const source = await stored(call, service);
+    return { body: await rendered(source, call.body.context ?? {}, call, service) };
   },
 });
 
@@ -68,7 +93,8 @@ const renderWithCast = actionRoute({
   summary: 'Render a template with cast',
   description:
     'Renders the template of the body if there is one, else the stored one. 422 where the rendered text is ' +
-    'no value of the type, with its first 200 characters.',
+    'no value of the type, with its first 200 characters. The template may include, import and extend stored ' +
+    'templates by name.',
   body: Type.Object(
     {
       template: Type.Optional(Type.String({ description: 'Text of a Jinja2 template, in place of the stored one' })),
@@ -85,8 +111,8 @@ const renderWithCast = actionRoute({
   }),
   run: async (call, service) => {
     const { variables = {}, castDataType = 'string', ...given } = call.body;
-    const template = given.template ?? (await stored(call, service));
-    return { text: `{"renderedTemplate":${cast(await rendered(template, variables, call, service), castDataType)}}` };
+    const source = given.template === undefined ? await stored(call, service) : { template: given.template };
+    return { text: `{"renderedTemplate":${cast(await rendered(source, variables, call, service), castDataType)}}` };
   },
 });
 
