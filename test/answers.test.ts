@@ -35,6 +35,7 @@ const reads = ({
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
   'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
+  'GET /template_builder/templates/:name/export': { name: 'IOS-XE uplink' },
 });
 
 const user = { username: 'admin', password: adminPassword };
@@ -319,14 +320,14 @@ const requests = ({
     body: {
       templates: [
         {
-          name: 'Temporary',
+          _id: '0123456789abcdef0123456b',
+          name: 'Imported',
           template: '{{ a }}',
           data: { a: 1 },
           version: 2,
           createdBy: { username: 'admin', provenance: 'Local AAA' },
         },
       ],
-      overwrite: true,
     },
   },
   'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },

@@ -137,15 +137,18 @@ export const importOne = (
   const isSame = (): boolean =>
     same(wanted, content) && sameUnknown(template, defined({ content, imported }), templateParts);
   if (exists && (own || overwrite) && isSame()) return [];
-  if (exists && !overwrite)
-    throw new RequestError(
-      'conflict',
-      own ? 'A template with this id exists with other content' : 'Another template has this name',
-      { path: own ? '/_id' : '/name' },
-    );
+  if (exists && !overwrite) throw taken(known._id, id);
   if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
   const authors = authorsOf(known, refs.accounts, context);
   return [{ topic: 'templateRestored', data: { ...wanted, ...authors, imported: withoutContent(template, wanted) } }];
+};
+
+/** The error of an import under an id or name that is used. */
+const taken = (given: string | undefined, id: string): RequestError => {
+  if (given === id)
+    return new RequestError('conflict', 'A template with this id exists with other content', { path: '/_id' });
+  const message = given ? 'Another template has this name' : 'A template with this name exists with other content';
+  return new RequestError('conflict', message, { path: '/name' });
 };
 
 export const remove = (_: TemplateState, __: unknown, { refs }: Context<TemplateRefs>): readonly TemplateEvent[] => {
