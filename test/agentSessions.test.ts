@@ -198,6 +198,14 @@ describe('Sessions over HTTP', () => {
     assert.ok(sent.includes(`"inputs":${inputs.replace('1.50', '"1.50"')}`), sent);
   });
 
+  it('of a template may use stored templates', async () => {
+    ok(await service.ask('POST', '/template_builder/templates', { name: 'Greeting', template: 'Hello {{ who }}' }));
+    await made({ name: 'greeter', inputSchema: {}, runner: 'template', template: '{% include "Greeting" %}!' });
+    assert.equal((await until(await run('greeter', { who: 'you' }))).lastMessage, 'Hello you!');
+    await made({ name: 'lost', inputSchema: {}, runner: 'template', template: '{% include "No such" %}!' });
+    assert.match((await until(await run('lost'))).lastMessage, /There is no template 'No such'/);
+  });
+
   it('fail with the reason where the template does not render', async () => {
     const session = await until(await run('wrong'));
     assert.equal(session.status, 'FAILED');

@@ -39,6 +39,7 @@ const reads = ({
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
   'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
+  'GET /template_builder/templates/:name/export': { name: 'IOS-XE uplink' },
 });
 
 const user = { username: 'admin', password: adminPassword };
@@ -354,6 +355,20 @@ const requests = ({
   'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': {
     params: { name: 'Temporary' },
     body: { variables: { a: 1 }, castDataType: 'number' },
+  },
+  'POST /template_builder/import/templates': {
+    body: {
+      templates: [
+        {
+          _id: '0123456789abcdef0123456b',
+          name: 'Imported',
+          template: '{{ a }}',
+          data: { a: 1 },
+          version: 2,
+          createdBy: { username: 'admin', provenance: 'Local AAA' },
+        },
+      ],
+    },
   },
   'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
   'POST /prebuilts/import': {

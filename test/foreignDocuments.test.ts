@@ -6,6 +6,7 @@ import { forms, oldForms } from './foreign/forms.ts';
 import type { Kind, Request } from './foreign/kind.ts';
 import { packages } from './foreign/packages.ts';
 import { scheduledJobs } from './foreign/scheduledJobs.ts';
+import { templates } from './foreign/templates.ts';
 import { ownTrees, publishedTrees } from './foreign/trees.ts';
 import { type Answer, startService, type TestService } from './service.ts';
 
@@ -13,6 +14,7 @@ const kinds: readonly Kind[] = [
   commandTemplates,
   analyticTemplates,
   packages,
+  templates,
   forms,
   oldForms,
   publishedTrees,
@@ -42,7 +44,7 @@ describe('documents of other installations, over HTTP', () => {
   const taken = async (service: TestService, request: Request): Promise<string | null> => {
     const answer = await asked(service, request);
     assert.equal(answer.status, 200, `${answer.text}\n${request.body}`);
-    return answer.headers.get('x-position');
+    return answer.headers.get('x-event-position');
   };
 
   /** The text of an export, without white space. */

@@ -77,7 +77,7 @@ describe('templates that do not render', () =>
       1,
       /Unexpected end of template. Jinja was looking for the following tags: 'elif' or 'else' or 'endif'/,
     ],
-    ['\n\n{% include "x" %}', 3, /include.* needs other templates/],
+    ['\n\n{% include "x" %}', 3, /^TemplateNotFound: There is no template 'x'$/],
     ['{{ 1|nope }}', 1, /^No filter named 'nope'\.$/],
     ['\n{{ x|ipadr }}', 2, /^No filter named 'ipadr'\. The nearest is 'ipaddr'\.$/],
     ['{{ x|regexreplace("a") }}', 1, /The nearest is 'regex_replace'/],
@@ -89,3 +89,104 @@ describe('templates that do not render', () =>
     ['{{ lipsum() }}', 1, /'lipsum' is not supported/],
     ['{{ "x".encode() }}', 1, /bytes are not supported/],
   ]));
+
+describe('templates that use others', () => {
+  const chainOf = (count: number, between: (name: string) => string): ReadonlyMap<string, string> =>
+    new Map(Array.from({ length: count }, (_, i) => [`t${i}`, i + 1 < count ? between(`t${i + 1}`) : 'end']));
+  const refuse = (
+    template: string,
+    stored: ReadonlyMap<string, string>,
+    reason: RegExp,
+    where: { readonly line: number; readonly template?: string } = { line: 1 },
+  ) =>
+    assert.throws(
+      () => renderTemplate(template, {}, stored),
+      (error: unknown) => {
+        assert.ok(error instanceof TemplateError, String(error));
+        assert.match(error.message, reason);
+        assert.deepEqual({ line: error.line, template: error.template }, { template: undefined, ...where });
+        return true;
+      },
+    );
+  const stored = (texts: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+    new Map(Object.entries(texts));
+
+  it('say which template a mistake is in', () => {
+    refuse('{% include "b" %}', stored({ b: '\n{{ 1 / 0 }}' }), /^ZeroDivisionError/, { line: 2, template: 'b' });
+    refuse('{% include "b" %}', stored({ b: '\n\n{% if %}' }), /Expected an expression/, { line: 3, template: 'b' });
+    refuse('\n{{ 1 / 0 }}{% include "b" %}', stored({ b: '\n\nb' }), /^Zero/, { line: 2 });
+    refuse('\n{% include "b" %}{{ 1 / 0 }}', stored({ b: '\n\n\nb' }), /^Zero/, { line: 2 });
+    refuse(
+      '{% import "b" as b %}\n{{ b.m() }}',
+      stored({ b: '{% macro m() %}\n\n{{ 1 / 0 }}{% endmacro %}' }),
+      /^Zero/,
+      {
+        line: 3,
+        template: 'b',
+      },
+    );
+    refuse('{% import "b" as b %}{{ b.m() }}\n{{ 1 / 0 }}', stored({ b: '{% macro m() %}m{% endmacro %}' }), /^Zero/, {
+      line: 2,
+    });
+    refuse(
+      '{% extends "b" %}{% block x %}\n{{ 1 / 0 }}{% endblock %}',
+      stored({ b: '{% block x %}{% endblock %}' }),
+      /^Z/,
+      {
+        line: 2,
+      },
+    );
+    refuse('{% extends "b" %}', stored({ b: '\n{% include "c" %}' }), /no template 'c'/, { line: 2, template: 'b' });
+  });
+
+  it('show the cycle', () => {
+    const cycle = stored({
+      a: '{% include "b" %}',
+      b: '{% include "a" %}',
+      c: '{% include "a" %}',
+      d: '{% extends "d" %}',
+    });
+    refuse('{% include "a" %}', cycle, /^The templates call each other without end: a -> b -> a$/, {
+      line: 1,
+      template: 'b',
+    });
+    refuse('{% include "c" %}', cycle, /without end: a -> b -> a$/, { line: 1, template: 'a' });
+    refuse('{% extends "d" %}', cycle, /without end: d -> d$/, { line: 1, template: 'd' });
+    refuse('{% import "i" as i %}', stored({ i: '{% import "i" as i %}' }), /without end: i -> i$/, {
+      line: 1,
+      template: 'i',
+    });
+  });
+
+  it('may be 16 within each other', () => {
+    for (const between of [
+      (name: string) => `{% include "${name}" %}`,
+      (name: string) => `{% extends "${name}" %}`,
+      (name: string) => `{% import "${name}" as m %}{{ m }}`,
+    ]) {
+      assert.equal(renderTemplate(between('t0'), {}, chainOf(16, between)), 'end');
+      assert.throws(
+        () => renderTemplate(between('t0'), {}, chainOf(17, between)),
+        /deeper than 16: the given text -> t0/,
+      );
+    }
+  });
+
+  it('may be 100, whether their names are literal or not', () => {
+    const many = chainOf(101, () => 'x');
+    const literal = (count: number) => Array.from({ length: count }, (_, i) => `{% include "t${i}" %}`).join('');
+    const computed = (count: number) => `{% for i in range(${count}) %}{% include "t" ~ i %}{% endfor %}`;
+    for (const template of [literal, computed]) {
+      assert.equal(renderTemplate(template(100), {}, many), 'x'.repeat(100));
+      refuse(template(101), many, /uses more than 100 other templates/);
+    }
+    refuse('{% for i in range(101) %}{% include "no" ~ i ignore missing %}{% endfor %}', many, /more than 100/);
+  });
+
+  it('have names, and nothing else is looked for', () => {
+    for (const name of ['', 'x'.repeat(257)])
+      refuse(`{% include "${name}" %}`, new Map([[name, 'never']]), /There is no template/);
+    assert.equal(renderTemplate('{% include "__proto__" %}', {}, new Map([['__proto__', 'p']])), 'p');
+    refuse('{% include "constructor" %}', new Map(), /There is no template 'constructor'/);
+  });
+});

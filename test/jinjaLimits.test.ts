@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { jinjaRenderer } from '../src/southbound/jinja/renderer.ts';
-import type { Renderer } from '../src/southbound/port.ts';
+import type { Renderer, Rendering } from '../src/southbound/port.ts';
 
 /** Each takes one of the budgets for all it has. */
 const bombs: Readonly<Record<string, readonly [template: string, reason: RegExp]>> = {
@@ -129,7 +129,10 @@ describe('the limits of templates', () => {
     variables: Readonly<Record<string, unknown>> = {},
     account = 'somebody',
     { signal } = new AbortController(),
-  ): Promise<string> => renderer.render(template, variables, { account, signal });
+  ): Promise<string> => renderer.render(template, variables, { account, signal, find: async () => undefined });
+  /** Renders a template that may use these. */
+  const renderWith = (template: string, find: Rendering['find'], { signal } = new AbortController()): Promise<string> =>
+    renderer.render(template, {}, { account: 'somebody', name: 'main', signal, find });
   beforeEach(() => {
     renderer = jinjaRenderer();
   });
@@ -152,7 +155,7 @@ describe('the limits of templates', () => {
       await refused(template, new RegExp(`${reason.source}|longer than 1000 ms`)).catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });
       });
-      assert.equal(await render('{{ 1 + 1 }}'), '2', name);
+      assert.equal(await render('{{ 1 + 1 }}').catch(String), '2', name);
     }
   }).timeout(300_000);
 
@@ -160,7 +163,7 @@ describe('the limits of templates', () => {
     for (const template of escapes)
       await refused(
         template,
-        /undefined|has no attribute|not callable|needs other templates|No filter named|KeyError/,
+        /undefined|has no attribute|not callable|There is no template|No filter named|KeyError/,
       ).catch(async () => {
         assert.equal(await render(template), '', template);
       });
@@ -244,6 +247,76 @@ describe('the limits of templates', () => {
     await assert.rejects(
       render('x'),
       (error: unknown) => error instanceof RequestError && error.code === 'unavailable',
+    );
+  });
+
+  it('the engine asks for the templates that a template uses, each once', async () => {
+    const asked: string[] = [];
+    const stored: Readonly<Record<string, string>> = {
+      a: '{% include "b" %}{% include ["gone", "c"] %}',
+      b: 'B{% if false %}{% include "unused" %}{% endif %}',
+      c: '{% include "d" ~ 1 %}{% include "d" ~ 1 %}',
+      d1: 'D',
+    };
+    const find = async (name: string) => {
+      asked.push(name);
+      return stored[name];
+    };
+    assert.equal(await renderWith('{% include "a" %}{% include "a" %}', find), 'BDDBDD');
+    assert.deepEqual(asked, ['a', 'b', 'gone', 'c', 'unused', 'd1']);
+  });
+
+  it('a mistake in another template is answered with its name', async () => {
+    const stored: Readonly<Record<string, string>> = { a: 'x\n{{ 1 / 0 }}', main: '{% include "main" %}' };
+    const find = async (name: string) => stored[name];
+    await assert.rejects(renderWith('{% include "a" %}', find), (error: unknown) => {
+      assert.ok(error instanceof RequestError);
+      assert.match(error.message, /line 2 of 'a': ZeroDivisionError/);
+      assert.deepEqual(error.faults, [
+        { message: 'ZeroDivisionError: division by zero', line: 2, path: '/template', template: 'a' },
+      ]);
+      return true;
+    });
+    await assert.rejects(renderWith('{% include "main" %}', find), /without end: main -> main/);
+  });
+
+  it('all attempts at a template share one second', () =>
+    assert.rejects(
+      renderWith(
+        `{% for i in range(50) %}{% set y = (3 ** 500000) // (3 ** 250000 + i) %}{% if i % 2 %}{% include "t" ~ i %}{% endif %}{% endfor %}`,
+        async () => 'x',
+      ),
+      /longer than 1000 ms/,
+    ));
+
+  it('a failure to find a template is the failure of the render, and the engine takes the next', async () => {
+    const failing = renderWith('{% include "a" %}', async () => {
+      throw new RequestError('unavailable', 'No read model');
+    });
+    await assert.rejects(failing, (error: unknown) => error instanceof RequestError && error.code === 'unavailable');
+    assert.equal(await renderWith('{% include "a" %}', async () => 'found'), 'found');
+  });
+
+  it('a render that is dropped while it waits for a template frees its engine', async () => {
+    const caller = new AbortController();
+    const reason = new Error('gone');
+    const waiting = renderWith(
+      '{% include "a" %}',
+      () => {
+        caller.abort(reason);
+        return new Promise(() => undefined);
+      },
+      caller,
+    );
+    await assert.rejects(waiting, (error) => error === reason);
+    assert.equal(await render('{{ 1 }}'), '1');
+  });
+
+  it('the templates that one uses may have 8 MiB in all', async () => {
+    const large = 'x'.repeat(5_000_000);
+    await assert.rejects(
+      renderWith('{% include "a" %}{% include "b" %}', async () => large),
+      /8388608 characters/,
     );
   });
 

@@ -626,6 +626,10 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('conflict', '/template_builder/templates/used', { name: 'renamed' }),
       refuse('invalid', '/template_builder/templates/free', { data: { token: '********' } }),
     ],
+    'POST /template_builder/import/templates': [
+      refuse('conflict', '/template_builder/import/templates', { templates: [{ name: 'used', template: 'other' }] }),
+      refuse('invalid', '/template_builder/import/templates', { templates: [{ name: 'used', template: 1 }] }),
+    ],
     'DELETE /template_builder/templates/:name': [
       refuse('conflict', '/template_builder/templates/used'),
       refuse('stale', '/template_builder/templates/free', undefined, stale),

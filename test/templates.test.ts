@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { importedId } from '../src/commands/engine/imports.ts';
 import { importTemplate } from '../src/commands/template-builder/templates.ts';
+import type { Members } from '../src/domain/engine/exactJson.ts';
+import { withoutContent } from '../src/domain/engine/importedDocuments.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { create, importOne, remove, template, update } from '../src/domain/template-builder/templates.ts';
 import type { ActionRoute, Call } from '../src/http/engine/route.ts';
@@ -10,7 +12,7 @@ import { templates } from '../src/projections/template-builder/templates.ts';
 import { context, specification } from './given.ts';
 import { openLog, startNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
-import { adminPassword, basic, startService, type TestService } from './service.ts';
+import { type Answer, adminPassword, basic, startService, type TestService } from './service.ts';
 
 const given = specification(template);
 const none = { referrers: [] };
@@ -77,9 +79,16 @@ describe('An imported template', () => {
     lastUpdatedBy: null,
   };
   const document = { _id: context.id, ...created.data, ...authors };
+  /** What is stored of an imported document: members that the content has too are stored once. */
+  const kept = (one: object, content: object) => withoutContent(one as Members, content);
   const restored = {
     topic: 'templateRestored' as const,
-    data: { ...created.data, ...authors, createdBy: 'c'.repeat(24) },
+    data: {
+      ...created.data,
+      ...authors,
+      createdBy: 'c'.repeat(24),
+      imported: kept(document, created.data),
+    },
   };
 
   it('keeps times and authors, and is no change when it is so already', () => {
@@ -94,6 +103,9 @@ describe('An imported template', () => {
     given(restored)
       .when(importOne, { template: { ...document, template: 'x' }, overwrite: true }, refs)
       .then({ topic: 'templateRestored', data: { ...restored.data, template: 'x' } });
+    given(restored)
+      .when(importOne, { template: { ...document, version: 1 } as typeof document }, refs)
+      .thenRefused('conflict', /"\/_id"/);
     given(restored)
       .when(importOne, { template: { ...document, _id: 'd'.repeat(24) } }, refs)
       .thenRefused('conflict', /"\/name"/);
@@ -401,6 +413,43 @@ describe('Templates over HTTP', () => {
     assert.equal(ok(await service.ask('GET', `${automations}/${foreign._id}/export`)).data.componentName, _id);
   });
 
+  it('include, import and extend each other by name, and only by name', async () => {
+    const castPath = (name: string) => `${path}/${name}/renderJinja2TemplateWithCast`;
+    const render = (name: string, context: object = {}) =>
+      service.ask('POST', `${path}/${name}/renderJinja`, { context });
+    await make('Part', { template: 'part of {{ name }}' });
+    await make('Tools', { template: '{% macro vlan(id) %}vlan {{ id }}{% endmacro %}' });
+    await make('Base', { template: 'begin {% block body %}{% endblock %} end' });
+    await make('Parser', { template: 'Value X', type: 'textfsm' });
+    await make('Whole', {
+      template:
+        '{% extends "Base" %}{% from "Tools" import vlan %}{% block body %}{% include "Part" %} {{ vlan(5) }}{% endblock %}',
+    });
+    assert.equal(ok(await render('Whole', { name: 'n' })), 'begin part of n vlan 5 end');
+    const given = {
+      template: '{% include which %}{% include "no such" ignore missing %}',
+      variables: { which: 'Part' },
+    };
+    assert.deepEqual(ok(await service.ask('POST', castPath('anything'), given)), { renderedTemplate: 'part of ' });
+    await make('Cycle', { template: '\n{% include "Circle" %}' });
+    await make('Circle', { template: '{% include "Cycle" %}' });
+    refused(await render('Cycle'), 422, /Cycle -> Circle -> Cycle/);
+    for (const name of ['nowhere', '/etc/passwd', '../Part', 'Parser'])
+      refused(
+        await service.ask('POST', castPath('anything'), { template: `\n{% include "${name}" %}` }),
+        422,
+        /line 2: TemplateNotFound: There is no template/,
+      );
+    await make('Failing', { template: '\n\n{{ 1 / 0 }}' });
+    refused(
+      await service.ask('POST', castPath('anything'), { template: '{% include "Failing" %}' }),
+      422,
+      /line 3 of 'Failing': ZeroDivisionError/,
+    );
+    ok(await service.ask('PUT', `${path}/Part`, { template: 'changed' }));
+    assert.equal(ok(await render('Whole')), 'begin changed vlan 5 end');
+  });
+
   it('refuse who has no role for it', async () => {
     await make('Guarded');
     refused(
@@ -410,5 +459,110 @@ describe('Templates over HTTP', () => {
     );
     refused(await who.reader('DELETE', `${path}/Guarded`), 403, /deleteTemplate/);
     ok(await who.reader('GET', `${path}/Guarded`));
+    ok(await who.reader('GET', `${path}/Guarded/export`));
+    refused(await who.reader('POST', '/template_builder/import/templates', { templates: [] }), 403, /importTemplates/);
+  });
+});
+
+describe('Templates of other installations over HTTP', () => {
+  let service: TestService;
+  const path = '/template_builder/templates';
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service.stop());
+  const positionOf = ({ headers }: Answer) => headers.get('x-event-position');
+  const exported = async (name: string, words = '') => {
+    const { status, text } = await service.ask('GET', `${path}/${encodeURIComponent(name)}/export${words}`);
+    assert.equal(status, 200, text);
+    return text;
+  };
+  const importing = (document: string, more = '') =>
+    service.ask('POST', '/template_builder/import/templates', `{"templates": [${document}]${more}}`);
+  const foreign =
+    '{"version":1.0,"tags":[],"name":"Foreign","10":{"b":1e3,"1":[12345678901234567890]},"template":"{{ a }}",' +
+    '"type":"other","description":null,"data":{"2":1.50,"1":0},"createdBy":{"username":"admin","inactive":false},' +
+    '"created":"2020-01-01T00:00:00.000Z","_id":"not-one-of-ours"}';
+
+  it('are taken as they are, shown in our words, and given back in theirs', async () => {
+    const answer = ok(await importing(foreign));
+    const [{ success, data }] = answer.data;
+    assert.deepEqual(
+      [success, data.type, data.description, data.createdBy, data.created],
+      [true, 'other', '', 'admin', '2020-01-01T00:00:00.000Z'],
+    );
+    assert.equal(data.version, undefined);
+    const got = await service.ask('GET', `${path}/Foreign`);
+    assert.ok(got.text.includes('"data":{"2":1.50,"1":0}'), got.text);
+    assert.deepEqual(ok(got), data);
+    assert.equal(await exported('Foreign', '?as=imported'), foreign);
+    const ours = await exported('Foreign');
+    assert.ok(ours.endsWith(',"version":1.0,"10":{"b":1e3,"1":[12345678901234567890]}}'), ours);
+    assert.deepEqual(Object.keys(JSON.parse(ours)).filter((member) => member in data).length, Object.keys(data).length);
+    refused(await service.ask('POST', `${path}/Foreign/renderJinja`, {}), 422, /type other/);
+  });
+
+  it('are edited like any, and keep what the service does not know', async () => {
+    const whole = (await service.ask('GET', `${path}/Foreign`)).text;
+    const position = (await service.ask('PUT', `${path}/Foreign`, whole)).headers.get('etag');
+    assert.equal(position, (await service.ask('GET', `${path}/Foreign`)).headers.get('etag'), 'a copy is no change');
+    ok(await service.ask('PUT', `${path}/Foreign`, { template: 'new', description: 'Now said' }));
+    refused(await service.ask('PUT', `${path}/Foreign`, { type: 'mustache' }), 400, /"\/type"/);
+    refused(await service.ask('PUT', `${path}/Foreign`, { version: 2 }), 400, /"\/version"/);
+    const theirs = await exported('Foreign', '?as=imported');
+    const { lastUpdated, ...rest } = JSON.parse(theirs);
+    assert.equal(lastUpdated, undefined);
+    assert.equal(
+      theirs,
+      foreign.replace('"{{ a }}"', '"new"').replace('"description":null', '"description":"Now said"'),
+    );
+    assert.equal(rest.version, 1);
+    // The first document again is other content now.
+    refused(await importing(foreign), 409);
+    ok(await importing(foreign, ', "overwrite": true'));
+    assert.equal(await exported('Foreign', '?as=imported'), foreign);
+    ok(await importing(theirs, ', "options": {"overwrite": true}'));
+    assert.equal(await exported('Foreign', '?as=imported'), theirs);
+  });
+
+  it('may have secrets, which are sealed, and masks of which nothing is stored', async () => {
+    const secretive = {
+      name: 'Secretive',
+      template: '{{ a }}',
+      password: 'p4ssw0rd',
+      schema: { password: 'none' },
+      token: '********',
+      data: { secret: 's3cret', apiKey: '********' },
+    };
+    const answer = await importing(JSON.stringify(secretive));
+    assert.deepEqual(ok(answer).data[0].missingSecrets, ['/templates/0/token', '/templates/0/data/apiKey']);
+    const masked = { ...secretive, password: '********', data: { secret: '********', apiKey: '********' } };
+    assert.deepEqual(JSON.parse(await exported('Secretive', '?as=imported')), masked);
+    assert.deepEqual(ok(await service.ask('GET', `${path}/Secretive`)).data, masked.data);
+    for (const text of [answer.text, await exported('Secretive')]) assert.doesNotMatch(text, /p4ssw0rd|s3cret|sealed/);
+    const again = await importing(JSON.stringify(masked));
+    assert.deepEqual(ok(again).data[0].missingSecrets, ['/templates/0/token', '/templates/0/data/apiKey']);
+    assert.equal(positionOf(again), positionOf(answer), 'the same again is no change');
+    const { text } = await service.ask('GET', `${path}/Secretive`);
+    const copy = await service.ask('PUT', `${path}/Secretive`, text);
+    assert.equal(positionOf(copy), positionOf(answer), 'a copy is no change');
+    ok(await service.ask('PUT', `${path}/Secretive`, { data: { secret: '********', apiKey: 'known now' } }));
+    assert.deepEqual(ok(await importing(JSON.stringify(masked))).data[0].missingSecrets, ['/templates/0/token']);
+  });
+
+  it('are refused where they are none, with the place', async () => {
+    refused(await importing('{"name": "x", "template": 1}'), 400, /"\/templates\/0\/template"/);
+    refused(await importing('{"template": ""}'), 400, /"\/templates\/0\/name"/);
+    refused(await importing('{"name": "x", "template": "", "type": 1}'), 400, /"\/templates\/0\/type"/);
+    refused(await importing('{"name": "x", "template": "", "createdBy": {}}'), 400, /"\/templates\/0\/createdBy/);
+    refused(await importing('{"name": "x", "template": "", "n": 1e999}'), 400, /"\/templates\/0\/n"/);
+    refused(await importing('{"name": "x", "template": ""}', ', "overwrit": true'), 400, /"\/overwrit"/);
+    refused(await service.ask('GET', `${path}/nowhere/export`), 404);
+    refused(await service.ask('GET', `${path}/Secretive/export?as=ours`), 400, /"as"/);
+  });
+
+  it('are there after a restart', async () => {
+    service = await service.restart();
+    assert.deepEqual(JSON.parse(await exported('Secretive', '?as=imported')).schema, { password: 'none' });
   });
 });

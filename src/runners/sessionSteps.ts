@@ -2,6 +2,7 @@ import { endSession, noteMessage, postSession } from '../commands/agent-session-
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import { requestFor } from '../commands/engine/reactions.ts';
+import { templateText } from '../commands/template-builder/templates.ts';
 import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { agent } from '../domain/agent-session-manager/agents.ts';
@@ -30,13 +31,17 @@ const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<ne
  * output is stored in clear.
  */
 const render = async (
-  renderer: Renderer,
+  { renderer, tools }: Needs,
   template: string,
   { data: { inputs }, metadata: { actor } }: Recorded<SessionStarted>,
   signal: AbortSignal,
 ): Promise<AgentAnswer> => {
   try {
-    const text = await renderer.render(template, maskSecrets(inputs) as typeof inputs, { account: actor.id, signal });
+    const text = await renderer.render(template, maskSecrets(inputs) as typeof inputs, {
+      account: actor.id,
+      signal,
+      find: (name) => templateText(name, tools),
+    });
     return { status: 'COMPLETE', lastMessage: asMessage(text) };
   } catch (error) {
     if (error instanceof RequestError && error.code === 'unprocessable')
@@ -49,7 +54,8 @@ const render = async (
  * Carries one session out until it has ended: posts or renders it, then waits for the agent's report. The signal breaks
  * that off; with the reason `late` the session fails. Sessions of one agent share a limit.
  */
-export const sessionSteps = ({ handle, tools, webhook, renderer }: Needs) => {
+export const sessionSteps = (needs: Needs) => {
+  const { handle, tools, webhook } = needs;
   const places = semaphore(perAgent, Infinity);
 
   /** The outcome of a running session; undefined if it has ended. */
@@ -70,8 +76,7 @@ export const sessionSteps = ({ handle, tools, webhook, renderer }: Needs) => {
     if (posted) return report(signal);
     return places(id, signal, async () => {
       const { content } = await tools.state(agent, id);
-      if (content?.template !== undefined)
-        return abortable(render(renderer, content.template, started, signal), signal);
+      if (content?.template !== undefined) return abortable(render(needs, content.template, started, signal), signal);
       if (content?.url === undefined) return { status: 'FAILED', lastMessage: 'The agent has been deleted' };
       const { changed } = await handle(postSession, { ...requestFor(started), id: sessionId, input: {} });
       if (!changed) return {};

@@ -60,14 +60,24 @@ export type Devices = {
   close(): Promise<void>;
 };
 
-/** The account that renders, and a signal that aborts when nobody waits any more. */
-export type Rendering = { readonly account: string; readonly signal: AbortSignal };
+/** Who renders, and what else the template may use. */
+export type Rendering = {
+  /** The account that renders. */
+  readonly account: string;
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** The name of the template, if it is a stored one. */
+  readonly name?: string;
+  /** The text of the stored template of this name; undefined if there is none that the account may read. */
+  readonly find: (name: string) => Promise<string | undefined>;
+};
 
 /**
  * The template engine: Jinja2. It runs outside the event loop, bounded in time, memory, steps and output. Variables may
  * have the marks of domain/engine/exactJson.ts. Throws `RequestError('unprocessable')` for a template that does not
- * parse or render: its fault has `line` and the reason. Throws `RequestError('limited')` when too many wait, and the
- * signal's reason when the signal ends the render.
+ * parse or render: its fault has `line`, the reason, and `template` if the line is that of another template.
+ * Throws `RequestError('limited')` when too many wait, the signal's reason when the signal ends the render, and what
+ * `find` throws.
  */
 export type Renderer = {
   render(template: string, variables: Readonly<Record<string, unknown>>, rendering: Rendering): Promise<string>;

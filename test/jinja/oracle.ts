@@ -8,6 +8,8 @@ export type Case = {
   readonly template: string;
   readonly variables: Record<string, unknown>;
   readonly json?: string;
+  /** The other templates that there are. */
+  readonly stored?: Readonly<Record<string, string>>;
 };
 
 /** What a template gives: its text, or that it is refused and in which line. */
@@ -31,11 +33,10 @@ export const describeWithJinja2 = (title: string, suite: () => void): void => {
 export const jinja2 = (cases: readonly Case[]): Result[] => inPython(sandbox, cases);
 
 /** What this engine gives. */
-export const ours = ({ template, variables, json }: Case): Result => {
+export const ours = ({ template, variables, json, stored = {} }: Case): Result => {
   try {
-    return {
-      text: renderTemplate(template, json === undefined ? variables : (exactValue(json) as Record<string, unknown>)),
-    };
+    const given = json === undefined ? variables : (exactValue(json) as Record<string, unknown>);
+    return { text: renderTemplate(template, given, new Map(Object.entries(stored))) };
   } catch (error) {
     return { error: (error as Error).message, line: (error as { line?: number }).line ?? 0 };
   }

@@ -6,7 +6,7 @@ const python = process.env['TEST_PYTHON'] ?? '/usr/bin/python3';
 
 const script = (environment: string): string => `
 import json, re, sys, signal
-from jinja2 import TemplateSyntaxError
+from jinja2 import DictLoader, TemplateSyntaxError
 ${environment}
 
 def line_of(error):
@@ -27,6 +27,8 @@ def result(case):
     signal.alarm(5)
     try:
         variables = json.loads(case['json']) if 'json' in case else case['variables']
+        environment.loader = DictLoader(case.get('stored', {}))
+        environment.cache.clear()
         text = environment.from_string(case['template']).render(variables)
         text.encode()
         # Where an object lives in memory is no part of what a template prints.

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import {
   newTemplateSchema,
+  type TemplateDocument,
   templateDocumentSchema,
+  templateParts,
   templatePatchSchema,
 } from '../../domain/template-builder/templateSchemas.ts';
 import {
@@ -13,8 +15,10 @@ import {
   template,
   update,
 } from '../../domain/template-builder/templates.ts';
+import { templates } from '../../projections/template-builder/templates.ts';
 import { accountIds } from '../authorization/authors.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { importedId } from '../engine/imports.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 
 const command = commandsOf(template);
@@ -50,15 +54,20 @@ export const deleteTemplate = command({
   }),
 });
 
-/** Imports one exported template. `importedId` chooses the stream. */
+/** Imports one template of any installation. `templateMeant` chooses the stream. */
 export const importTemplate = command({
   name: 'importTemplate',
   input: Type.Object({ template: templateDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   decide: importOne,
-  seal: (input, { content }, seal, kept) => ({
+  seal: (input, state, seal, kept) => ({
     ...input,
-    template: sealTemplate(input.template, [...kept.map(({ template }) => template), content], seal),
+    template: sealTemplate(
+      input.template,
+      state,
+      kept.map(({ template }) => template),
+      seal,
+    ),
   }),
   prepare: async ({ input, state: { exists, content }, actor }, tools) => ({
     referrers:
@@ -68,3 +77,15 @@ export const importTemplate = command({
     accounts: await accountIds([input.template], tools),
   }),
 });
+
+/** The text of a stored Jinja2 template, by name or id; undefined if there is none. */
+export const templateText = async (idOrName: string, { find, state }: Tools): Promise<string | undefined> => {
+  const id = await find(templates, idOrName);
+  if (id === undefined) return undefined;
+  const { exists, content } = await state(template, id);
+  return exists && content.type === 'jinja2' ? content.template : undefined;
+};
+
+/** Like `importedId`. An id that another installation made in another form does not count. */
+export const templateMeant = (document: TemplateDocument, fresh: string, tools: Tools): Promise<string> =>
+  importedId({ aggregate: template, collection: templates }, templateParts(document).known, fresh, tools);

@@ -1,12 +1,17 @@
-import { type Static, Type } from 'typebox';
-import { authored, objectId } from '../engine/authors.ts';
+import { type Static, type TSchema, Type } from 'typebox';
+import { authored, authoredByPeople, objectId } from '../engine/authors.ts';
+import { asWritten, ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
 import { name } from '../engine/schemas.ts';
 
-const type = Type.Enum(['jinja2', 'textfsm'], { description: 'jinja2: can be rendered; textfsm: kept only' });
+const types = ['jinja2', 'textfsm'] as const;
+export const isTemplateType = (type: string): boolean => types.some((known) => known === type);
 
 const members = {
   name: name('Name, unique among templates'),
-  type,
+  type: Type.String({
+    description:
+      'jinja2: can be rendered; textfsm: kept only; a template of another installation may have others, likewise',
+  }),
   template: Type.String({ description: 'Text of the template; whether it parses shows when it is rendered' }),
   description: Type.String({ description: 'What it is for' }),
   command: Type.String({ description: 'Command whose output it is about' }),
@@ -26,7 +31,12 @@ const content = Type.Object(members);
 export type TemplateContent = Static<typeof content>;
 
 export const newTemplateSchema = Type.Object(
-  { name: nameMember, template, ...optional },
+  {
+    name: nameMember,
+    template,
+    ...optional,
+    type: Type.Optional(Type.Enum([...types], { description: 'jinja2: can be rendered; textfsm: kept only' })),
+  },
   { additionalProperties: false, title: 'NewTemplate', description: 'New template' },
 );
 
@@ -39,12 +49,31 @@ export const templatePatchSchema = Type.Object(
   { additionalProperties: false, title: 'TemplatePatch', description: 'What changes of a template' },
 );
 
-/** A template in an import: with its id, times and authors. */
-export const templateDocumentSchema = Type.Object(
-  { _id: id, name: nameMember, template, ...optional, ...authored },
-  { additionalProperties: false, title: 'TemplateDocument', description: 'Template as it was read' },
+const loose = <S extends TSchema>(schema: S): S => ({ ...schema, [ifItFits]: true });
+const strictDocument = Type.Object(
+  {
+    _id: Type.Optional(loose(objectId('Id'))),
+    name: nameMember,
+    template,
+    type: optional.type,
+    description: Type.Optional(loose(members.description)),
+    command: Type.Optional(loose(members.command)),
+    data: Type.Optional({ ...loose(members.data), [asWritten]: true }),
+    group: Type.Optional(loose(members.group)),
+    tags: Type.Optional(loose(members.tags)),
+    ...authoredByPeople,
+    created: Type.Optional(loose(authored.created)),
+    lastUpdated: Type.Optional(loose(authored.lastUpdated)),
+  },
+  { additionalProperties: false, title: 'TemplateDocument', description: 'Template of any installation' },
 );
+
+/** A template in an import: with its id, times and authors. */
+export const templateDocumentSchema = lenient(strictDocument);
 export type TemplateDocument = Static<typeof templateDocumentSchema>;
+
+/** Takes an imported document apart. */
+export const templateParts = partsBy(strictDocument);
 
 /** A template in answers. */
 export const templateSchema = Type.Object(

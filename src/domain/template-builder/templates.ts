@@ -2,16 +2,27 @@ import type { Static } from 'typebox';
 import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import type { Members } from '../engine/exactJson.ts';
+import { type Imported, importedIn, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
-import type { newTemplateSchema, TemplateContent, TemplateDocument, templatePatchSchema } from './templateSchemas.ts';
+import {
+  isTemplateType,
+  type newTemplateSchema,
+  type TemplateContent,
+  type TemplateDocument,
+  templateParts,
+  type templatePatchSchema,
+} from './templateSchemas.ts';
 
 export type TemplateEvent =
   | Event<'templateCreated', TemplateContent>
   | Event<'templateChanged', Partial<TemplateContent>>
   /** Set to the content of an imported document, with its times and authors. */
-  | Event<'templateRestored', TemplateContent & Authored>
+  | Event<'templateRestored', TemplateContent & Authored & { readonly imported?: Members }>
   | Event<'templateDeleted', Record<string, never>>;
 
 const contentIn = ({
@@ -24,10 +35,15 @@ const contentIn = ({
   group,
   tags,
 }: TemplateContent): TemplateContent => ({ name, type, template, description, command, data, group, tags });
-const contentOf = (given: Static<typeof newTemplateSchema>): TemplateContent =>
+const contentOf = (given: Pick<TemplateContent, 'name' | 'template'> & Partial<TemplateContent>): TemplateContent =>
   contentIn({ type: 'jinja2', description: '', command: '', data: null, group: '', tags: [], ...given });
 
-export type TemplateState = { readonly exists: boolean; readonly content: TemplateContent };
+export type TemplateState = {
+  readonly exists: boolean;
+  readonly content: TemplateContent;
+  /** The last import; undefined if there was none. */
+  readonly imported?: Imported<TemplateContent>;
+};
 
 export const template = aggregate<TemplateState, TemplateEvent>({
   area: 'template-builder',
@@ -35,8 +51,11 @@ export const template = aggregate<TemplateState, TemplateEvent>({
   initial: { exists: false, content: contentOf({ name: '', template: '' }) },
   evolve: {
     templateCreated: (_, content) => ({ exists: true, content }),
-    templateChanged: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
-    templateRestored: (_, data) => ({ exists: true, content: contentIn(data) }),
+    templateChanged: (state, changed) => ({ ...state, content: { ...state.content, ...changed } }),
+    templateRestored: (_, { imported, ...data }) => {
+      const content = contentIn(data);
+      return { exists: true, content, ...importedIn(defined({ imported }), content) };
+    },
     templateDeleted: ({ content }) => ({ exists: false, content }),
   },
   exists: (state) => state.exists,
@@ -49,19 +68,30 @@ type WithData = { readonly data?: TemplateContent['data'] };
 export const sealData = <T extends WithData>(given: T, { content }: TemplateState, seal: Seal): T =>
   given.data === undefined ? given : { ...given, data: sealSecrets(given.data, content.data, seal, '/data') };
 
-/** Like `sealData`, for an imported document. The mask keeps the secrets of `befores`. */
-export const sealTemplate = (given: TemplateDocument, befores: readonly WithData[], seal: Seal): TemplateDocument =>
-  given.data === undefined
-    ? given
-    : {
-        ...given,
-        data: sealImported(
-          given.data,
-          befores.map(({ data }) => data),
-          seal,
-          '/data',
-        ) as TemplateContent['data'],
-      };
+/**
+ * Like `sealData`, for an imported document. The mask keeps the secrets of `kept`, of the present sample data and of the
+ * last import.
+ */
+export const sealTemplate = (
+  given: TemplateDocument,
+  { content, imported }: TemplateState,
+  kept: readonly TemplateDocument[],
+  seal: Seal,
+): TemplateDocument => {
+  const befores = [...kept.map(({ data }) => data), content.data];
+  const { data } = given;
+  const withData =
+    data === undefined
+      ? given
+      : { ...given, data: sealImported(data, befores, seal, '/data') as TemplateContent['data'] };
+  return sealDocument(withData, [...kept, imported?.document].map(withoutData), seal);
+};
+
+/** The places of the masked secrets for which nothing is stored. The sample data may have changed since the import. */
+export const missingIn = ({ imported, content }: TemplateState, path: string): readonly string[] =>
+  missingSecrets({ ...imported?.document, data: content.data }, path);
+
+const withoutData = (document: object | undefined): object => ({ ...document, data: undefined });
 
 /**
  * The template for answers: secrets in its sample data are masked, even those that an earlier version stored in clear.
@@ -84,32 +114,41 @@ export const update = (
 ): readonly TemplateEvent[] => {
   if (patch._id !== undefined && patch._id !== id)
     throw new RequestError('invalid', 'The _id is that of another template', { path: '/_id' });
+  if (patch.type !== undefined && patch.type !== content.type && !isTemplateType(patch.type))
+    throw new RequestError('invalid', 'The type must be jinja2 or textfsm', { path: '/type' });
   const changes = changesBetween(content, contentIn({ ...content, ...patch }));
   if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
   return changes ? [{ topic: 'templateChanged', data: changes.changed }] : [];
 };
 
 /**
- * Imports a document with its times and authors (`accounts`: ids by username), into its own stream or that of the
- * template with the same name.
+ * Imports a document of any installation, with its times and authors (`accounts`: ids by username), into its own stream
+ * or that of the template with the same name.
  */
 export const importOne = (
-  { exists, content }: TemplateState,
+  { exists, content, imported }: TemplateState,
   { template, overwrite = false }: { readonly template: TemplateDocument; readonly overwrite?: boolean },
   context: Context<TemplateRefs & { readonly accounts: Readonly<Record<string, string>> }>,
 ): readonly TemplateEvent[] => {
   const { refs, id } = context;
-  const wanted = contentOf(template);
-  const own = (template._id ?? id) === id;
-  if (exists && (own || overwrite) && same(wanted, content)) return [];
-  if (exists && !overwrite)
-    throw new RequestError(
-      'conflict',
-      own ? 'A template with this id exists with other content' : 'Another template has this name',
-      { path: own ? '/_id' : '/name' },
-    );
+  const { known } = templateParts(template);
+  const wanted = contentOf(known);
+  const own = (known._id ?? id) === id;
+  const isSame = (): boolean =>
+    same(wanted, content) && sameUnknown(template, defined({ content, imported }), templateParts);
+  if (exists && (own || overwrite) && isSame()) return [];
+  if (exists && !overwrite) throw taken(known._id, id);
   if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
-  return [{ topic: 'templateRestored', data: { ...wanted, ...authorsOf(template, refs.accounts, context) } }];
+  const authors = authorsOf(known, refs.accounts, context);
+  return [{ topic: 'templateRestored', data: { ...wanted, ...authors, imported: withoutContent(template, wanted) } }];
+};
+
+/** The error of an import under an id or name that is used. */
+const taken = (given: string | undefined, id: string): RequestError => {
+  if (given === id)
+    return new RequestError('conflict', 'A template with this id exists with other content', { path: '/_id' });
+  const message = given ? 'Another template has this name' : 'A template with this name exists with other content';
+  return new RequestError('conflict', message, { path: '/name' });
 };
 
 export const remove = (_: TemplateState, __: unknown, { refs }: Context<TemplateRefs>): readonly TemplateEvent[] => {

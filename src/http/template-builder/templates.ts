@@ -1,15 +1,24 @@
 import { Type } from 'typebox';
-import { createTemplate, deleteTemplate, updateTemplate } from '../../commands/template-builder/templates.ts';
+import {
+  createTemplate,
+  deleteTemplate,
+  importTemplate,
+  templateMeant,
+  updateTemplate,
+} from '../../commands/template-builder/templates.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { cast, castSchema } from '../../domain/template-builder/casts.ts';
-import { templateSchema } from '../../domain/template-builder/templateSchemas.ts';
-import { maskTemplate } from '../../domain/template-builder/templates.ts';
+import { templateDocumentSchema, templateSchema } from '../../domain/template-builder/templateSchemas.ts';
+import { maskTemplate, missingIn, template } from '../../domain/template-builder/templates.ts';
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { exportedText } from '../engine/importedDocuments.ts';
+import { importRoute } from '../engine/imports.ts';
 import type { AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { changed, listed } from '../engine/schemas.ts';
+import { changed, listed, wordsSchema } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 
 const path = '/templates/:name';
@@ -21,19 +30,41 @@ const variables = (description: string) =>
     Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description })),
   );
 
-/** Renders a template when it is the caller's turn. Rendering ends when the caller no longer waits. */
+/** A template to render; `name` if it is a stored one. */
+type Source = { readonly template: string; readonly name?: string };
+
+/**
+ * Renders a template when it is the caller's turn. Rendering ends when the caller no longer waits. The template may use
+ * those that the caller may read.
+ */
 const rendered = (
-  template: string,
+  { template, ...source }: Source,
   variables: Readonly<Record<string, unknown>>,
   { actor, abandoned }: Call,
-  { renderer }: Service,
-): Promise<string> => renderer.render(template, variables, { account: actor.id, signal: abandoned() });
+  service: Service,
+): Promise<string> =>
+  service.renderer.render(template, variables, {
+    ...source,
+    account: actor.id,
+    signal: abandoned(),
+    find: (name) => textOfAnother(name, actor, service),
+  });
 
-/** The text of the stored template; throws `unprocessable` if its type cannot be rendered. */
-const stored = async ({ params, actor }: Call, { entry }: Service): Promise<string> => {
-  const { template, type }: TemplateDoc = JSON.parse((await entry(templates, params[named] ?? '', actor)).text);
+const textOfAnother = async (name: string, actor: Actor, { entry }: Service): Promise<string | undefined> => {
+  try {
+    const { template, type }: TemplateDoc = JSON.parse((await entry(templates, name, actor)).text);
+    return type === 'jinja2' ? template : undefined;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+};
+
+/** The stored template; throws `unprocessable` if its type cannot be rendered. */
+const stored = async ({ params, actor }: Call, { entry }: Service): Promise<Source> => {
+  const { name, template, type }: TemplateDoc = JSON.parse((await entry(templates, params[named] ?? '', actor)).text);
   if (type !== 'jinja2') throw new RequestError('unprocessable', `A template of type ${type} cannot be rendered`);
-  return template;
+  return { name, template };
 };
 
 const renderJinja = actionRoute({
@@ -42,13 +73,15 @@ const renderJinja = actionRoute({
   path: `${path}/renderJinja`,
   access: ['operators', 'readers'],
   summary: 'Render a template',
-  description: 'The stored template with the variables in context. The answer is the text, as a JSON string.',
+  description:
+    'The stored template with the variables in context. The answer is the text, as a JSON string. The template may ' +
+    'include, import and extend other stored templates by name.',
   body: Type.Object({ context: variables('Variables by name') }, { additionalProperties: false }),
   exact: 'context',
   answer: Type.String({ description: 'The rendered text' }),
   run: async (call, service) => {
-    const template = await stored(call, service);
-    return { body: await rendered(template, call.body.context ?? {}, call, service) };
+    const source = await stored(call, service);
+    return { body: await rendered(source, call.body.context ?? {}, call, service) };
   },
 });
 
@@ -60,7 +93,8 @@ const renderWithCast = actionRoute({
   summary: 'Render a template with cast',
   description:
     'Renders the template of the body if there is one, else the stored one. 422 where the rendered text is ' +
-    'no value of the type, with its first 200 characters.',
+    'no value of the type, with its first 200 characters. The template may include, import and extend stored ' +
+    'templates by name.',
   body: Type.Object(
     {
       template: Type.Optional(Type.String({ description: 'Text of a Jinja2 template, in place of the stored one' })),
@@ -77,8 +111,50 @@ const renderWithCast = actionRoute({
   }),
   run: async (call, service) => {
     const { variables = {}, castDataType = 'string', ...given } = call.body;
-    const template = given.template ?? (await stored(call, service));
-    return { text: `{"renderedTemplate":${cast(await rendered(template, variables, call, service), castDataType)}}` };
+    const source = given.template === undefined ? await stored(call, service) : { template: given.template };
+    return { text: `{"renderedTemplate":${cast(await rendered(source, variables, call, service), castDataType)}}` };
+  },
+});
+
+const importTemplates = importRoute({
+  name: 'importTemplates',
+  method: 'post',
+  path: '/import/templates',
+  access: ['operators'],
+  summary: 'Import templates',
+  description:
+    'Takes templates of any installation. Ids, times and authors are kept, and so is what the service does not know. ' +
+    'The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
+  member: 'templates',
+  document: templateDocumentSchema,
+  shown: templateSchema,
+  take: async ({ document, overwrite, fresh, about, path }, service, call) => {
+    const id = await templateMeant(document, fresh, service.tools);
+    const input = { template: document, overwrite };
+    const { doc, position, replayed } = await service.handle(importTemplate, { ...about, id, input });
+    const missingSecrets = missingIn(await service.tools.state(template, id), path);
+    return { data: await join(doc as TemplateDoc, service, call), position, replayed, missingSecrets };
+  },
+});
+
+const exportTemplate = actionRoute({
+  name: 'exportTemplate',
+  method: 'get',
+  path: `${path}/export`,
+  access: ['operators', 'readers'],
+  summary: 'Export a template, by name or id',
+  description:
+    'What the import of templates takes back. The export also has what an import brought and the service does not ' +
+    'know. Secrets are masked.',
+  query: { as: wordsSchema },
+  answer: templateDocumentSchema,
+  run: async (call, service) => {
+    const entry = await service.entry(templates, call.params[named], call.actor);
+    const shown = await join(JSON.parse(entry.text) as TemplateDoc, service, call);
+    const { _id: id } = shown as TemplateDoc;
+    return {
+      text: await exportedText({ aggregate: template, id, shown: shown as object, words: call.query.as }, service),
+    };
   },
 });
 
@@ -111,6 +187,8 @@ export const templateRoutes: AreaRoutes = {
       envelope: withStatus(() => 'Successfully created template'),
       answer: changed(templateSchema),
     }),
+    importTemplates,
+    exportTemplate,
     getRoute({
       name: 'getTemplate',
       method: 'get',

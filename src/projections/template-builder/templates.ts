@@ -12,7 +12,10 @@ export const templates = projection<TemplateDoc>()(template, {
   on: {
     templateCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
     templateChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
-    templateRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
+    templateRestored: (_, event) => {
+      const { imported: __, ...data } = event.data;
+      return { _id: idOf(event), ...data };
+    },
     templateDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },

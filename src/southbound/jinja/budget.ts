@@ -16,6 +16,10 @@ export const limits = {
   output: 4 * 1024 * 1024,
   /** Macros and recursive loops within each other. */
   depth: 150,
+  /** Templates within each other, by `include`, `import` and `extends`. */
+  nesting: 16,
+  /** Names of other templates that one template uses, directly or not. */
+  templates: 100,
 } as const;
 
 /** Counts what a render uses; each function throws when its limit is passed. */
@@ -35,8 +39,8 @@ export type Budget = {
 /** Steps between two looks at the processor time. */
 const looksEvery = 1000;
 
-export const newBudget = (): Budget => {
-  const begun = process.cpuUsage();
+/** `begun`: processor time when the rendering began. */
+export const newBudget = (begun = process.cpuUsage()): Budget => {
   let nextLook = looksEvery;
   let steps = 0;
   let made = 0;

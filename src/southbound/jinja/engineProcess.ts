@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import type { Texts } from './library.ts';
 import { processorMs } from './processorTime.ts';
-import type { Outcome, Work } from './protocol.ts';
+import type { Message, Outcome, Work } from './protocol.ts';
 import { hold, startEngine } from './startEngine.ts';
 
 export type EngineLimits = {
@@ -19,10 +20,16 @@ export type EngineLimits = {
  */
 type Cut = 'late' | 'ended' | 'dropped';
 
+/** A work, and the function that finds the templates that it wants. */
+export type Assignment = { readonly work: Work; readonly supply: (names: readonly string[]) => Promise<Texts> };
+
 /** One process that takes one work at a time. It starts with the first work, and again after one that was cut off. */
 export type EngineProcess = {
-  /** `used` is told the milliseconds of processor time that the work took; starting does not count. */
-  run(work: Work, signal: AbortSignal, used: (ms: number) => void): Promise<Exclude<Outcome, 'ready'> | Cut>;
+  /**
+   * `used` is told the milliseconds of processor time that the work took; starting does not count. Throws what `supply`
+   * throws.
+   */
+  run(assignment: Assignment, signal: AbortSignal, used: (ms: number) => void): Promise<Outcome | Cut>;
   /** Whether it need not start first. */
   running(): boolean;
   close(): Promise<void>;
@@ -52,11 +59,10 @@ export const engineProcess = (limits: EngineLimits): EngineProcess => {
   };
 
   return {
-    run: async (work, signal, used) => {
+    run: async (assignment, signal, used) => {
       const ready = await started();
       if (signal.aborted) return 'dropped';
-      const outcome = await ask({ child: ready, work, limits, signal, tellUsed: used });
-      if (outcome === 'ready') throw new Error('The template engine started twice');
+      const outcome = await ask({ child: ready, assignment, limits, signal, tellUsed: used });
       if (typeof outcome === 'string') await kill();
       return outcome;
     },
@@ -67,14 +73,14 @@ export const engineProcess = (limits: EngineLimits): EngineProcess => {
 
 type Question = {
   readonly child: ChildProcess;
-  readonly work: Work;
+  readonly assignment: Assignment;
   readonly limits: EngineLimits;
   readonly signal: AbortSignal;
   readonly tellUsed: (ms: number) => void;
 };
 
-const ask = ({ child, work, limits, signal, tellUsed }: Question): Promise<Outcome | Cut> =>
-  new Promise((resolve) => {
+const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: Question): Promise<Outcome | Cut> =>
+  new Promise((resolve, reject) => {
     const begun = performance.now();
     const usedBefore = processorMs(child.pid);
     const wall = (): number => performance.now() - begun;
@@ -86,13 +92,35 @@ const ask = ({ child, work, limits, signal, tellUsed }: Question): Promise<Outco
     const look = (): void => {
       if (used() > limits.processorMs || wall() > limits.wallMs) settle('late');
     };
-    const settle = (outcome: Outcome | Cut): void => {
+    let settled = false;
+    const end = (): void => {
+      settled = true;
       clearInterval(looking);
       tellUsed(used());
-      child.off('message', settle).off('exit', onExit);
+      child.off('message', onMessage).off('exit', onExit);
       signal.removeEventListener('abort', onAbort);
       hold(child, false);
+    };
+    const settle = (outcome: Outcome | Cut): void => {
+      end();
       resolve(outcome);
+    };
+    const fail = (error: unknown): void => {
+      end();
+      reject(error);
+    };
+    const onMessage = (message: Message): void => {
+      if (message === 'ready') fail(new Error('The template engine started twice'));
+      else if (!('wanted' in message)) settle(message);
+      else
+        supply(message.wanted).then(
+          (supplied) => {
+            if (!settled) child.send({ supplied }, () => undefined);
+          },
+          (error: unknown) => {
+            if (!settled) fail(error);
+          },
+        );
     };
     const onExit = (): void => {
       settle('ended');
@@ -102,7 +130,7 @@ const ask = ({ child, work, limits, signal, tellUsed }: Question): Promise<Outco
     };
     const looking = setInterval(look, looksEveryMs);
     hold(child, true);
-    child.on('message', settle).on('exit', onExit);
+    child.on('message', onMessage).on('exit', onExit);
     signal.addEventListener('abort', onAbort);
     // If the work cannot be sent any more, the process has ended: `onExit` settles it.
     child.send(work, () => undefined);

@@ -12,11 +12,14 @@ export class PythonError extends Error {
 /** Why a template does not parse or render, and on which line (from 1). */
 export class TemplateError extends Error {
   readonly line: number;
+  /** Name of the template that has the line, if it is not the one to render. */
+  readonly template: string | undefined;
 
-  constructor(message: string, line: number) {
+  constructor(message: string, line: number, template?: string) {
     super(message);
     this.name = 'TemplateError';
     this.line = line;
+    this.template = template;
   }
 }
 

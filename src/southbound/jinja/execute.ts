@@ -1,35 +1,27 @@
+import { derivedContext } from './context.ts';
 import { PythonError, typeError, valueError } from './errors.ts';
 import { argumentsOf, callValue, evaluate } from './evaluate.ts';
+import type { Library, Loaded } from './library.ts';
 import { type Loop, loopOver } from './loop.ts';
 import { macroOf } from './macro.ts';
+import { useOther } from './otherTemplates.ts';
 import type { Body, CallNode, FilterNode, Signature, Statement, Target } from './parse/nodes.ts';
+import {
+  contextOf,
+  type Ending,
+  newSink,
+  printBlock,
+  type Rendering,
+  renderIn,
+  type Shared,
+  type Sink,
+} from './rendering.ts';
 import { innerScope, lookUp, type Scope } from './scope.ts';
 import { each, itemAt } from './values/iterate.ts';
-import { escaped, str } from './values/print.ts';
+import { escaped, str, textRepr } from './values/print.ts';
 import { generator, isThing, markup, type Run, type Thing, truthy, typeName, type Value } from './values/values.ts';
 
 type Node<Name extends Statement['node']> = Extract<Statement, { node: Name }>;
-
-/** Takes the text that is printed: for the output, or for a value. */
-type Sink = { text: string; readonly add: (text: string) => void };
-
-/** How a body ended. */
-type Ending = 'break' | 'continue' | undefined;
-
-/** A template that is rendered. `root` is the scope around all others. */
-type Rendering = { readonly run: Run; readonly root: Scope };
-
-const newSink = (run: Run, count: (characters: number) => void): Sink => {
-  const sink: Sink = {
-    text: '',
-    add: (text) => {
-      count(text.length);
-      run.budget.fits(sink.text.length);
-      sink.text += text;
-    },
-  };
-  return sink;
-};
 
 const asValue = (run: Run, text: string): Value => (run.escaping ? markup(text) : text);
 
@@ -115,7 +107,7 @@ const repeat = (rendering: Rendering, repetition: Repetition): void => {
   let any = false;
   for (let item = loop.next(); item !== undefined; item = loop.next()) {
     any = true;
-    const inner = innerScope(scope, new Map<string, Value>([['loop', loop.seen]]));
+    const inner = innerScope(scope, new Map<string, Value>(node.extended ? [['loop', loop.seen]] : []));
     assign(run, inner, node.target, item);
     if (perform(rendering, node.body, inner, into) === 'break') return;
   }
@@ -131,9 +123,9 @@ const callBlock = (run: Run, scope: Scope, call: CallNode, caller: Thing): Value
 const setBlock = (rendering: Rendering, node: Node<'setBlock'>, scope: Scope): void => {
   const { run } = rendering;
   const inner = innerScope(scope);
-  const text = captured(rendering, inner, node.body);
+  const text = captured({ ...rendering, child: undefined }, inner, node.body);
   const value = node.filter ? filtered(run, inner, node.filter, text) : text;
-  assign(run, scope, node.target, run.escaping ? markup(str(run, value)) : value);
+  set(rendering, scope, node.target, run.escaping ? markup(str(run, value)) : value);
 };
 
 const autoescape = (rendering: Rendering, node: Node<'autoescape'>, scope: Scope, into: Sink): Ending => {
@@ -146,8 +138,32 @@ const autoescape = (rendering: Rendering, node: Node<'autoescape'>, scope: Scope
 };
 
 /** A macro, or the body of a call block (no name). */
-const macro = (rendering: Rendering, scope: Scope, name: string | undefined, signature: Signature): Thing =>
-  macroOf(rendering.run, { name, signature, outer: scope, render: (inner, body) => captured(rendering, inner, body) });
+const macro = (rendering: Rendering, scope: Scope, name: string | undefined, signature: Signature): Thing => {
+  const own = { ...rendering, child: undefined };
+  return macroOf(rendering.run, { name, signature, outer: scope, render: (inner, body) => captured(own, inner, body) });
+};
+
+const blockHere = (rendering: Rendering, node: Node<'block'>, scope: Scope, into: Sink): void => {
+  const { context, child } = rendering;
+  if (child?.parent && scope === context.root) return;
+  const [block, ...overridden] = context.blocks.get(node.name) ?? [];
+  if (!block) throw new Error(`The context lacks the block ${node.name}`);
+  if (node.required && overridden.length === 0)
+    throw new PythonError('TemplateRuntimeError', `Required block ${textRepr(node.name)} not found`);
+  printBlock(rendering, node.scoped ? derivedContext(context, scope) : context, block, into);
+};
+
+/** The names that an assignment sets. */
+const namesIn = (target: Target): readonly string[] => {
+  if (target.node === 'targets') return target.items.flatMap(namesIn);
+  return target.node === 'name' ? [target.name] : [];
+};
+
+/** Assigns outside of blocks and loops make names that an import of the template gets. */
+const set = ({ run, context }: Rendering, scope: Scope, target: Target, value: Value): void => {
+  assign(run, scope, target, value);
+  if (scope === context.root) for (const name of namesIn(target)) context.imported.delete(name);
+};
 
 /** Does one statement. */
 const act = (rendering: Rendering, node: Statement, scope: Scope, into: Sink): Ending => {
@@ -156,9 +172,11 @@ const act = (rendering: Rendering, node: Statement, scope: Scope, into: Sink): E
   run.line = node.line;
   switch (node.node) {
     case 'data':
+      if (rendering.child?.parent) return;
       into.add(node.text);
       return;
     case 'print': {
+      if (rendering.child?.parent) return;
       const value = evaluate(run, scope, node.value);
       run.line = node.line;
       print(run, value, into);
@@ -168,7 +186,7 @@ const act = (rendering: Rendering, node: Statement, scope: Scope, into: Sink): E
       evaluate(run, scope, node.value);
       return;
     case 'set':
-      assign(run, scope, node.target, evaluate(run, scope, node.value));
+      set(rendering, scope, node.target, evaluate(run, scope, node.value));
       return;
     case 'setBlock':
       setBlock(rendering, node, scope);
@@ -187,6 +205,7 @@ const act = (rendering: Rendering, node: Statement, scope: Scope, into: Sink): E
     }
     case 'macro':
       scope.names.set(node.name, macro(rendering, scope, node.name, node.signature));
+      if (scope === rendering.context.root) rendering.context.imported.delete(node.name);
       return;
     case 'callBlock':
       print(run, callBlock(run, scope, node.call, macro(rendering, scope, undefined, node.signature)), into);
@@ -197,7 +216,14 @@ const act = (rendering: Rendering, node: Statement, scope: Scope, into: Sink): E
       return;
     }
     case 'block':
-      return perform(rendering, node.body, innerScope(node.scoped ? scope : rendering.root), into);
+      blockHere(rendering, node, scope, into);
+      return;
+    case 'extends':
+    case 'include':
+    case 'import':
+    case 'from':
+      useOther(rendering, node, scope, into);
+      return;
     case 'autoescape':
       return autoescape(rendering, node, scope, into);
     case 'break':
@@ -214,10 +240,13 @@ const perform = (rendering: Rendering, body: Body, scope: Scope, into: Sink): En
   return undefined;
 };
 
-/** Renders a tree. The scope's names are the template's variables and globals. */
-export const execute = (run: Run, tree: Body, globals: Scope): string => {
-  const root = innerScope(globals);
+/** The names that all templates know, and within them those that this one is given. */
+type Names = { readonly globals: Scope; readonly given: Scope };
+
+/** Renders a template. */
+export const execute = (run: Run, template: Loaded, library: Library, { globals, given }: Names): string => {
+  const shared: Shared = { run, library, globals, modules: new Map(), chain: [], perform };
   const output = newSink(run, run.budget.print);
-  perform({ run, root }, tree, root, output);
+  renderIn(shared, contextOf(shared, given, template), template, output);
   return output.text;
 };

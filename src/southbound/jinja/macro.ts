@@ -24,8 +24,8 @@ type Macro = {
   readonly render: (scope: Scope, body: Signature['body']) => string;
 };
 
-/** A macro keeps whether its text is escaped from where it is defined. */
-type DefinedMacro = Macro & { readonly escaping: boolean };
+/** A macro keeps whether its text is escaped, and its template, from where it is defined. */
+type DefinedMacro = Macro & Pick<Run, 'escaping' | 'template'>;
 
 const shownName = ({ name }: Macro): string => (name === undefined ? 'None' : textRepr(name));
 
@@ -82,17 +82,19 @@ const call = (run: Run, macro: DefinedMacro, args: readonly Value[], kwargs: Kwa
     return value;
   });
   takeRest(macro, scope, args, rest);
-  const { escaping } = run;
+  const { escaping, template } = run;
   run.escaping = macro.escaping;
+  run.template = macro.template;
   setParameters(run, macro, scope, given);
   const text = macro.render(scope, macro.signature.body);
   run.escaping = escaping;
+  run.template = template;
   return escaping ? markup(text) : text;
 };
 
 export const macroOf = (run: Run, macro: Macro): Thing => {
   const { name, signature } = macro;
-  const defined: DefinedMacro = { ...macro, escaping: run.escaping };
+  const defined: DefinedMacro = { ...macro, escaping: run.escaping, template: run.template };
   const attributes: ReadonlyMap<string, Value> = new Map<string, Value>([
     ['name', name ?? null],
     ['arguments', tuple(signature.parameters)],

@@ -1,12 +1,14 @@
 import { exactEntries } from '../../domain/engine/exactJson.ts';
 import { nearestName } from '../../domain/engine/nearest.ts';
-import { limits, newBudget } from './budget.ts';
+import { type Budget, limits, newBudget } from './budget.ts';
 import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
 import { execute } from './execute.ts';
 import { filters } from './filters/all.ts';
 import { callFilter } from './filters/define.ts';
 import { globals } from './globals.ts';
+import { type Library, type Loaded, newLibrary, type Texts, Wanted } from './library.ts';
 import { parse } from './parse/parser.ts';
+import type { Work } from './protocol.ts';
 import { innerScope } from './scope.ts';
 import { callTest, tests } from './tests.ts';
 import { attribute, item } from './values/access.ts';
@@ -33,13 +35,16 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
   throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.${near}`);
 };
 
-/**
- * Renders a template over variables of JSON, with the marks of domain/engine/exactJson.ts. Throws `TemplateError` with
- * line and reason; nothing else is thrown for a bad template.
- */
-export const renderTemplate = (template: string, variables: Readonly<Record<string, unknown>>): string => {
+const known = {
+  filter: (name: string) => filters.has(name),
+  test: (name: string) => tests.has(name),
+  nearest: (name: string) => hint(name, filters.keys()),
+};
+
+const newRun = (budget: Budget, template: Loaded): Run => {
   const run: Run = {
-    budget: newBudget(),
+    budget,
+    template,
     line: 1,
     escaping: false,
     filter: (name, value, args, kwargs) =>
@@ -48,21 +53,74 @@ export const renderTemplate = (template: string, variables: Readonly<Record<stri
     attribute: (value, name) => attribute(run, value, name),
     item: (value, key) => item(run, value, key),
   };
+  return run;
+};
+
+const textIn = (main: Loaded, variables: Work['variables'], library: Library, budget: Budget): string => {
+  const run = newRun(budget, main);
   try {
-    const tree = parse(template, {
-      filter: (name) => filters.has(name),
-      test: (name) => tests.has(name),
-      nearest: (name) => hint(name, filters.keys()),
-    });
+    const globalScope = innerScope(undefined, new Map(globals));
     const given = new Map(exactEntries(variables).map(([name, value]) => [name, fromJson(value)]));
-    const output = execute(run, tree, innerScope(innerScope(undefined, new Map(globals)), given));
+    const output = execute(run, main, library, { globals: globalScope, given: innerScope(globalScope, given) });
     if (Buffer.byteLength(output) > limits.output)
       throw limitError(`The template prints more than ${limits.output} bytes`);
     return output;
   } catch (error) {
-    if (error instanceof PythonError) throw new TemplateError(reasonOf(error), run.line);
+    const other = run.template === main ? undefined : run.template.name;
+    if (error instanceof PythonError) throw new TemplateError(reasonOf(error), run.line, other);
     if (error instanceof RangeError)
-      throw new TemplateError('The template, or a value in it, is nested too deeply', run.line);
+      throw new TemplateError('The template, or a value in it, is nested too deeply', run.line, other);
     throw error;
+  }
+};
+
+/** One template that is rendered. Other templates that it uses are asked for by name. */
+export type Job = {
+  /** Takes templates that were asked for. */
+  readonly add: (texts: Texts) => void;
+  /**
+   * Renders from the beginning. Answers the text, or the names of the templates that must be known first. Throws
+   * `TemplateError` with line and reason; nothing else is thrown for a bad template.
+   */
+  readonly attempt: () => { readonly text: string } | { readonly wanted: readonly string[] };
+};
+
+/** The variables are of JSON, with the marks of domain/engine/exactJson.ts. */
+export const newJob = ({ template, name, variables }: Work): Job => {
+  const begun = process.cpuUsage();
+  const library = newLibrary((text) => parse(text, known));
+  let main: Loaded | undefined;
+  const load = (): Loaded => {
+    const made = { name, tree: parse(template, known) };
+    library.note(made.tree);
+    return made;
+  };
+  return {
+    add: library.add,
+    attempt: () => {
+      main ??= load();
+      const wanted = library.wanted();
+      if (wanted.length > 0) return { wanted };
+      try {
+        return { text: textIn(main, variables, library, newBudget(begun)) };
+      } catch (error) {
+        if (error instanceof Wanted) return { wanted: [error.template] };
+        throw error;
+      }
+    },
+  };
+};
+
+/** Renders a template at once. `stored` are the other templates that there are. */
+export const renderTemplate = (
+  template: string,
+  variables: Work['variables'],
+  stored: ReadonlyMap<string, string> = new Map(),
+): string => {
+  const job = newJob({ template, variables });
+  for (;;) {
+    const outcome = job.attempt();
+    if ('text' in outcome) return outcome.text;
+    job.add(outcome.wanted.map((name) => [name, stored.get(name) ?? null]));
   }
 };

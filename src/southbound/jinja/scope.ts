@@ -5,6 +5,14 @@ export type Scope = { readonly names: Map<string, Value>; readonly outer: Scope 
 
 export const innerScope = (outer: Scope | undefined, names = new Map<string, Value>()): Scope => ({ names, outer });
 
+/** A scope with the same names and values, which later assignments do not change. */
+export const copiedScope = (scope: Scope): Scope => {
+  const names = new Map<string, Value>();
+  for (let at: Scope | undefined = scope; at; at = at.outer)
+    for (const [name, value] of at.names) if (!names.has(name)) names.set(name, value);
+  return innerScope(undefined, names);
+};
+
 export const lookUp = (scope: Scope, name: string): Value | undefined => {
   for (let at: Scope | undefined = scope; at; at = at.outer) {
     const found = at.names.get(name);

@@ -17,7 +17,8 @@ export type ExpressionParser = Stream & { readonly watch: Watch };
 
 type Parser = ExpressionParser;
 
-const constants: ReadonlyMap<string, boolean | null> = new Map([
+/** The names that stand for constants. */
+export const constants: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
   ['True', true],
   ['false', false],

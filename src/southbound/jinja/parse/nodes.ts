@@ -72,6 +72,25 @@ export type Signature = {
 
 export type Body = readonly Statement[];
 
+export type BlockNode = At & {
+  readonly node: 'block';
+  readonly name: string;
+  readonly scoped: boolean;
+  readonly required: boolean;
+  readonly body: Body;
+};
+
+/** A parsed template. */
+export type Tree = {
+  readonly body: Body;
+  /** All blocks by name, also those within other statements. */
+  readonly blocks: ReadonlyMap<string, BlockNode>;
+  /** Whether it has an `extends`, if only in a condition. */
+  readonly extends: boolean;
+  /** The names of other templates that it says literally. */
+  readonly names: ReadonlySet<string>;
+};
+
 export type Statement =
   | (At & { readonly node: 'data'; readonly text: string })
   | (At & { readonly node: 'print'; readonly value: Expression })
@@ -81,6 +100,8 @@ export type Statement =
       readonly over: Expression;
       readonly test: Expression | undefined;
       readonly recursive: boolean;
+      /** Whether there is a `loop`: only if the body reads it, or has a scoped block. */
+      readonly extended: boolean;
       readonly body: Body;
       readonly otherwise: Body;
     })
@@ -100,7 +121,27 @@ export type Statement =
   | (At & { readonly node: 'macro'; readonly name: string; readonly signature: Signature })
   | (At & { readonly node: 'callBlock'; readonly call: CallNode; readonly signature: Signature })
   | (At & { readonly node: 'filterBlock'; readonly filter: FilterNode; readonly body: Body })
-  | (At & { readonly node: 'block'; readonly name: string; readonly scoped: boolean; readonly body: Body })
+  | BlockNode
+  | (At & { readonly node: 'extends'; readonly template: Expression })
+  | (At & {
+      readonly node: 'include';
+      readonly template: Expression;
+      readonly ignoreMissing: boolean;
+      readonly withContext: boolean;
+    })
+  | (At & {
+      readonly node: 'import';
+      readonly template: Expression;
+      readonly name: string;
+      readonly withContext: boolean;
+    })
+  | (At & {
+      readonly node: 'from';
+      readonly template: Expression;
+      /** The names there and here. */
+      readonly names: readonly (readonly [string, string])[];
+      readonly withContext: boolean;
+    })
   | (At & { readonly node: 'autoescape'; readonly value: Expression; readonly body: Body })
   | (At & { readonly node: 'do'; readonly value: Expression })
   | (At & { readonly node: 'break' | 'continue' });

@@ -1,8 +1,15 @@
 import { TemplateError } from '../errors.ts';
 import { tuple, type Watch } from './expressions.ts';
 import { tokenize } from './lexer.ts';
-import type { Body, Statement } from './nodes.ts';
-import { type Nesting, type ParsedBody, type StatementParser, statementParsers } from './statements.ts';
+import type { BlockNode, Body, Statement, Tree } from './nodes.ts';
+import {
+  type Nesting,
+  type OpenLoop,
+  type OtherTemplates,
+  type ParsedBody,
+  type StatementParser,
+  statementParsers,
+} from './statements.ts';
 import { describe, streamOf } from './stream.ts';
 
 /** Which filters and tests there are. */
@@ -15,8 +22,6 @@ type Known = {
 
 /** Names of a macro that it has only if its body reads them. */
 const specialNames = ['caller', 'kwargs', 'varargs'];
-
-const otherTemplates = new Set(['extends', 'include', 'import', 'from']);
 
 /** Fails because of a tag that is not expected, or of the end of the template, in the words of Jinja2. */
 const failAtTag = (
@@ -69,7 +74,6 @@ const statementsUpTo = (parser: StatementParser, until?: readonly string[]): Bod
 const statement = (parser: StatementParser): Statement[] => {
   const { type, value: tag, line } = parser.current();
   if (type !== 'name') parser.fail('tag name expected');
-  if (otherTemplates.has(tag)) parser.fail(`{% ${tag} %} needs other templates; here a template is one text`);
   const parse = statementParsers.get(tag);
   if (!parse) return failAtTag(parser, tag, undefined, line);
   parser.tags.push(tag);
@@ -89,14 +93,18 @@ const bodyUpTo = (parser: StatementParser, until: readonly string[]): ParsedBody
 };
 
 /** A template as a tree. Throws `TemplateError` with the line. */
-export const parse = (template: string, known: Known): Body => {
-  const nesting: Nesting = { loops: 0, conditions: 0 };
+export const parse = (template: string, known: Known): Tree => {
+  const nesting: Nesting = { loops: 0, conditions: 0, frames: 0 };
   const macros: Set<string>[] = [];
+  const loops: OpenLoop[] = [];
   const unknown: (() => TemplateError)[] = [];
+  const blocks = new Map<string, BlockNode>();
+  const others: OtherTemplates = { names: new Set(), extends: false };
 
   const watch: Watch = {
     reads: (name) => {
       if (specialNames.includes(name)) for (const names of macros) names.add(name);
+      if (name === 'loop') for (const loop of loops) loop.extended = true;
     },
     filter: (name, line) => {
       if (nesting.conditions > 0 || known.filter(name)) return;
@@ -118,15 +126,19 @@ export const parse = (template: string, known: Known): Body => {
     watch,
     nesting,
     macros,
-    blocks: new Set(),
+    loops,
+    blockNames: new Set(),
+    blocks,
+    others,
+    later: (error) => unknown.push(error),
     tags: [],
     ends: [],
     body: (...until) => bodyUpTo(parser, until),
   };
 
-  const all = statementsUpTo(parser);
+  const body = statementsUpTo(parser);
   const last = parser.current();
   if (last.type !== 'eof') throw new TemplateError(`unexpected '${describe(last)}'`, last.line);
   if (unknown[0]) throw unknown[0]();
-  return all;
+  return { body, blocks, ...others };
 };

@@ -1,12 +1,21 @@
-import { blockFilters, type ExpressionParser, expression, primary, tuple } from './expressions.ts';
-import type { Body, Expression, Signature, Statement, Target } from './nodes.ts';
+import { TemplateError } from '../errors.ts';
+import { blockFilters, constants, type ExpressionParser, expression, primary, tuple } from './expressions.ts';
+import type { BlockNode, Body, Expression, Signature, Statement, Target } from './nodes.ts';
 
 /** How many statements are around the current place, up to the nearest macro or block. */
 export type Nesting = {
   loops: number;
   /** Branches of `if`, where an unknown filter or test is no error. Other bodies count them anew. */
   conditions: number;
+  /** Bodies with names of their own. */
+  frames: number;
 };
+
+/** A loop around the current place. */
+export type OpenLoop = { extended: boolean };
+
+/** What a template says of other templates. */
+export type OtherTemplates = { readonly names: Set<string>; extends: boolean };
 
 export type ParsedBody = { readonly body: Body; readonly end: string };
 
@@ -15,8 +24,14 @@ export type StatementParser = ExpressionParser & {
   readonly nesting: Nesting;
   /** For each macro around the current place, the special names that its body reads. */
   readonly macros: Set<string>[];
-  /** Names of the blocks so far. */
-  readonly blocks: Set<string>;
+  /** The loops around the current place, up to the nearest block. */
+  readonly loops: OpenLoop[];
+  /** Names of the blocks so far, and those blocks that have ended. */
+  readonly blockNames: Set<string>;
+  readonly blocks: Map<string, BlockNode>;
+  readonly others: OtherTemplates;
+  /** Notes an error that counts only if the rest of the template parses. */
+  readonly later: (error: () => TemplateError) => void;
   /** The tags around the current place. */
   readonly tags: string[];
   /** For each body around the current place, the tags that may end it. */
@@ -64,7 +79,9 @@ const framed = (parser: Parser, ...until: string[]): ParsedBody => {
   const { nesting } = parser;
   const outer = nesting.conditions;
   nesting.conditions = 0;
+  nesting.frames++;
   const parsed = parser.body(...until);
+  nesting.frames--;
   nesting.conditions = outer;
   return parsed;
 };
@@ -126,11 +143,14 @@ const forLoop = (parser: Parser, line: number): Statement => {
   const over = tuple(parser, { conditions: false, end: 'recursive' });
   const test = parser.skipName('if') ? expression(parser) : undefined;
   const recursive = parser.skipName('recursive');
+  const loop: OpenLoop = { extended: recursive };
   nesting.loops++;
+  parser.loops.push(loop);
   const { body, end } = framed(parser, 'endfor', 'else');
+  parser.loops.pop();
   nesting.loops--;
   const otherwise = end === 'else' ? framed(parser, 'endfor').body : [];
-  return { node: 'for', target: to, over, test, recursive, body, otherwise, line };
+  return { node: 'for', target: to, over, test, recursive, extended: loop.extended, body, otherwise, line };
 };
 
 const ifStatement = (parser: Parser, line: number): Statement => {
@@ -197,24 +217,111 @@ const filterBlock = (parser: Parser, line: number): Statement => {
   return { node: 'filterBlock', filter, body: framed(parser, 'endfilter').body, line };
 };
 
+const isBlank = (node: Statement): boolean => node.node === 'data' && /^\s+$/.test(node.text);
+
 const block = (parser: Parser, line: number): Statement => {
-  const { nesting, blocks } = parser;
+  const { nesting, blocks, loops } = parser;
   const called = name(parser);
-  if (blocks.has(called)) parser.fail(`block '${called}' defined twice`, line);
-  blocks.add(called);
+  if (parser.blockNames.has(called)) parser.fail(`block '${called}' defined twice`, line);
+  parser.blockNames.add(called);
   const scoped = parser.skipName('scoped');
   const required = parser.skipName('required');
   if (parser.is('-'))
     parser.fail(
       'Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.',
     );
+  if (scoped) for (const loop of loops) loop.extended = true;
   const outerLoops = nesting.loops;
+  const around = loops.splice(0);
   nesting.loops = 0;
   const { body } = framed(parser, 'endblock');
   nesting.loops = outerLoops;
-  if (required) parser.fail(`Required block '${called}' not found`, line);
+  loops.push(...around);
+  if (required && !body.every(isBlank)) parser.fail('Required blocks can only contain comments or whitespace');
   parser.skipName(called);
-  return { node: 'block', name: called, scoped, body, line };
+  const node: BlockNode = { node: 'block', name: called, scoped, required, body, line };
+  blocks.set(called, node);
+  return node;
+};
+
+/** Notes the names of templates that an expression says literally. */
+const noteNames = (parser: Parser, node: Expression): void => {
+  if (node.node === 'constant' && typeof node.value === 'string') parser.others.names.add(node.value);
+  else if (node.node === 'list' || node.node === 'tuple') for (const item of node.items) noteNames(parser, item);
+  else if (node.node === 'condition') for (const one of [node.then, node.otherwise]) if (one) noteNames(parser, one);
+};
+
+/** The name of another template, or the names of several. */
+const otherTemplate = (parser: Parser): Expression => {
+  const template = expression(parser);
+  noteNames(parser, template);
+  return template;
+};
+
+const extend = (parser: Parser, line: number): Statement => {
+  const template = otherTemplate(parser);
+  parser.others.extends = true;
+  if (parser.nesting.frames > 0)
+    parser.later(() => new TemplateError('cannot use extend from a non top-level scope', line));
+  return { node: 'extends', template, line };
+};
+
+/** `with context` or `without context`; undefined if neither is there. */
+const contextMarker = (parser: Parser): boolean | undefined => {
+  const ahead = parser.ahead();
+  if (!parser.isName('with', 'without') || ahead.type !== 'name' || ahead.value !== 'context') return undefined;
+  const withContext = parser.next().value === 'with';
+  parser.next();
+  return withContext;
+};
+
+const include = (parser: Parser, line: number): Statement => {
+  const template = otherTemplate(parser);
+  const ahead = parser.ahead();
+  const ignoreMissing = parser.isName('ignore') && ahead.type === 'name' && ahead.value === 'missing';
+  if (ignoreMissing) {
+    parser.next();
+    parser.next();
+  }
+  return { node: 'include', template, ignoreMissing, withContext: contextMarker(parser) ?? true, line };
+};
+
+/** A name that can be assigned. */
+const targetName = (parser: Parser): string => {
+  const { line } = parser.current();
+  const called = name(parser);
+  if (constants.has(called)) parser.fail("can't assign to 'name'", line);
+  return called;
+};
+
+const importAll = (parser: Parser, line: number): Statement => {
+  const template = otherTemplate(parser);
+  parser.expectName('as');
+  const called = targetName(parser);
+  return { node: 'import', template, name: called, withContext: contextMarker(parser) ?? false, line };
+};
+
+const importedName = (parser: Parser): readonly [string, string] => {
+  const { line } = parser.current();
+  const called = targetName(parser);
+  if (called.startsWith('_')) parser.fail('names starting with an underline can not be imported', line);
+  return [called, parser.skipName('as') ? targetName(parser) : called];
+};
+
+const importNames = (parser: Parser, line: number): Statement => {
+  const template = otherTemplate(parser);
+  parser.expectName('import');
+  const names: (readonly [string, string])[] = [];
+  let withContext: boolean | undefined;
+  for (;;) {
+    if (names.length > 0) parser.expect(',');
+    withContext = contextMarker(parser);
+    if (withContext !== undefined) break;
+    names.push(importedName(parser));
+    withContext = contextMarker(parser);
+    if (withContext !== undefined || !parser.is(',')) break;
+  }
+  return { node: 'from', template, names, withContext: withContext ?? false, line };
 };
 
 const autoescape = (parser: Parser, line: number): Statement => {
@@ -243,6 +350,10 @@ export const statementParsers: ReadonlyMap<string, (parser: Parser, line: number
   ['call', callBlock],
   ['filter', filterBlock],
   ['block', block],
+  ['extends', extend],
+  ['include', include],
+  ['import', importAll],
+  ['from', importNames],
   ['autoescape', autoescape],
   ['do', (parser, line) => ({ node: 'do', value: tuple(parser), line })],
   ['break', leaveLoop('break')],

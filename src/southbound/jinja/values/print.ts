@@ -1,7 +1,7 @@
 import { limitError, valueError } from '../errors.ts';
 import { floatRepr } from './floats.ts';
 import { escapeHtml } from './text.ts';
-import { type Dict, isMarkup, markup, type Run, type Text, type Value, type View } from './values.ts';
+import { type Dict, isMarkup, isThing, markup, type Run, type Text, type Value, type View } from './values.ts';
 
 const escapes: ReadonlyMap<string, string> = new Map([
   ['\\', '\\\\'],
@@ -159,6 +159,7 @@ export const str = (run: Run, value: Value): string => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     if (value.kind === 'markup') return value.text;
     if (value.kind === 'undefined') return '';
+    if (value.kind === 'thing' && value.text) return value.text();
   }
   return repr(run, value);
 };
@@ -169,6 +170,7 @@ export const softStr = (run: Run, value: Value): Text => (isMarkup(value) ? valu
 /** markupsafe.escape */
 export const escaped = (run: Run, value: Value): ReturnType<typeof markup> => {
   if (isMarkup(value)) return value;
+  if (isThing(value) && value.text) return markup(value.text());
   const text = escapeHtml(str(run, value));
   run.budget.make(text.length);
   return markup(text);

@@ -6,7 +6,8 @@ export type Kwargs = ReadonlyMap<string, Value>;
 /** The state of a template that is rendered. */
 export type Run = {
   readonly budget: Budget;
-  /** Line of the template that is at work. */
+  /** The template that is at work, and its line. One whose text was given has no name. */
+  template: { readonly name: string | undefined };
   line: number;
   /** Whether what is printed is escaped for HTML. */
   escaping: boolean;
@@ -42,6 +43,8 @@ export type Thing = {
   readonly type: string;
   /** How it prints. */
   readonly shown: () => string;
+  /** Its text, which is safe in HTML, if it prints as another one within other values. */
+  readonly text?: () => string;
   readonly get?: (name: string) => Value | undefined;
   readonly set?: (name: string, value: Value) => void;
   readonly call?: (run: Run, args: readonly Value[], kwargs: Kwargs) => Value;
