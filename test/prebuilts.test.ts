@@ -43,7 +43,7 @@ describe('A prebuilt', () => {
     installed: [{ type: 'forms' as const, _id: 'f', name: 'F' }],
   };
   const nothing = { parts: [], removed: [], installed: plan.installed };
-  const refs: PrebuiltRefs = { bundlesHash: 'abc', plan, requestErrors: [], accounts: {} };
+  const refs: PrebuiltRefs = { bundlesHash: 'abc', plan, errors: [], accounts: {} };
   const data: PrebuiltImported = {
     prebuilt: whole,
     ...plan,
@@ -97,16 +97,16 @@ describe('A prebuilt', () => {
   });
 
   it('is refused for all faults of the kind that comes first', () => {
-    const requestErrors = [
+    const errors = [
       new RequestError('conflict', 'taken', { path: '/a' }),
       new RequestError('not_found', 'no group', { path: '/b' }),
       new RequestError('not_found', 'no form', { path: '/c' }),
     ];
     given()
-      .when(decideImport, { prebuilt: whole }, { ...refs, requestErrors })
+      .when(decideImport, { prebuilt: whole }, { ...refs, errors })
       .thenRefused('not_found', /and 1 more.*\/b.*\/c/);
     given(imported, installed)
-      .when(decideImport, { prebuilt: other }, { ...refs, requestErrors: [requestErrors[0]!] })
+      .when(decideImport, { prebuilt: other }, { ...refs, errors: [errors[0]!] })
       .thenRefused('conflict', /\/a.*metadata/);
   });
 

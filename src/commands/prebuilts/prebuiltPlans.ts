@@ -23,7 +23,7 @@ const moved = ({ code, message, faults }: RequestError, index: number, inside: s
 type Planned = {
   readonly plan: Plan;
   readonly sealed: readonly Bundle[];
-  readonly requestErrors: readonly RequestError[];
+  readonly errors: readonly RequestError[];
 };
 
 /**
@@ -34,7 +34,7 @@ type Planned = {
 export const planOf = async (request: Installing, given: Tools): Promise<Planned> => {
   const { bundles } = request.input.prebuilt;
   const draft = newDraft(request, given);
-  const requestErrors: RequestError[] = [];
+  const errors: RequestError[] = [];
 
   const each = async (
     types: readonly BundleType[],
@@ -45,7 +45,7 @@ export const planOf = async (request: Installing, given: Tools): Promise<Planned
     await oneByOne(ofTypes, ([index, bundle]) =>
       work(bundle, index).catch((error: unknown) => {
         if (!(error instanceof RequestError)) throw error;
-        requestErrors.push(moved(error, index, inside));
+        errors.push(moved(error, index, inside));
       }),
     );
   };
@@ -58,5 +58,5 @@ export const planOf = async (request: Installing, given: Tools): Promise<Planned
   });
   const { parts, removed, sealed } = draft;
   const installed = draft.installed.filter((one) => one !== undefined);
-  return { plan: { parts, removed, installed }, sealed, requestErrors };
+  return { plan: { parts, removed, installed }, sealed, errors };
 };

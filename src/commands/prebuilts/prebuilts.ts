@@ -93,13 +93,13 @@ export const importPrebuilt = command({
     const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
     const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
     const idle = state.pending || hidden || (!overwrite && known());
-    if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, requestErrors: [], accounts: {} };
-    const { plan, sealed, requestErrors } = await planOf(request, tools);
+    if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, errors: [], accounts: {} };
+    const { plan, sealed, errors } = await planOf(request, tools);
     const accounts = await accountIds(
       prebuilt.bundles.map(({ data }) => data),
       tools,
     );
-    return { ...seen, hidden, plan, sealed, requestErrors, accounts };
+    return { ...seen, hidden, plan, sealed, errors, accounts };
   },
   decide: (state, { prebuilt, ...options }, context) => {
     const sealed = { ...prebuilt, bundles: context.refs.sealed };

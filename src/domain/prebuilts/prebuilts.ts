@@ -182,7 +182,7 @@ export type PrebuiltRefs = {
   readonly bundlesHash: string;
   readonly plan: Plan;
   /** Why documents cannot be installed. Paths start at the request's body. */
-  readonly requestErrors: readonly RequestError[];
+  readonly errors: readonly RequestError[];
   readonly accounts: Readonly<Record<string, string>>;
   /** Whether the package has a secret in clear. Then it counts as different from the installed one. */
   readonly bringsSecrets?: boolean;
@@ -215,7 +215,7 @@ export const decideImport = (
           }),
         ]
       : [];
-  refuseAll([...refs.requestErrors, ...other]);
+  refuseAll([...refs.errors, ...other]);
   if (known && plan.parts.length + plan.removed.length === 0) return [];
   const kept = prebuilt.bundles
     .filter(({ type }) => !isHeld(type))
@@ -241,9 +241,9 @@ const first: readonly Code[] = ['invalid', 'not_found', 'forbidden', 'conflict']
 const rank = ({ code }: RequestError): number => (first.includes(code) ? first.indexOf(code) : first.length);
 
 /** Throws one error for all errors of the code that comes first. */
-const refuseAll = (requestErrors: readonly RequestError[]): void => {
-  const least = Math.min(...requestErrors.map(rank));
-  const [one, ...others] = requestErrors.filter((requestError) => rank(requestError) === least);
+const refuseAll = (errors: readonly RequestError[]): void => {
+  const least = Math.min(...errors.map(rank));
+  const [one, ...others] = errors.filter((error) => rank(error) === least);
   if (!one) return;
   throw new RequestError(one.code, others.length > 0 ? `${one.message} (and ${others.length} more)` : one.message, {
     faults: [one, ...others].flatMap(({ faults }) => faults),
