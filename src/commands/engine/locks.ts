@@ -1,6 +1,6 @@
 import { mutex } from '../../concurrency/mutex.ts';
 import type { Event } from '../../domain/engine/core.ts';
-import { lock as aggregate, lockPassed } from '../../domain/engine/locks.ts';
+import { lock as aggregate, turnPassed } from '../../domain/engine/locks.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { Tampered } from '../../store/tampered.ts';
 import { type About, appendOne } from './appendOne.ts';
@@ -31,7 +31,7 @@ export const locksOf = (store: EventStore, streams: Streams) => {
    * append at the revision.
    */
   const closeTampered = (name: string, by: string, revision: number, about: About): Promise<void> =>
-    append(by, { revision: revision - 1, hash: '' }, lockPassed(name), about).catch((error: unknown) => {
+    append(by, { revision: revision - 1, hash: '' }, turnPassed(name), about).catch((error: unknown) => {
       if (!(error instanceof WrongRevision || error instanceof Tampered)) throw error;
     });
 
@@ -39,7 +39,7 @@ export const locksOf = (store: EventStore, streams: Streams) => {
   const close = async (name: string, by: string, revision: number, about: About): Promise<void> => {
     try {
       const former = await streams.end(by);
-      if (former.revision < revision) await append(by, former, lockPassed(name), about);
+      if (former.revision < revision) await append(by, former, turnPassed(name), about);
     } catch (error) {
       if (!(error instanceof Tampered)) throw error;
       await closeTampered(name, by, revision, about);
