@@ -18,7 +18,7 @@ type Deciding = { readonly stream: string; readonly past: LoadedStream; readonly
  * former one has stored its events or never will. To do so, it appends `turnPassed` to the former stream, at the
  * revision that the former command wants. This needs no clock, and a stopped process leaves nothing behind.
  */
-export const locksOf = (store: EventStore, streams: Streams) => {
+export const lockTaker = (store: EventStore, streams: Streams) => {
   const exclusively = mutex();
 
   const append = async (stream: string, at: End, event: Event, about: About): Promise<void> => {
