@@ -1,4 +1,5 @@
 import { asMessage, type Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import { defined } from '../domain/engine/defined.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
 import { reasonOf, redacted } from './failure.ts';
@@ -10,12 +11,6 @@ const maxBytes = 256 * 1024;
 const outcomes: readonly unknown[] = ['COMPLETE', 'FAILED', 'CANCELED'] satisfies readonly Outcome[];
 
 const failed = (lastMessage: string): AgentAnswer => ({ status: 'FAILED', lastMessage });
-
-/** Has only the members that are given. */
-const answerOf = (status: Outcome | undefined, lastMessage: string | undefined): AgentAnswer => {
-  if (status === undefined) return lastMessage === undefined ? {} : { lastMessage };
-  return lastMessage === undefined ? { status } : { status, lastMessage };
-};
 
 /** The answer in the body of a 2xx answer. An empty body has neither status nor message. */
 const answerIn = (text: string): AgentAnswer => {
@@ -31,10 +26,10 @@ const answerIn = (text: string): AgentAnswer => {
   const { status, lastMessage } = body as Readonly<Record<string, unknown>>;
   if (lastMessage !== undefined && lastMessage !== null && typeof lastMessage !== 'string')
     return failed("The lastMessage of the agent's answer is not a text");
-  return answerOf(
-    outcomes.includes(status) ? (status as Outcome) : undefined,
-    typeof lastMessage === 'string' ? lastMessage : undefined,
-  );
+  return defined({
+    status: outcomes.includes(status) ? (status as Outcome) : undefined,
+    lastMessage: typeof lastMessage === 'string' ? lastMessage : undefined,
+  });
 };
 
 /** Webhooks over HTTP. An answer that repeats secrets that were sent is kept without them. */
@@ -60,8 +55,9 @@ export const httpWebhook =
         maxBytes,
       });
       if (status < 200 || status > 299) return failed(`The agent answered with status ${status}`);
-      const { status: outcome, lastMessage } = answerIn(text);
-      return answerOf(outcome, lastMessage === undefined ? undefined : asMessage(redacted(lastMessage, secrets)));
+      const answer = answerIn(text);
+      if (answer.lastMessage === undefined) return answer;
+      return { ...answer, lastMessage: asMessage(redacted(answer.lastMessage, secrets)) };
     } catch (error) {
       signal.throwIfAborted();
       return failed(`The agent could not be called: ${reasonOf(error)}`);
