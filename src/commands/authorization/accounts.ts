@@ -13,7 +13,8 @@ import {
   setPassword as set,
   update,
 } from '../../domain/authorization/accounts.ts';
-import { commandsOf, noInput, type Sealed, type Tools } from '../engine/define.ts';
+import type { Sealed } from '../../domain/engine/sealed.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { adminRemains, membership } from './admins.ts';
 import { unknownGroups, unknownRoles } from './names.ts';
 

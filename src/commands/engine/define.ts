@@ -5,8 +5,6 @@ import type { Seal } from '../../domain/engine/secretFields.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import type { Where } from '../../projections/engine/port.ts';
 
-export type { Sealed };
-
 /** The functions that `prepare` may call. Their results show at least everything that this node has acknowledged. */
 export type Tools = {
   /** The folded state of another stream, or `aggregate.initial` if the stream does not exist. */

@@ -146,9 +146,6 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
 
 export type Handle = ReturnType<typeof handler>;
 
-export { missing } from './decide.ts';
-export type { Request } from './requests.ts';
-
 /** The names of the locks that the attempt needs; none if the request was carried out before. */
 const locksOfAttempt = ({ command, request, past }: Attempt): string[] => {
   if (request.idempotency && past.keys.has(request.idempotency.key)) return [];

@@ -1,4 +1,4 @@
-import type { Request } from '../../commands/engine/handle.ts';
+import type { Request } from '../../commands/engine/requests.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { encodedTag, encodings } from './compression.ts';
 import type { Call } from './route.ts';

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import type { Request } from '../../commands/engine/handle.ts';
+import type { Request } from '../../commands/engine/requests.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import type { ActionRoute, Call } from './route.ts';
