@@ -57,7 +57,7 @@ export const createAccount = command({
   input: newAccountSchema,
   on: 'new',
   locks: ({ exists }, input) => (exists ? undefined : locksOf(input)),
-  precomputed: ({ password }, tools) => sealed(password, tools),
+  precompute: ({ password }, tools) => sealed(password, tools),
   prepare: ({ id, input, precomputed }, tools) => refsOf({ id, before: none, input, password: precomputed }, tools),
   decide: create,
 });
@@ -67,7 +67,7 @@ export const updateAccount = command({
   input: accountPatchSchema,
   on: 'existing',
   locks: ({ exists }, input) => (exists ? locksOf(input) : undefined),
-  precomputed: ({ password }, tools) => sealed(password, tools),
+  precompute: ({ password }, tools) => sealed(password, tools),
   prepare: ({ id, input, state, precomputed }, tools) =>
     refsOf({ id, before: state.content, input, password: precomputed }, tools),
   decide: update,
@@ -91,7 +91,7 @@ export const setPassword = command({
   name: 'setPassword',
   input: Type.Object({ password: passwordSchema }),
   on: 'existing',
-  precomputed: ({ password }, tools) => sealed(password, tools),
+  precompute: ({ password }, tools) => sealed(password, tools),
   prepare: async ({ precomputed }) => ({ password: precomputed }),
   decide: set,
 });

@@ -132,7 +132,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
    * `unavailable`).
    */
   return async (command: AnyCommand, given: Request): Promise<CommandResult> => {
-    const request = { ...given, precomputed: await command.precomputed?.(given.input, tools) };
+    const request = { ...given, precomputed: await command.precompute?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
     const { done, stored } = await exclusively(stream, () => retryUntilDone(command, request, stream));
     // Reactions run outside the mutex, because they may change this stream too. They also run for a replay, because the

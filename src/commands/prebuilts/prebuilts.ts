@@ -75,7 +75,7 @@ export const importPrebuilt = command({
   name: 'importPrebuilt',
   input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
-  precomputed: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
+  precompute: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
   locks: (_, { prebuilt: { bundles } }) => {
     const types = new Set(bundles.map(({ type }) => type));
     const locks: string[] = [];
