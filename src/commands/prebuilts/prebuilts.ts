@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { Type } from 'typebox';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { canonical } from '../../domain/engine/canonical.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
@@ -24,7 +25,6 @@ import { mayRead } from '../engine/access.ts';
 import { type AnyCommand, commandsOf, noInput, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { formReferences } from '../json-forms/forms.ts';
-import { oneByOne } from '../mop/searches.ts';
 import { restoreAutomation } from '../operations-manager/automations.ts';
 import { removeTrigger, restoreTrigger } from '../operations-manager/triggers.ts';
 import { kindOf, type Restored } from './prebuiltKinds.ts';
