@@ -1,5 +1,6 @@
 import { asMessage, type Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import { defined } from '../domain/engine/defined.ts';
+import { isObject } from '../domain/engine/members.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
 import { reasonOf, redacted } from './failure.ts';
@@ -21,9 +22,8 @@ const answerIn = (text: string): AgentAnswer => {
   } catch {
     return failed("The agent's answer is not JSON");
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return failed("The agent's answer is not an object");
-  const { status, lastMessage } = body as Readonly<Record<string, unknown>>;
+  if (!isObject(body)) return failed("The agent's answer is not an object");
+  const { status, lastMessage } = body;
   if (lastMessage !== undefined && lastMessage !== null && typeof lastMessage !== 'string')
     return failed("The lastMessage of the agent's answer is not a text");
   return defined({

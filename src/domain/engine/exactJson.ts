@@ -1,3 +1,5 @@
+import { isObject, type Members } from './members.ts';
+
 /**
  * Keeps JSON exactly as Python reads it, within values that JavaScript can hold. Python keeps integers of any size,
  * distinguishes `1.0` from `1` and keeps the order of members. `JSON.parse` does not. Where the two differ, a value is
@@ -9,12 +11,7 @@
  */
 export const mark = '$exact';
 
-type Members = Readonly<Record<string, unknown>>;
-
 const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The written form of a marked number; undefined for any other value. */
 export const exactNumber = (value: unknown): string | undefined => {
