@@ -16,7 +16,7 @@ import {
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { adminRemains, membership } from './admins.ts';
-import { unknownGroups, unknownRoles } from './names.ts';
+import { unknownGroups, unknownRoles, without } from './names.ts';
 
 const command = commandsOf(account);
 const none = account.initial.content;
@@ -24,9 +24,6 @@ const none = account.initial.content;
 /** The sealed hash of the password. */
 const sealed = async (password: string | undefined, { hashPassword, seal }: Tools) =>
   password === undefined ? undefined : seal(await hashPassword(password));
-
-const without = (names: readonly string[], others: readonly string[]): readonly string[] =>
-  names.filter((name) => !others.includes(name));
 
 type Asked = {
   readonly id: string;
