@@ -11,7 +11,8 @@ import { isObject, type Members } from './members.ts';
  */
 export const mark = '$exact';
 
-const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** The form of a number in JSON. */
+export const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** The written form of a marked number; undefined for any other value. */
 export const exactNumber = (value: unknown): string | undefined => {

@@ -1,5 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { isObject } from '../engine/members.ts';
 import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
 
@@ -121,8 +122,7 @@ export const checkedStruct = (struct: Struct, path: string): Struct => {
   const checked = (item: Item, path: string, depth: number): Item => {
     if (depth > maxDepth) throw new RequestError('invalid', `Items may lie ${maxDepth} levels deep`, { path });
     if (++count > maxItems) throw new RequestError('invalid', `A form may have ${maxItems} items`, { path });
-    if (typeof item !== 'object' || item === null || Array.isArray(item))
-      throw new RequestError('invalid', 'An item of a form must be an object', { path });
+    if (!isObject(item)) throw new RequestError('invalid', 'An item of a form must be an object', { path });
     const kind = kindOf(item);
     const [fault] = kinds[kind].Check(item) ? [] : kinds[kind].Errors(item);
     if (fault) {
