@@ -3,7 +3,7 @@ import { type EventStore, maxAppend, type StoredEvent, WrongRevision } from './p
 
 /** A log as one end of a copy. Both kinds of log show foreign events as `wrapForeign` writes them. */
 export type CopyEnd = Pick<EventStore, 'head' | 'read' | 'readAll' | 'append' | 'checkpoint' | 'setCheckpoint'> & {
-  /** Deletes a stream for ever. Only a server has this function: it acts on the settings of streams. */
+  /** Deletes a stream for ever. Only a log in a server has this function. A server acts on the settings of streams. */
   readonly end?: (stream: string) => Promise<void>;
 };
 

@@ -40,7 +40,7 @@ const splitType = (type: string): { readonly source: string; readonly topic: str
   return split;
 };
 
-/** The category and id of a stream name, split at the first dash. Streams of tools may have no category: ''. */
+/** The category and id of a stream name, split at the first dash. Foreign streams may have no category: ''. */
 export const splitStream = (stream: string): { readonly category: string; readonly id: string } => {
   const dash = stream.indexOf('-');
   if (dash < 0) return { category: '', id: stream };

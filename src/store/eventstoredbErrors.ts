@@ -64,7 +64,7 @@ export const refusedByServer = (words: string, cause?: unknown): RequestError =>
 
 export const closed = (): RequestError => new RequestError('unavailable', 'The log is closed');
 
-/** Converts the error of a call: a refusal becomes `Denied`, other errors become those of the client. */
+/** Converts the error of a call: denied access becomes `Denied`, other errors become those of the client. */
 export const toError = (error: unknown, what: string): Error => {
   const known = convertToCommandError(error as Error);
   return known instanceof AccessDeniedError ? new Denied(what, known.code === status.UNAUTHENTICATED) : known;

@@ -172,8 +172,8 @@ const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
   const head = async (): Promise<number> => {
     let [newest, followed] = [0, 0];
     for await (const found of retryUntilDone(async function* (connection) {
-      // Mostly followers get the newest event of all. If not, EventStoreDB searches once for the newest one that they
-      // get.
+      // Mostly the newest event of all is one that followers get. If not, EventStoreDB searches once for the newest
+      // such event.
       for await (const [answer] of ask(connection, newestOfAll('everything'), whole)) {
         const told = answer?.event;
         if (!told) continue;

@@ -128,7 +128,7 @@ export const checker = (kept: Kept, streams: number) => {
       if (wrong === undefined || (!missing && kept.sumAt(event.position) === sumOf(event))) return undefined;
       return wrong;
     },
-    /** Why there must be more events up to a position; undefined when there need not be. */
+    /** Why the events up to a position are not complete; undefined when they are. */
     end(position: number): string | undefined {
       const missing = gap(position + 1);
       last = position;

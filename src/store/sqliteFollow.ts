@@ -11,13 +11,15 @@ export type News = {
   /** Events after a position if they are still in memory, else undefined. */
   recent?(after: number): readonly StoredEvent[] | undefined;
   /**
-   * Everything after a position up to another, for a follower far behind. Undefined while another follower reads so.
+   * Everything after a position up to another, for a follower far behind. Undefined while such a read runs for another
+   * follower.
    */
   ahead(after: number, until: number): AsyncIterable<Batch> | undefined;
 };
 
 /**
- * A follower that is more positions behind reads with a thread. To read fewer takes less time than to start a thread.
+ * A follower that is further behind than so many positions reads in a thread. To read fewer takes less time than to
+ * start a thread.
  */
 const far = 20_000;
 

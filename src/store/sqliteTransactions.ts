@@ -43,7 +43,7 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
     try {
       db.exec('ROLLBACK');
     } catch {
-      /* There was none. */
+      /* There was no transaction. */
     }
     db.close();
   };

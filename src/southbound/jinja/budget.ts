@@ -18,7 +18,7 @@ export const limits = {
   depth: 150,
 } as const;
 
-/** Counts the use of one render. Each function throws when its limit is passed. */
+/** Counts how much one render uses. Each function throws when its limit is passed. */
 export type Budget = {
   step(count?: number): void;
   /** Call this before a value of so many characters or elements is made. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Milliseconds in the unit in which Linux shows processor time, on every machine. */
+/** Linux shows processor time in units of so many milliseconds, on every machine. */
 const msPerTick = 10;
 
 /**

@@ -31,8 +31,8 @@ const systemEvent = (type: string, data: string, now: Date): NewEvent =>
 type Waiting = Asked & { outcome?: Promise<Appended> | undefined };
 
 /**
- * Throws unless a stream is in the state that a delete expects. A delete of a stream that never existed is refused,
- * unless the stream is deleted for ever.
+ * Throws unless a stream is in the state that a delete expects. A stream that never existed cannot be deleted, except
+ * for ever.
  */
 const checkDelete = (
   stream: string,

@@ -96,7 +96,9 @@ const ipaddr = (run: Run, value: Value, { query, version = 0n, alias = 'ipaddr' 
   return answer;
 };
 
-/** The network in a text. The address of a host in it stays. Throws if the text is no network. */
+/**
+ * The network in a text. If the text has the address of a host, that address stays. Throws if the text is no network.
+ */
 const named = (run: Run, text: string): Network => {
   const what = asked(run, text, 0n);
   if (!what) throw new PythonError('AddrFormatError', `invalid IPNetwork ${text}`);
