@@ -1,4 +1,4 @@
-/** How many letters must be changed, added or removed to turn one name into the other. */
+/** How many letters must be changed, put in or left out to make one name of another. */
 const distance = (a: string, b: string): number => {
   let before = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
@@ -14,7 +14,7 @@ const distance = (a: string, b: string): number => {
 
 const longest = 60;
 
-/** A sentence with the most similar of the names; empty if none is similar. */
+/** A sentence that names the nearest of the names, if one is near. */
 export const nearest = (name: string, names: Iterable<string>): string => {
   if (name.length > longest) return '';
   let best: string | undefined;
