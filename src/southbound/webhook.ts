@@ -13,7 +13,7 @@ const outcomes: readonly unknown[] = ['COMPLETE', 'FAILED', 'CANCELED'] satisfie
 
 const failed = (lastMessage: string): AgentAnswer => ({ status: 'FAILED', lastMessage });
 
-/** The answer in the body of a 2xx answer. An empty body has neither status nor message. */
+/** The agent's answer in the body of an HTTP answer with status 2xx. An empty body has neither status nor message. */
 const answerIn = (text: string): AgentAnswer => {
   if (text.trim() === '') return {};
   let body: unknown;
@@ -32,7 +32,7 @@ const answerIn = (text: string): AgentAnswer => {
   });
 };
 
-/** Webhooks over HTTP. An answer that repeats secrets that were sent is kept without them. */
+/** Webhooks over HTTP. If the agent's message repeats secrets that were sent, they are removed from it. */
 export const httpWebhook =
   (guard: Outbound, unseal: (sealed: Sealed) => string): Webhook =>
   async ({ url, headers = {}, sessionId, agent, inputs, traceparent }, signal) => {

@@ -27,8 +27,9 @@ export const lockTaker = (store: EventStore, streams: Streams) => {
   };
 
   /**
-   * The end of a tampered stream is unknown. Whether this append succeeds or fails, the former command can no longer
-   * append at the revision.
+   * Makes sure that the former command cannot append to a tampered stream. The end of the stream cannot be read, so the
+   * event has no hash of a predecessor. If this append succeeds, the revision is taken. If it fails, the append of the
+   * former command at the same revision fails as well.
    */
   const closeTampered = (name: string, by: string, revision: number, about: About): Promise<void> =>
     append(by, { revision: revision - 1, hash: '' }, turnPassed(name), about).catch((error: unknown) => {

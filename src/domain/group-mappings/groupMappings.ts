@@ -41,8 +41,9 @@ export const groupMapping = aggregate<State, GroupMappingEvent>({
 });
 
 /**
- * The natural key: provenance and external group. The space between them sorts before every other character. So the
- * mappings of one external group are listed in the order of their provenance.
+ * The natural key: provenance, a space, external group. Spaces and `%` in both parts are percent-encoded. Lists are
+ * sorted by external group, then by this key. The space sorts before every other character, so the mappings of one
+ * external group are in the order of their encoded provenance.
  */
 export const groupMappingId = (provenance: string, externalGroup: string): string =>
   naturalKey(provenance, externalGroup);

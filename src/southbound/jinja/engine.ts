@@ -16,6 +16,6 @@ const answer = (given: Outcome): void => {
   process.send?.(given);
 };
 
-// The process ends by itself when the service is gone: then nothing is left to listen to.
+// The process ends by itself when the service is gone, because the channel to the service was all that kept it alive.
 process.on('message', (work: Work) => answer(outcome(work)));
 answer('ready');

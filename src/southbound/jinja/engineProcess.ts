@@ -5,25 +5,31 @@ import type { Outcome, Work } from './protocol.ts';
 import { hold, startEngine } from './startEngine.ts';
 
 export type EngineLimits = {
-  /** Heap. */
+  /** The limit of the heap. */
   readonly megabytes: number;
-  /** Processor time that one work may take. */
+  /** Milliseconds of processor time that one work may take. */
   readonly processorMs: number;
-  /** Time that one work may take in any case: the machine may have little of it to give. */
+  /**
+   * Milliseconds of real time that one work may take. This is longer, because a busy machine may give the work little
+   * processor time.
+   */
   readonly wallMs: number;
 };
 
 /**
- * Why there is no outcome. `late`: one of the times is over; `ended`: the process has ended by itself; `dropped`:
- * nobody waits for the outcome any more.
+ * Why there is no outcome. `late`: a time limit has passed. `ended`: the process has ended by itself. `dropped`: no
+ * caller waits for the outcome any more.
  */
 type Cut = 'late' | 'ended' | 'dropped';
 
-/** One process that takes one work at a time. It starts with the first work, and again after one that was cut off. */
+/**
+ * A process that does one work at a time. It starts with the first work, and starts again after a work that was cut
+ * off.
+ */
 export type EngineProcess = {
-  /** `used` is told the milliseconds of processor time that the work took; starting does not count. */
+  /** Renders the work. `used` gets the milliseconds of processor time that the work took, without those of a start. */
   run(work: Work, signal: AbortSignal, used: (ms: number) => void): Promise<Exclude<Outcome, 'ready'> | Cut>;
-  /** Whether it need not start first. */
+  /** Whether the process runs already. */
   running(): boolean;
   close(): Promise<void>;
 };
@@ -80,7 +86,7 @@ const ask = ({ child, work, limits, signal, tellUsed }: Question): Promise<Outco
     const wall = (): number => performance.now() - begun;
     const used = (): number => {
       const now = processorMs(child.pid);
-      // Where the processor time is not known, the clock's time counts instead.
+      // Where the processor time is not known, real time counts instead.
       return now === undefined || usedBefore === undefined ? wall() : now - usedBefore;
     };
     const look = (): void => {
@@ -104,6 +110,6 @@ const ask = ({ child, work, limits, signal, tellUsed }: Question): Promise<Outco
     hold(child, true);
     child.on('message', settle).on('exit', onExit);
     signal.addEventListener('abort', onAbort);
-    // If the work cannot be sent any more, the process has ended: `onExit` settles it.
+    // If the work cannot be sent, the process has ended, and `onExit` settles the promise.
     child.send(work, () => undefined);
   });

@@ -10,7 +10,7 @@ import { generator, isThing, markup, type Run, type Thing, truthy, typeName, typ
 
 type Node<Name extends Statement['node']> = Extract<Statement, { node: Name }>;
 
-/** Takes the text that is printed: for the output, or for a value. */
+/** Collects the text that is printed: the output, or the text of a value. */
 type Sink = { text: string; readonly add: (text: string) => void };
 
 /** How a body ended. */
@@ -68,7 +68,7 @@ const assign = (run: Run, scope: Scope, target: Target, value: Value): void => {
   }
 };
 
-/** The text of a body, as a value. */
+/** Runs a body and returns its text as a value. */
 const captured = (rendering: Rendering, scope: Scope, body: Body): string => {
   const { run } = rendering;
   const into = newSink(run, run.budget.make);
@@ -83,7 +83,7 @@ const filtered = (run: Run, scope: Scope, node: FilterNode, text: string): Value
   return run.filter(node.name, of, args, kwargs);
 };
 
-/** The items that pass the loop's own test, one by one. */
+/** Yields the items that pass the loop's own test. */
 function* chosen(run: Run, scope: Scope, { target, test }: Node<'for'>, over: Value): Generator<Value> {
   for (const item of each(run, over)) {
     const inner = innerScope(scope);
@@ -97,7 +97,7 @@ type Repetition = {
   readonly scope: Scope;
   readonly over: Value;
   readonly into: Sink;
-  /** 0 for a loop that is not within itself. */
+  /** 0 for a loop that does not recurse, and one more for each recursion. */
   readonly depth: number;
 };
 
@@ -149,7 +149,7 @@ const autoescape = (rendering: Rendering, node: Node<'autoescape'>, scope: Scope
 const macro = (rendering: Rendering, scope: Scope, name: string | undefined, signature: Signature): Thing =>
   macroOf(rendering.run, { name, signature, outer: scope, render: (inner, body) => captured(rendering, inner, body) });
 
-/** Does one statement. */
+/** Runs one statement. Returns `break` or `continue` if the statement ends the body so. */
 const act = (rendering: Rendering, node: Statement, scope: Scope, into: Sink): Ending => {
   const { run } = rendering;
   run.budget.step();
@@ -214,7 +214,7 @@ const perform = (rendering: Rendering, body: Body, scope: Scope, into: Sink): En
   return undefined;
 };
 
-/** Renders a tree. The scope's names are the template's variables and globals. */
+/** Renders a tree. `globals` has the variables of the template and the names that all templates know. */
 export const execute = (run: Run, tree: Body, globals: Scope): string => {
   const root = innerScope(globals);
   const output = newSink(run, run.budget.print);

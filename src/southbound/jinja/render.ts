@@ -28,8 +28,8 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
 };
 
 /**
- * Renders a template over variables of JSON, with the marks of domain/engine/exactJson.ts. Throws `TemplateError` with
- * line and reason; nothing else is thrown for a bad template.
+ * Renders a template with variables from JSON, which may have the marks of domain/engine/exactJson.ts. For every fault
+ * of a template it throws `TemplateError` with line and reason.
  */
 export const renderTemplate = (template: string, variables: Readonly<Record<string, unknown>>): string => {
   const run: Run = {

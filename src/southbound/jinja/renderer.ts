@@ -8,7 +8,7 @@ import { type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Work } from './protocol.ts';
 
 const mostMs = templateLimits.processorMs;
-// The interpreter says by itself that its time is over, unless it is held up within one step.
+// The interpreter itself ends a render whose time is over. These limits are for a render that stays within one step.
 const limits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
 const places = Math.min(4, Math.max(2, availableParallelism()));
 const express = 2;
@@ -21,9 +21,9 @@ const requestError = (line: number, reason: string): RequestError =>
   });
 
 /**
- * Jinja2 in processes of its own, which start when there is work for them. Accounts take fair turns. A render has a
- * second of processor time, 64 MiB and the interpreter's own budgets; an engine that does not keep to them is killed,
- * and so is one whose render nobody waits for any more. When too many wait: `limited`.
+ * Renders Jinja2 in separate processes, which start when there is work for them. Accounts take fair turns. A render has
+ * a second of processor time, 64 MiB and the interpreter's own budgets. An engine that passes its limits is killed, and
+ * so is an engine when no caller waits for its render any more. When too many renders wait, `limited` is thrown.
  */
 export const jinjaRenderer = (): Renderer => {
   const idle: EngineProcess[] = Array.from({ length: places + express }, () => engineProcess(limits));
@@ -49,11 +49,11 @@ export const jinjaRenderer = (): Renderer => {
     }
   };
 
-  /** A render that ends when its signal says so, or the renderer is closed. */
+  /** Renders in the account's turn. The render ends when its signal aborts, or when the renderer is closed. */
   const begin = async (work: Work, { account, signal }: Rendering): Promise<string> => {
     signal.throwIfAborted();
     if (closed) throw shuttingDown;
-    // Not AbortSignal.any: with a source that lasts as long as the process it leaks.
+    // AbortSignal.any would leak memory here, because its source lives as long as the process.
     const aborting = new AbortController();
     const abort = (): void => aborting.abort(signal.reason);
     signal.addEventListener('abort', abort, { once: true });

@@ -5,20 +5,20 @@ import type { Body, Statement } from './nodes.ts';
 import { type Nesting, type ParsedBody, type StatementParser, statementParsers } from './statements.ts';
 import { describe, streamOf } from './stream.ts';
 
-/** Which filters and tests there are. */
+/** The filters and tests that exist. */
 type Known = {
   readonly filter: (name: string) => boolean;
   readonly test: (name: string) => boolean;
-  /** A sentence that names the nearest filter, if one is near. */
+  /** A sentence with the most similar filter; empty if none is similar. */
   readonly nearest: (name: string) => string;
 };
 
-/** Names of a macro that it has only if its body reads them. */
+/** Names that a macro has only if its body reads them. */
 const specialNames = ['caller', 'kwargs', 'varargs'];
 
 const otherTemplates = new Set(['extends', 'include', 'import', 'from']);
 
-/** Fails because of a tag that is not expected, or of the end of the template, in the words of Jinja2. */
+/** Throws because of an unexpected tag, or of the end of the template (no name). The message is that of Jinja2. */
 const failAtTag = (
   { ends, tags, fail }: StatementParser,
   name: string | undefined,
@@ -42,7 +42,7 @@ const failAtTag = (
   return fail(parts.join(' '), line);
 };
 
-/** Statements up to one of the tags, or to the end of the template. */
+/** Parses statements up to one of the tags, or to the end of the template. */
 const statementsUpTo = (parser: StatementParser, until?: readonly string[]): Body => {
   const { ends } = parser;
   const statements: Statement[] = [];
@@ -79,7 +79,7 @@ const statement = (parser: StatementParser): Statement[] => {
   return Array.isArray(parsed) ? parsed : [parsed];
 };
 
-/** The body of a statement up to one of the tags. The tag's name is passed, too. */
+/** Parses the body of a statement up to one of the tags, and moves past the tag's name. */
 const bodyUpTo = (parser: StatementParser, until: readonly string[]): ParsedBody => {
   parser.skip(':');
   parser.expectType('block_end');
@@ -88,7 +88,7 @@ const bodyUpTo = (parser: StatementParser, until: readonly string[]): ParsedBody
   return { body, end: parser.next().value };
 };
 
-/** A template as a tree. Throws `TemplateError` with the line. */
+/** Parses a template to a tree. Throws `TemplateError` with the line. */
 export const parse = (template: string, known: Known): Body => {
   const nesting: Nesting = { loops: 0, conditions: 0 };
   const macros: Set<string>[] = [];
