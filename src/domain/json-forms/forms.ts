@@ -98,7 +98,7 @@ export const update = (
 ): readonly FormEvent[] => {
   documentId(options, '/options');
   const changes = changesBetween(content, checked({ ...content, ...options }, refs, '/options'));
-  if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
+  refuseReferred(refs.referrers, 'renamed');
   return changes ? [{ topic: 'formChanged', data: changes.changed }] : [];
 };
 
@@ -128,7 +128,7 @@ export const importOne = (
       own ? 'A form with this id exists with other content' : 'Another form has this name',
       { path: own ? '/_id' : '/name' },
     );
-  if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
+  refuseReferred(refs.referrers, 'renamed');
   return [{ topic: 'formRestored', data: { ...wanted, ...authorsOf(form, refs.accounts, context) } }];
 };
 
