@@ -21,7 +21,7 @@ export type Metadata = {
 };
 
 /** One of the platform's own events, parsed. */
-export type Recorded<Data = unknown> = Omit<StoredEvent, 'type' | 'data' | 'metadata' | 'lacking'> & {
+export type Recorded<Data = unknown> = Omit<StoredEvent, 'type' | 'data' | 'metadata' | 'incomplete'> & {
   readonly source: string;
   readonly topic: string;
   readonly data: Data;

@@ -53,7 +53,7 @@ export class TamperedStream extends Error {
   readonly stream: string;
   constructor(stream: string, what: string) {
     super(`Stream ${stream} ${what}`);
-    this.name = 'TouchedStream';
+    this.name = 'TamperedStream';
     this.stream = stream;
   }
 }
