@@ -98,12 +98,10 @@ describe('The secrets of an adapter', () => {
     },
   };
 
-  it('are sealed, and stay when they are masked', () => {
+  it('are sealed, and stay when they are masked or sent again', () => {
     assert.doesNotMatch(JSON.stringify(stored), /"secret"/);
-    assert.deepEqual(
-      sealProperties(stored, http({ baseUrl: 'https://a', token: '********' }), seal),
-      stored.content.properties,
-    );
+    for (const token of ['********', 'secret'])
+      assert.deepEqual(sealProperties(stored, http({ baseUrl: 'https://a', token }), seal), stored.content.properties);
   });
   it('must be sent again when they would go elsewhere', () => {
     for (const baseUrl of ['https://evil', 'http://a'])

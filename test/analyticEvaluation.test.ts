@@ -27,7 +27,15 @@ describe('rules of analytic templates', () => {
       [true, true, false, true, false],
     );
     assert.equal(says({ preRegex: 'V +(\\w+)', postRegex: 'AS +(\\S+)', evaluation: '=' }), false);
-    assert.equal(says({ preRegex: '192.0.2.1', evaluation: 'contains' }), true);
+    const holding = (postRegex: string) =>
+      (['contains', '!contains'] as const).map((evaluation) => says({ preRegex: '192.0.2.1', postRegex, evaluation }));
+    assert.deepEqual(
+      [holding('192.0.2.1 .*'), holding('Idle')],
+      [
+        [true, false],
+        [false, true],
+      ],
+    );
     assert.match(
       String(says({ preRegex: '192.0.2.1 .* (\\d+)$', flags: { multiline: true } })),
       /Nothing after matches/,

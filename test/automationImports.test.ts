@@ -159,6 +159,36 @@ describe('The import of an automation', () => {
       });
   });
 
+  it('finds a trigger by its id before its name, also one of another automation', () => {
+    const nine = '9'.repeat(24);
+    given()
+      .when(decideImport, { automation: { ...document, triggers: [{ ...one, name: 'Two' }] }, overwrite: true }, there)
+      .then({
+        topic: 'automationImported',
+        data: {
+          automation,
+          triggers: [{ _id: t1, ...content('Two'), ...now }],
+          removed: [t2],
+          overwrite: true,
+        },
+      });
+    given()
+      .when(
+        decideImport,
+        { automation: { ...document, triggers: [one] }, overwrite: true },
+        { ...there, triggers: [{ id: nine, content: content('One') }], elsewhere: { [t1]: { writable: true } } },
+      )
+      .then({
+        topic: 'automationImported',
+        data: {
+          automation,
+          triggers: [{ _id: t1, ...content('One'), ...now }],
+          removed: [nine],
+          overwrite: true,
+        },
+      });
+  });
+
   it('is nothing when it has overwritten the automation with its name already', () => {
     const namesake = {
       ...there,

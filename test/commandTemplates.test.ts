@@ -6,8 +6,10 @@ import {
   type CommandTemplateEvent,
   change,
   commandTemplate,
+  contentOf,
   create,
   importOne,
+  patternsIn,
   remove,
 } from '../src/domain/mop/commandTemplates.ts';
 import { context, specification } from './given.ts';
@@ -65,6 +67,23 @@ describe('command templates: decisions', () => {
     given()
       .when(create, compared({ eval: 'contains', ruleB: '1' }), {})
       .thenRefused('invalid', /rules\/0\/ruleB/);
+  });
+  it('has patterns in rules that search, and in what they are compared with', () => {
+    const compared = { eval: '#comparison', evaluator: '=' } as const;
+    const rules = [
+      { rule: '(a)', eval: 'contains' },
+      { rule: '(b)', eval: 'RegEx', flags: { case: true } },
+      { rule: '(c)', eval: '!RegEx' },
+      { rule: '(d)', ruleB: '/(e)/', ...compared },
+      { rule: '(f)', ruleB: '(g)', ...compared },
+    ];
+    assert.deepEqual(patternsIn(contentOf({ name: 'Check', commands: [{ rules }] })), [
+      { path: '/commands/0/rules/1/rule', text: '(b)', flags: { case: true } },
+      { path: '/commands/0/rules/2/rule', text: '(c)' },
+      { path: '/commands/0/rules/3/rule', text: '(d)' },
+      { path: '/commands/0/rules/3/ruleB', text: '/(e)/' },
+      { path: '/commands/0/rules/4/rule', text: '(f)' },
+    ]);
   });
   it('changes what is other, and nothing the second time', () => {
     const mop = { ...document, passRule: false, _id: context.id, created: 5 };

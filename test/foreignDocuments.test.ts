@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { exactText, exactValue, type Members } from '../src/domain/engine/exactJson.ts';
+import { exactText, exactValue } from '../src/domain/engine/exactJson.ts';
+import type { Members } from '../src/domain/engine/members.ts';
 import { analyticTemplates, commandTemplates } from './foreign/commandTemplates.ts';
 import { forms, oldForms } from './foreign/forms.ts';
 import type { Kind, Request } from './foreign/kind.ts';

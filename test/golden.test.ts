@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { aggregates } from '../src/commands/all.ts';
 import { type Event, fold } from '../src/domain/engine/core.ts';
-import { lockPassed } from '../src/domain/engine/locks.ts';
+import { turnPassed } from '../src/domain/engine/locks.ts';
 import { claimLapsed } from '../src/domain/engine/names.ts';
 import type { Sealed } from '../src/domain/engine/sealed.ts';
 import { areas } from '../src/http/areas.ts';
@@ -38,7 +38,7 @@ const aggregateOf = ({ stream }: Sample) => {
 /** Events that only take a revision; any stream may have them. */
 const closing: Readonly<Record<string, (data: any) => Event>> = {
   claimLapsed,
-  turnPassed: ({ series }) => lockPassed(series),
+  turnPassed: ({ series }) => turnPassed(series),
 }; // as above
 
 /** The samples as the log would give them back. */

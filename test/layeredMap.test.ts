@@ -47,13 +47,18 @@ describe('a layered map', () => {
     );
   });
 
-  it('has few layers, however it is filled', () => {
+  it('has few layers, each more than twice as large as the next, however it is filled', () => {
     let [map, copied] = [empty as Layers<number>, 0];
     for (let n = 0; n < 20_000; n++) {
       const { layers } = map;
       map = withAll(map, [[String(n), n]]);
       copied += map.layers.at(-1)!.size;
       assert.ok(map.layers.length <= layers.length + 1);
+      const sizes = map.layers.map(({ size }) => size);
+      assert.ok(
+        sizes.slice(1).every((size, i) => sizes[i]! > 2 * size),
+        `layers of ${sizes.join(', ')}`,
+      );
     }
     assert.ok(map.layers.length <= 15, `${map.layers.length} layers`);
     assert.ok(copied < 20_000 * 20, `${copied} entries copied`);

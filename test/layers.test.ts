@@ -91,7 +91,6 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   mop: [
     'commands/analyticTemplates.ts',
     'commands/commandTemplates.ts',
-    'commands/searches.ts',
     'domain/analyticTemplates.ts',
     'domain/commandTemplates.ts',
     'projections/analyticTemplates.ts', // a package may bring them

@@ -6,7 +6,7 @@ import { aggregates } from '../src/commands/all.ts';
 import { createAccount } from '../src/commands/authorization/accounts.ts';
 import { createGroup } from '../src/commands/authorization/groups.ts';
 import type { AnyCommand } from '../src/commands/engine/define.ts';
-import type { Request } from '../src/commands/engine/handle.ts';
+import type { Request } from '../src/commands/engine/requests.ts';
 import { authenticator, type LoginSettings } from '../src/http/authentication/authenticate.ts';
 import { openNode } from '../src/node.ts';
 import { secrets } from '../src/secrets.ts';

@@ -76,6 +76,15 @@ describe('rules of command templates', () => {
     assert.equal(holds({ ...used, percentage: 74.9 }), false);
   });
 
+  it('are refused by their place when their eval is unknown', () =>
+    assert.throws(
+      () => prepared({ rule: 'a', eval: 'XPath 3' }),
+      (error) =>
+        error instanceof RequestError &&
+        error.code === 'unprocessable' &&
+        error.faults[0]?.at === '/commands/0/rules/0/eval',
+    ));
+
   it('say why they could not be found out', () => {
     const { result, error } = outcome({
       rule: '/Uptime (\\d+) years/',

@@ -97,8 +97,10 @@ describe('a scheduled job', () => {
   it('needs an interval of whole minutes', () =>
     creating({ ...audit, repeatInterval: '0 3 * * *' }).thenRefused('invalid', /"path":"\/repeatInterval"/));
   it('needs times that a schedule can have', () => {
-    creating({ ...audit, nextRunAt: '1969-12-31T23:59:59Z' }).thenRefused('invalid', /"path":"\/nextRunAt"/);
-    creating({ ...audit, lastRunAt: '9999-12-31T23:59:59-01:00' }).thenRefused('invalid', /"path":"\/lastRunAt"/);
+    for (const nextRunAt of ['1970-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])
+      creating({ ...audit, nextRunAt }).then({ topic: 'scheduledJobCreated', data: { ...audit, nextRunAt } });
+    creating({ ...audit, nextRunAt: '1969-12-31T23:59:59.999Z' }).thenRefused('invalid', /"path":"\/nextRunAt"/);
+    creating({ ...audit, lastRunAt: '9999-12-31T23:00:00.000-01:00' }).thenRefused('invalid', /"path":"\/lastRunAt"/);
   });
   it('needs somebody who may write if only some may read', () =>
     creating({ ...audit, data: { workflowId: 'Audit', gbac: { read: ['ops'] } } }).thenRefused(

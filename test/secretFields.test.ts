@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { same } from '../src/domain/engine/changes.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
-import { mask, maskSecrets, mostSecrets, openSecrets, sealSecrets } from '../src/domain/engine/secretFields.ts';
+import {
+  mask,
+  maskSecrets,
+  mostSecrets,
+  openSecrets,
+  sealImported,
+  sealSecrets,
+} from '../src/domain/engine/secretFields.ts';
 import { secrets } from '../src/secrets.ts';
 
 describe('secrets within documents', () => {
@@ -34,6 +41,13 @@ describe('secrets within documents', () => {
     assert.ok(same(sealSecrets(given, stored, seal), stored));
     assert.ok(same(sealSecrets({ ...given, password: mask, list: [{ community: mask }] }, stored, seal), stored));
     assert.ok(!same(sealSecrets({ ...given, password: 'other' }, stored, seal), stored));
+  });
+
+  it('of an import are the first that are stored in their place', () => {
+    const stored = (password: string) => sealSecrets({ password }, undefined, seal);
+    const [first, second] = [stored('first'), stored('second')];
+    for (const none of [undefined, {}, { password: null }])
+      assert.ok(same(sealImported({ password: mask }, [none, first, second], seal), first));
   });
 
   it('cannot be kept where none is stored', () => {

@@ -198,7 +198,7 @@ describe('parts of large facts', () => {
     const stream = `payload-${reference.$payload.sha256}`;
     for (const touch of [() => touching.cut(stream, 1), () => touching.remove(stream)]) {
       touch();
-      await assert.rejects(slimmed(touching.store, source, [fact]), { name: 'TouchedStream', stream });
+      await assert.rejects(slimmed(touching.store, source, [fact]), { name: 'TamperedStream', stream });
     }
   });
 

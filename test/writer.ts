@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { commandsOf, type Tools } from '../src/commands/engine/define.ts';
-import { handler, type Request } from '../src/commands/engine/handle.ts';
+import { handler } from '../src/commands/engine/handle.ts';
 import type { Reaction } from '../src/commands/engine/reactions.ts';
 import { reactor } from '../src/commands/engine/reactor.ts';
+import type { Request } from '../src/commands/engine/requests.ts';
 import { streams as streamsOf } from '../src/commands/engine/streams.ts';
 import { aggregate, type Event } from '../src/domain/engine/core.ts';
 import { nameClaims as claimsAggregate } from '../src/domain/engine/names.ts';

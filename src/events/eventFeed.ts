@@ -1,7 +1,7 @@
 import { supervise } from '../concurrency/supervise.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Projections } from '../projections/engine/run.ts';
-import { type EventNotice, splitStream, noticeOf as toldOf } from '../store/event.ts';
+import { type EventNotice, noticeOf, splitStream } from '../store/event.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 
 type Needs = {
@@ -35,7 +35,7 @@ export const eventFeed = ({ store, run, after, categories, onStored, onShown, on
     for await (const { events, position } of store.follow(told, undefined, stop.signal)) {
       const concerning = events
         .filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/'))
-        .map(toldOf);
+        .map(noticeOf);
       const last = concerning.at(-1);
       if (last) {
         onStored(concerning);

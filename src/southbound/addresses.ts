@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The addresses and CIDR blocks of a list. Throws an Error that names the first item that is neither. */
+/** Makes a block list of addresses and CIDR blocks. Throws an Error that names the first item that is neither. */
 export const blockList = (items: readonly string[]): BlockList => {
   const list = new BlockList();
   for (const item of items) {
@@ -20,14 +20,17 @@ type Carrier = { readonly prefix: readonly number[]; readonly places: readonly n
 const last = [12, 13, 14, 15];
 const localNat64 = [0x64, 0xff9b, 1];
 
-/** How IPv6 carries IPv4: the first groups of the address, and the places of IPv4's four bytes among its sixteen. */
+/**
+ * The forms in which IPv6 carries IPv4: the first groups of the address, and the places of IPv4's four bytes among its
+ * sixteen.
+ */
 const carriers: readonly Carrier[] = [
   { prefix: [0, 0, 0, 0, 0, 0], places: last }, // compatible
   { prefix: [0, 0, 0, 0, 0, 0xffff], places: last }, // mapped
   { prefix: [0, 0, 0, 0, 0xffff, 0], places: last }, // translated
   { prefix: [0x2002], places: [2, 3, 4, 5] }, // 6to4
   { prefix: [0x64, 0xff9b, 0, 0, 0, 0], places: last }, // NAT64
-  // Each network cuts the local prefix of NAT64 in its own way (RFC 6052), and we do not know which.
+  // Each network divides the local prefix of NAT64 in its own way (RFC 6052), and this service cannot know which.
   { prefix: localNat64, places: [6, 7, 9, 10] },
   { prefix: localNat64, places: [7, 9, 10, 11] },
   { prefix: localNat64, places: [9, 10, 11, 12] },
@@ -42,8 +45,8 @@ const groupsOf = (address: string): readonly number[] => {
 };
 
 /**
- * All that an address may stand for: itself first, in one form and without zone, then each IPv4 address that it may
- * carry.
+ * All addresses that an address may stand for. The first is the address itself, in one form and without zone. Then each
+ * IPv4 address that it may carry.
  */
 export const formsOf = (address: string): readonly string[] => {
   const [plain = ''] = address.split('%');
@@ -53,11 +56,11 @@ export const formsOf = (address: string): readonly string[] => {
   const carried = carriers
     .filter(({ prefix }) => prefix.every((group, i) => groups[i] === group))
     .map(({ prefix, places }) => ({ prefix, address: places.map((place) => bytes[place]).join('.') }))
-    // Zeros show that the network uses another place for the IPv4 address.
+    // A first byte of 0 shows that the network puts the IPv4 address in another place.
     .filter(({ prefix, address }) => prefix !== localNat64 || !address.startsWith('0.'));
   return [groups.map((group) => group.toString(16)).join(':'), ...carried.map(({ address }) => address)];
 };
 
-/** Whether the list has this address, in the form that it is written in. */
+/** Whether the list has this address. Other forms of the address are not tried. */
 export const within = (list: BlockList, address: string): boolean =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

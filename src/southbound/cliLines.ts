@@ -1,6 +1,6 @@
 /**
- * The commands of a configuration text in their order, without empty lines. A banner is one command of several lines,
- * from its delimiter to the next one.
+ * Splits a configuration text into its commands, in their order, without empty lines. A banner is one command of
+ * several lines, from its delimiter to the next one.
  */
 export const cliLines = (config: string): readonly string[] => {
   const commands: string[] = [];

@@ -10,7 +10,9 @@ import type { Device, DeviceAdapter, DeviceCalls, Devices } from './port.ts';
 import { Busy, semaphore } from './semaphore.ts';
 import { sshAdapter } from './ssh.ts';
 
-/** An adapter as it is stored. The secrets in its properties are sealed. `created` is when it was made. */
+/**
+ * An adapter as it is stored. The secrets in its properties are sealed. `created` is its time of creation (ISO 8601).
+ */
 type StoredAdapter = {
   readonly name: string;
   readonly type: 'lab' | 'http' | 'ssh';
@@ -20,9 +22,9 @@ type StoredAdapter = {
 };
 
 type Needs = {
-  /** The adapters that know the device, or all adapters, by name. */
+  /** The adapters that know the device. Without a name, all adapters. */
   readonly adapters: (device?: string) => Promise<readonly StoredAdapter[]>;
-  /** Names of adapters in the order in which they are asked for a device. Others follow by name. */
+  /** Names of adapters in the order in which they are searched for a device. Other adapters follow, sorted by name. */
   readonly order: () => readonly string[];
   readonly unseal: (sealed: Sealed) => string;
   readonly guard: Outbound;
@@ -35,8 +37,8 @@ const perAdapter = 16;
 const inLine = 256;
 
 /**
- * Devices by their stored adapters. Each call opens its adapter as it is stored at that moment. Calls are bounded in
- * time and number.
+ * Finds and calls devices through their stored adapters. Each call opens its adapter as it is stored at that moment.
+ * Calls are limited in time and number.
  */
 export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs): Devices => {
   const stopping = new AbortController();
@@ -66,8 +68,8 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   };
 
   /**
-   * One call, which ends with the adapter's time at the latest. `alone`: it waits until no other such call uses the
-   * device.
+   * Makes one call, which ends when the adapter's time is over. `alone`: the call waits until no other such call uses
+   * the device.
    */
   const calling = <T>(
     adapter: StoredAdapter,

@@ -3,7 +3,8 @@ import { RequestError } from '../domain/engine/requestError.ts';
 type Answered = { readonly status?: number | null; readonly body?: unknown };
 
 /**
- * `adapter_failed` with the reason. `status` and `body` are the answer of the southbound system, null without one.
+ * The error `adapter_failed` with the reason. `status` and `body` are the answer of the southbound system; null if
+ * there is none.
  */
 export const adapterFailure = (
   name: string,
@@ -14,13 +15,13 @@ export const adapterFailure = (
     metadata: { adapter: { name, status, body } },
   });
 
-/** More bytes than were allowed. */
+/** An answer has more bytes than are allowed. */
 export class TooMuch extends Error {}
 
-/** An answer that HTTP allows, but not to this request. The message says which. */
+/** HTTP allows the answer, but not to this request. The message says what the answer was. */
 export class Unexpected extends Error {}
 
-/** Why a connection failed, in words that contain nothing of the request. */
+/** Why a connection failed, in words that repeat nothing of the request. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof TooMuch) return 'the answer is too large';
   if (error instanceof Unexpected) return error.message;
@@ -42,7 +43,7 @@ const words: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
 };
 
-/** The work, or the signal's reason as soon as it is aborted. */
+/** Resolves or rejects as the work does. Rejects with the signal's reason if the signal aborts first. */
 export const abortable = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -51,6 +52,6 @@ export const abortable = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 
-/** The text with every secret in it as ********. */
+/** Replaces every secret in the text by ********. */
 export const redacted = (text: string, secrets: readonly string[]): string =>
   secrets.filter((secret) => secret.length > 0).reduce((shown, secret) => shown.replaceAll(secret, '********'), text);

@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { Busy, type Waiting, waitInLine } from './semaphore.ts';
 
 type Bounds = {
-  /** Work that runs at once, one per account. */
+  /** How much work runs at once. Each account has at most one place. */
   readonly places: number;
-  /** Further places, for accounts that owe little. */
+  /** Further places, only for accounts that owe little. */
   readonly express: number;
-  /** Work of one account that may wait. */
+  /** How much work of one account may wait. */
   readonly inLine: number;
-  /** Work of all accounts that may wait. */
+  /** How much work of all accounts may wait. */
   readonly inAll: number;
-  /** Milliseconds. */
+  /** The clock in milliseconds, from any start. */
   readonly now?: () => number;
 };
 
@@ -18,21 +18,24 @@ type Line = { running: boolean; readonly waiting: Waiting[] };
 
 const remembered = 10_000;
 
-/** How many times its length a turn counts. So an account that uses less than a tenth of a place owes nothing. */
+/**
+ * An account owes this many times the length of its turn. The debt falls with time, so an account that uses less than a
+ * tenth of a place owes nothing.
+ */
 const weight = 10;
 
-/** Milliseconds owed that count as little: half a second of a place. */
+/** A debt below so many milliseconds is little. Half a second of a place makes this debt. */
 const little = 5000;
 
 /**
- * Shares places among accounts: each has one at a time, and the next one goes to the account that owes the least for
- * its turns. So whoever uses little hardly waits, however much others use, and however long their turns last. Of those
- * who owe nothing the latest comes first: it is the likeliest to be waited for still. Throws `Busy` when too much
- * waits, the signal's reason when that comes first.
+ * Shares places among accounts. Each account has one place at a time. The next free place goes to the account that owes
+ * the least for its turns, so an account that uses little hardly waits. Among accounts that owe the same, the latest
+ * comes first, because its caller most likely still waits. Throws `Busy` when too much waits, and the signal's reason
+ * when the signal aborts first.
  */
 export const fairScheduler = ({ places, express, inLine, inAll, now = () => performance.now() }: Bounds) => {
   const lines = new Map<string, Line>();
-  /** When an account will owe nothing any more. */
+  /** The time when an account will owe nothing any more. */
   const settled = new LRUCache<string, number>({ max: remembered });
   let free = places + express;
 
@@ -56,7 +59,10 @@ export const fairScheduler = ({ places, express, inLine, inAll, now = () => perf
     }
   };
 
-  /** Of all that waits, the last of the longest line has to leave. */
+  /**
+   * Makes room when too much waits: the last work in the longest line is refused. Throws `Busy` when that line is no
+   * longer than this one.
+   */
   const makeRoom = (mine: Line): void => {
     const all = [...lines.values()];
     if (all.reduce((sum, { waiting }) => sum + waiting.length, 0) < inAll) return;
@@ -78,7 +84,7 @@ export const fairScheduler = ({ places, express, inLine, inAll, now = () => perf
     if (!running && waiting.length === 0) lines.delete(account);
   };
 
-  /** Does the work in a turn of the account; the work says how many milliseconds it has used. */
+  /** Does the work in a turn of the account. The work reports through `used` how many milliseconds it has used. */
   return async <T>(
     account: string,
     signal: AbortSignal,

@@ -7,8 +7,9 @@ import type { AdapterAnswer, Device, DeviceAdapter } from './port.ts';
 const maxBytes = 4 * 1024 * 1024;
 
 /**
- * A southbound controller (docs/southbound.md): `POST {base}/devices/{name}/configuration {config, options}`, `GET` of
- * the same `{config}` and `POST {base}/devices/{name}/commands {command}` `{output}`; plain texts will do for both.
+ * A southbound controller over HTTP (docs/southbound.md). `POST {base}/devices/{name}/configuration` with `{config,
+ * options}` applies a configuration. `GET` of the same path returns `{config}`. `POST {base}/devices/{name}/commands`
+ * with `{command}` returns `{output}`. Instead of the last two objects, a text will do.
  */
 export const httpAdapter = (
   name: string,
@@ -24,7 +25,7 @@ export const httpAdapter = (
   type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: unknown };
 
   const call = async (device: Device, { method, path, body }: Request, signal: AbortSignal): Promise<AdapterAnswer> => {
-    // URLs resolve these names, escaped or not, so the call would go elsewhere.
+    // A URL resolves these names as path segments, escaped or not, so the call would go elsewhere.
     if (device.name === '.' || device.name === '..')
       throw adapterFailure(name, 'a device of this name cannot be in a URL');
     const url = `${baseUrl.replace(/\/+$/, '')}/devices/${encodeURIComponent(device.name)}/${path}`;
@@ -45,7 +46,7 @@ export const httpAdapter = (
     }
   };
 
-  /** The member of an answer that is an object, or the answer that is a text. */
+  /** The text in an answer: a member of the object, or the whole answer if it is a text. */
   const text = async (answering: Promise<AdapterAnswer>, member: string): Promise<string> => {
     const { status, text } = await answering;
     const body = JSON.parse(text);
@@ -65,14 +66,17 @@ export const httpAdapter = (
   };
 };
 
-/** JSON as it is, if it can be written again as well as read; anything else as a JSON string. */
+/**
+ * The body as JSON text. JSON stays unchanged if JavaScript can both read and write it. Other bodies become a JSON
+ * string.
+ */
 const asJson = (text: string, type: string): string => {
   if (type === 'application/json' || type.endsWith('+json')) {
     try {
       JSON.stringify(JSON.parse(text));
       return text;
     } catch {
-      /* not JSON, whatever its type says, or nested too deeply */
+      /* The body is not JSON, although its type says so, or it is nested too deeply. */
     }
   }
   return JSON.stringify(text);

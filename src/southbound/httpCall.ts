@@ -9,24 +9,24 @@ export type HttpCall = {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the request that the call is made for. */
+  /** The traceparent of the request that causes this call. */
   readonly traceparent?: string | undefined;
-  /** Sent as JSON; it may have the marks of domain/engine/exactJson.ts. */
+  /** Sent as JSON. It may have the marks of domain/engine/exactJson.ts. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
-  /** The most bytes of an answer's body. Beyond it `TooMuch` is thrown. */
+  /** The most bytes that the body of an answer may have. A longer body throws `TooMuch`. */
   readonly maxBytes: number;
 };
 
 /** An answer of any status. `type` is its media type without parameters, `text` its body as UTF-8. */
 export type HttpAnswer = { readonly status: number; readonly type: string; readonly text: string };
 
-/** Interim answers (100, 102, 103) before the one that counts. */
+/** The most interim answers (100, 102, 103) before the final one. */
 const mostInterim = 16;
 
 /**
- * One HTTP call on a connection of its own, which ends with the call. Redirects are answers. `guard` says which
- * addresses are allowed. The call ends with its signal, whatever the other side does.
+ * Makes one HTTP call on a connection of its own, which ends with the call. Redirects are not followed but returned.
+ * `guard` says which addresses are allowed. When the signal aborts, the call ends, whatever the other side does.
  */
 export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAnswer> => {
   const { url, signal, maxBytes } = call;
@@ -59,12 +59,12 @@ const headersOf = ({ headers, traceparent }: HttpCall, sent: string | undefined)
   return { ...made, ...headers };
 };
 
-/** The answer once its headers are there. Rejects when the request ends in any other way. */
+/** Resolves with the answer when its headers have arrived. Rejects when the request ends in any other way. */
 const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     let interim = 0;
     request.on('response', resolve);
-    // The listener stays: a destroyed request may still emit an error.
+    // The listener is never removed: a destroyed request may still emit an error.
     request.on('error', reject);
     request.on('information', () => {
       interim++;
@@ -72,7 +72,7 @@ const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
       reject(new Unexpected('there are interim answers without an end'));
       request.destroy();
     });
-    // Without this listener Node closes the connection and tells nobody.
+    // Without this listener, Node would close the connection without an event.
     request.on('upgrade', (response, socket) => {
       socket.destroy();
       reject(new Unexpected(`the answer has status ${response.statusCode}, which was not asked for`));

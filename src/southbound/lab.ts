@@ -7,16 +7,16 @@ import { merge, parse, print } from './labConfig.ts';
 import { initialConfig } from './labDevice.ts';
 import type { Device, DeviceAdapter } from './port.ts';
 
-/** `made`: when the adapter was made (ISO 8601). An adapter that is made again has new devices. */
+/** `made`: when the adapter was created (ISO 8601). A new adapter of the same name has new devices. */
 type Lab = { readonly name: string; readonly made: string; readonly folder: string; readonly now?: () => number };
 
 const maxBytes = 4 * 1024 * 1024;
 
 /**
- * Simulated devices. Each keeps its running configuration in a file of its own in the folder (mode 0600). The file is
- * written whole and to the disk before a change is answered. A configuration with a line that the device does not know
- * changes nothing: status 422. `options.replace: true` replaces the configuration instead of merging into it. The
- * caller makes sure that a device has one `apply` at a time.
+ * Simulated devices. Each device keeps its running configuration in a file of its own in the folder (mode 0600). A
+ * change is answered when the whole file is on the disk. A configuration with a line that the device does not know
+ * changes nothing, and the status is 422. `options.replace: true` replaces the configuration instead of merging into
+ * it. The caller makes sure that a device has one `apply` at a time.
  */
 export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceAdapter => {
   const fileOf = (device: Device): string =>
@@ -75,7 +75,7 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
 
 const answer = (status: number, body: object) => ({ status, text: JSON.stringify(body) });
 
-/** Whole or not at all, also when the machine stops. */
+/** Writes the whole file or nothing, even when the machine stops. */
 const writeDurably = async (folder: string, file: string, text: string): Promise<void> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {

@@ -196,8 +196,8 @@ const shows: readonly Show[] = [
 const invalid = "              ^\n% Invalid input detected at '^' marker.\n";
 
 /**
- * The output of a command. Words may be shortened as on a real device. `| include`, `exclude`, `begin` and `section`
- * filter lines.
+ * Runs a command and returns its output. Words may be shortened as on a real device. `| include`, `exclude`, `begin`
+ * and `section` filter lines.
  */
 export const answerTo = (command: string, seen: Seen): string => {
   const [said = '', ...filters] = command.trim().split(/\s+\|\s+/);

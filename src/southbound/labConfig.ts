@@ -3,7 +3,7 @@ import { cliLines } from './cliLines.ts';
 /** A line of a configuration with the lines within it. */
 export type Section = { readonly line: string; readonly within: readonly Section[] };
 
-/** A line that a device does not take. `line` counts the commands from 1. */
+/** A line that a device does not accept. `line` counts the commands from 1. */
 export type RefusedLine = { readonly line: number; readonly text: string };
 
 const topLevel = new Set([
@@ -86,7 +86,8 @@ const skipped = new Set(['end', 'exit', 'configure', 'conf', 'write']);
 const first = (line: string): string => line.replace(/^no /, '').replace(/ .*$/s, '');
 
 /**
- * Reads a text as a device does. A line belongs to the mode above it if it is indented, or if it is unknown outside.
+ * Reads a text as a device does. A line belongs to the mode above it if it is indented, or if the top level does not
+ * know it.
  */
 export const parse = (
   text: string,
@@ -125,7 +126,7 @@ const single = [
 const placeOf = (line: string): string =>
   single.map((form) => form.exec(line)?.[0]).find((place) => place !== undefined) ?? line;
 
-/** The line by its first words, at most so many. */
+/** The line's first word, its first two words and so on, up to `mostWords`, and the whole line. */
 const prefixesOf = (line: string): readonly string[] => {
   const prefixes: string[] = [];
   for (let at = line.indexOf(' '); at > 0 && prefixes.length < mostWords; at = line.indexOf(' ', at + 1))
@@ -134,7 +135,10 @@ const prefixesOf = (line: string): readonly string[] => {
 };
 const mostWords = 8;
 
-/** A configuration with changes applied. `no` removes the lines that are equal or begin so. Takes linear time. */
+/**
+ * Applies changes to a configuration. `no` removes the lines that are equal or begin with the same words. Takes linear
+ * time.
+ */
 export const merge = (running: readonly Section[], changes: readonly Section[]): readonly Section[] => {
   const byPlace = new Map<string, Section>();
   const places = new Map<string, Set<string>>();
@@ -160,7 +164,7 @@ export const merge = (running: readonly Section[], changes: readonly Section[]):
   return [...byPlace.values()];
 };
 
-/** The text as a device prints it. */
+/** The configuration as a device prints it. */
 export const print = (sections: readonly Section[]): string =>
   [
     '!',

@@ -28,13 +28,13 @@ const eos: Model = {
 
 export const modelOf = ({ ostype = '' }: Device): Model => (/arista|eos/i.test(ostype) ? eos : iosXe);
 
-/** A number of the device that never changes: 1..254. */
+/** A number from 1 to 254 that depends only on the device's name. */
 export const numberOf = ({ name }: Device): number => 1 + (parseInt(hash('sha256', name, 'hex').slice(0, 6), 16) % 254);
 
 export const serialOf = ({ name }: Device): string =>
   hash('sha256', `serial ${name}`, 'hex').slice(0, 11).toUpperCase();
 
-/** The configuration that a simulated device has when it is first looked at. */
+/** The configuration of a simulated device that was never changed. */
 export const initialConfig = (device: Device): string => {
   const { ports, management, version } = modelOf(device);
   const [n, mask] = [numberOf(device), '255.255.255.0'];

@@ -4,10 +4,10 @@ import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { blockList, formsOf, within } from './addresses.ts';
 
-/** The names in OUTBOUND_ALLOW: host names in lower case, addresses and CIDR blocks. */
+/** The items of OUTBOUND_ALLOW: host names in lower case, addresses and CIDR blocks. */
 export type Allowed = { readonly hosts: ReadonlySet<string>; readonly addresses: BlockList };
 
-/** A way out that leads where it may not. The message says where, and how it may be allowed. */
+/** The service may not connect to this host. The message names the host, and the setting that may allow it. */
 export class OutboundRefused extends Error {
   constructor(host: string, address: string) {
     super(
@@ -25,14 +25,14 @@ type Needs = {
   readonly stores: readonly string[];
   /** All addresses of a host, as the system knows them. */
   readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
-  /** The addresses that this machine has now. */
+  /** The addresses of this machine at this moment. */
   readonly own?: () => readonly string[];
 };
 
 const interfaceAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((some = []) => some.map(({ address }) => address));
 
-/** Guards the ways out: device adapters and webhooks. */
+/** Checks where device adapters and webhooks may connect to. */
 export const outbound = ({
   allowed,
   stores,
@@ -44,7 +44,7 @@ export const outbound = ({
     return family ? [{ address: host, family }] : resolve(host);
   };
 
-  /** Addresses that ways out must not lead to, beside those that no machine's ways out may. */
+  /** The addresses of the stores and of this machine. Connections must not lead there, nor to those in `local`. */
   const kept = async (): Promise<ReadonlySet<string>> => {
     const ofStores = await Promise.all(stores.map((store) => addressesOf(store).catch(() => [])));
     return new Set([...ofStores.flat().map(({ address }) => address), ...own()].flatMap(formsOf));
@@ -53,7 +53,7 @@ export const outbound = ({
   return {
     /**
      * The addresses of a host (IPv6 without brackets) that are allowed. Throws `OutboundRefused` if there is none.
-     * Connect to these (`pinned`) and do not look the name up again: it may have other addresses the next time.
+     * Connect to these addresses with `pinned`. A second look-up of the name could give other addresses.
      */
     addresses: async (host: string): Promise<readonly LookupAddress[]> => {
       const found = await addressesOf(host);
@@ -73,7 +73,7 @@ export const outbound = ({
 
 export type Outbound = ReturnType<typeof outbound>;
 
-/** A lookup for Node's sockets that answers these addresses for any name. There is at least one. */
+/** A look-up function for Node's sockets that returns these addresses for any name. There must be at least one. */
 export const pinned =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_, options, callback) => {

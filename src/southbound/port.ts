@@ -10,32 +10,31 @@ export type Device = {
 };
 
 /**
- * The answer of the southbound system: its status (of HTTP, or the nearest to it) and its body as JSON text. A body
- * that is JSON stays unchanged, any other body is a JSON string.
+ * The answer of the southbound system: its status (of HTTP, or the nearest to it), and its body as JSON text. A JSON
+ * body stays unchanged. Any other body becomes a JSON string.
  */
 export type AdapterAnswer = { readonly status: number; readonly text: string };
 
 /**
  * The way to some devices. Every adapter passes the same contract suite. Throws `RequestError('adapter_failed')` when
  * the system refuses the connection, does not answer in time or breaks off. No error contains configurations or
- * secrets.
- * `signal` ends the call. Connections last as long as their call, so there is nothing to close.
+ * secrets. `signal` ends the call. A connection lasts as long as its call, so there is nothing to close.
  */
 export type DeviceAdapter = {
-  /** Applies a configuration text. An answer that is no success is an answer, not an error. */
+  /** Applies a configuration text. A refusal by the device is returned as an answer and is no error. */
   apply(
     device: Device,
     config: string,
     options: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<AdapterAnswer>;
-  /** The running configuration. */
+  /** Returns the running configuration. */
   configuration(device: Device, signal: AbortSignal): Promise<string>;
-  /** The output of a command. */
+  /** Returns the output of a command. */
   run(device: Device, command: string, signal: AbortSignal): Promise<string>;
 };
 
-/** Calls of devices. */
+/** Calls of devices by their names. */
 export type DeviceCalls = {
   apply(
     adapter: string,
@@ -44,19 +43,22 @@ export type DeviceCalls = {
     options: Readonly<Record<string, unknown>>,
   ): Promise<AdapterAnswer>;
   configuration(device: string): Promise<string>;
-  /** The output of a command. Throws `adapter_failed` with `metadata.adapter` when there is none. */
+  /** Returns the output of a command. Throws `adapter_failed` with `metadata.adapter` when there is no output. */
   run(device: string, command: string): Promise<string>;
 };
 
-/** The devices of all adapters, by name. The active profile orders the adapters; the first that knows a device wins. */
+/**
+ * The devices of all adapters, by name. The active profile orders the adapters. If several know a device, the first is
+ * used.
+ */
 export type Devices = {
-  /** The adapter and device of a name. Throws `not_found` when no adapter knows the name. */
+  /** Returns the device of a name and its adapter. Throws `not_found` when no adapter knows the name. */
   find(device: string): Promise<{ readonly adapter: string; readonly device: Device }>;
-  /** All devices with their adapters, by name. */
+  /** Returns all devices with their adapters, sorted by name. */
   list(): Promise<readonly (Device & { readonly adapter: string })[]>;
-  /** Calls for a request with that traceparent. Adapters send it on where they can. */
+  /** Returns the calls for a request with this traceparent. Adapters pass it on where they can. */
   calls(traceparent: string | undefined): DeviceCalls;
-  /** Ends all calls under way, and waits until they have. */
+  /** Ends all calls under way, and waits for their end. */
   close(): Promise<void>;
 };
 
@@ -73,7 +75,7 @@ export type Rendering = {
 };
 
 /**
- * The template engine: Jinja2. It runs outside the event loop, bounded in time, memory, steps and output. Variables may
+ * The template engine: Jinja2. It runs outside the event loop, limited in time, memory, steps and output. Variables may
  * have the marks of domain/engine/exactJson.ts. Throws `RequestError('unprocessable')` for a template that does not
  * parse or render: its fault has `line`, the reason, and `template` if the line is that of another template.
  * Throws `RequestError('limited')` when too many wait, the signal's reason when the signal ends the render, and what
@@ -84,23 +86,23 @@ export type Renderer = {
   close(): Promise<void>;
 };
 
-/** A call of an agent. Its headers, and the secrets in its inputs, are sealed. */
+/** A call of an agent. The headers, and the secrets in the inputs, are sealed. */
 type AgentCall = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, Sealed>>;
   readonly sessionId: string;
-  /** Its name. */
+  /** The agent's name. */
   readonly agent: string;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** Of the request that started the session. */
+  /** The traceparent of the request that started the session. */
   readonly traceparent?: string | undefined;
 };
 
-/** The agent's answer. Without a status the agent goes on working, and reports later. */
+/** The agent's answer. Without a status, the agent goes on working and reports later. */
 export type AgentAnswer = { readonly status?: Outcome; readonly lastMessage?: string };
 
 /**
- * Calls an agent once. A call that fails, or whose answer cannot be understood, answers FAILED with the reason. The
+ * Calls an agent once. If the call fails, or the answer cannot be understood, the result is FAILED with the reason. The
  * reason contains no secrets. Throws the signal's reason when the signal ends the call.
  */
 export type Webhook = (call: AgentCall, signal: AbortSignal) => Promise<AgentAnswer>;

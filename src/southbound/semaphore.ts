@@ -1,12 +1,12 @@
-/** More work in line than there may be. */
+/** Too much work waits in line. */
 export class Busy extends Error {}
 
-/** A waiting caller: it may go on, or it is refused. */
+/** A caller that waits. Either `go` lets it begin, or `refuse` ends its wait with an error. */
 export type Waiting = { readonly go: () => void; readonly refuse: (error: unknown) => void };
 
 /**
- * Waits at the end of the line, or until the signal aborts. The code that calls `go` or `refuse` takes the caller out
- * of the line first.
+ * Waits at the end of the line until `go` or `refuse` is called, or until the signal aborts. The code that calls `go`
+ * or `refuse` removes the caller from the line first.
  */
 export const waitInLine = (line: Waiting[], signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -32,8 +32,8 @@ export const waitInLine = (line: Waiting[], signal: AbortSignal): Promise<void> 
 type Line = { running: number; readonly waiting: Waiting[] };
 
 /**
- * Runs at most `most` works at once per key, in the order of asking. Throws `Busy` when `longest` wait already, and the
- * signal's reason when the signal aborts first.
+ * For each key, runs at most `most` works at once, in the order of the calls. Throws `Busy` when `longest` works
+ * already wait, and the signal's reason when the signal aborts first.
  */
 export const semaphore = (most: number, longest: number) => {
   const lines = new Map<string, Line>();
@@ -55,7 +55,7 @@ export const semaphore = (most: number, longest: number) => {
     try {
       return await work();
     } finally {
-      // The place goes straight to the next in line.
+      // The place goes directly to the next in line, so `running` stays the same.
       const next = line.waiting.shift();
       if (next) {
         next.go();

@@ -10,12 +10,12 @@ import { type Cli, cliOf } from './sshSession.ts';
 const maxBytes = 4 * 1024 * 1024;
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** The output of devices for a command that they do not take. */
+/** Matches the output of a device for a command that it does not accept. */
 const complaint = /^\s*(?:%|error:|syntax error|invalid (?:command|input)|unknown command)/im;
 
 /**
- * Devices with a CLI over SSH, one connection per call. A configuration is sent line by line. When the device complains
- * of a line, the rest is not sent, and the answer is 422 with that line and the output of the device.
+ * Devices with a CLI over SSH, one connection per call. A configuration is sent line by line. When the device rejects a
+ * line, the rest is not sent. The answer is then 422 with that line and the output of the device.
  */
 export const sshAdapter = (name: string, properties: SshProperties, guard: Outbound): DeviceAdapter => {
   const {
@@ -38,7 +38,7 @@ export const sshAdapter = (name: string, properties: SshProperties, guard: Outbo
     }
   };
 
-  /** Sends the lines up to the first one that the device complains of. */
+  /** Sends the lines up to the first one that the device rejects. */
   const sendAll = async (cli: Cli, lines: readonly string[]) => {
     let output = '';
     for (const [i, line] of lines.entries()) {

@@ -6,10 +6,10 @@ import { abortable, reasonOf } from './failure.ts';
 import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
 import type { Device } from './port.ts';
 
-/** Why a session cannot begin or go on, in words that contain nothing secret. */
+/** A session cannot begin or go on. The message contains no secrets. */
 export class SshFailure extends Error {}
 
-// Beside the output itself: key exchange, banners, packets.
+// Bytes beside the output itself: key exchange, banners, packets.
 const overhead = 1024 * 1024;
 
 type Target = {
@@ -21,7 +21,7 @@ type Target = {
   readonly signal: AbortSignal;
 };
 
-/** The ways to log in. A way that is not configured is not named at all. */
+/** The ways to log in. A way that is not configured must not be a member at all. */
 const credentialsOf = ({ password, privateKey, passphrase }: SshProperties): ConnectConfig => {
   const credentials: ConnectConfig = {};
   if (password !== undefined) {
@@ -35,8 +35,8 @@ const credentialsOf = ({ password, privateKey, passphrase }: SshProperties): Con
 };
 
 /**
- * Opens a shell on the device, does the work with it and closes everything in any case. Throws `SshFailure`, or the
- * error of the work. The device's host key is checked before the device learns anything.
+ * Opens a shell on the device, does the work with it, and then closes everything. Throws `SshFailure`, or the error of
+ * the work. The host key of the device is checked before the device gets any credentials.
  */
 export const withShell = async <T>(
   { device, properties, guard, maxBytes, signal }: Target,
@@ -53,7 +53,7 @@ export const withShell = async <T>(
   let socket: Socket | undefined;
   let shown: string | undefined;
   let tooMuch = false;
-  // The first thing that goes wrong ends the work, whatever it waits for.
+  // The first error ends the work, whatever the work waits for.
   const broken = new Promise<never>((_, reject) => {
     client.on('error', (error) =>
       reject(tooMuch ? new SshFailure('there is too much output') : failureOf(error, shown, wanted)),
@@ -115,7 +115,7 @@ const shellOf = (client: ssh2.Client, terminal: PseudoTtyOptions | false): Promi
         error ? reject(new SshFailure('the device gives no shell')) : resolve(channel),
       );
     } catch {
-      // ssh2 throws when the connection has ended meanwhile.
+      // ssh2 throws when the connection has ended in the meantime.
       reject(new SshFailure('the connection broke off'));
     }
   });

@@ -1,25 +1,25 @@
 import type { ClientChannel } from 'ssh2';
 import { SshFailure } from './sshConnection.ts';
 
-/** A CLI behind a shell. */
+/** The command line of a device, over a shell. */
 export type Cli = {
-  /** Sends a command of one or more lines. Answers the output up to the next prompt, without the echo. */
+  /** Sends a command of one or more lines. Returns the output up to the next prompt, without the echo. */
   run(command: string): Promise<string>;
 };
 
-// Escape sequences of terminals, and what they leave of a line.
+// Matches escape sequences of terminals, and the characters NUL, BEL and backspace.
 const escapes =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])|[\u0000\u0007\u0008]/g;
-// A device shortens its name in the prompts of its modes.
+// In the prompts of its modes, a device may cut its name to this length.
 const leastName = 16;
-// Output comes in pieces of any size. These bounds keep the text short that each piece is searched with.
+// Output comes in pieces of any size. These limits keep the text short that is searched for each piece.
 const longestPrompt = 1000;
 const echoedWithin = 32_768;
 
 /**
- * Makes a CLI of a shell. The first prompt is the line that shows up again after an empty line is sent. Later prompts
- * begin the same in every mode, and come after the echo of the command. `ends` are the characters that prompts end
- * with. Throws `SshFailure` beyond `maxBytes`.
+ * Finds the prompt of a shell, and returns its command line. The first prompt is the line that appears again after an
+ * empty line is sent. Later prompts begin with the same name in every mode, and come after the echo of the command.
+ * `ends` are the characters that prompts may end with. Throws `SshFailure` beyond `maxBytes`.
  */
 export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number): Promise<Cli> => {
   let parts: string[] = [];
@@ -50,7 +50,7 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
   shell.on('close', () => stop(new SshFailure('the session broke off')));
   shell.on('error', () => stop(new SshFailure('the session broke off')));
 
-  /** The last line, which is still open. */
+  /** The last line, which has no line end yet. */
   const lastLine = (): string => cleaned(tail).trim();
   const prompting = (): boolean => {
     const line = lastLine();
@@ -85,7 +85,7 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
       const [, renamed] = /^\s*hostname (\S+)/.exec(command) ?? [];
       if (renamed !== undefined) names.push(renamed.slice(0, leastName));
       send(command);
-      // Prompts that came before the echo are not those after the command.
+      // A prompt before the echo does not follow the command.
       let echo = -1;
       await until(() => {
         if (echo < 0) echo = echoEnd(head, command);
@@ -102,10 +102,10 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
 
 const cleaned = (text: string): string => text.replace(escapes, '').replace(/\r/g, '');
 
-// Longer lines may be shown in part only.
+// How many characters of a line the echo surely has. Of longer lines a device may show only a part.
 const echoed = 40;
 
-/** Where the echo of the command's last line ends in the output, at least its first part; -1 while it is missing. */
+/** The index after the echo of the command's last line, or of its first part. -1 while the echo is missing. */
 const echoEnd = (text: string, command: string): number => {
   let at = 0;
   for (const line of command.split('\n')) {

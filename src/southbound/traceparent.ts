@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-// Versions after 00 may have more at the end; ff is none.
+// Later versions than 00 may have more parts at the end. Version ff is invalid.
 const form =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<trace>(?!0{32})[0-9a-f]{32})-(?<parent>(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
 
-/** A `traceparent` of W3C Trace Context. Anything else is undefined and counts as not sent. */
+/** Reads a `traceparent` of W3C Trace Context. An invalid one is undefined and counts as not sent. */
 export const traceparentOf = (header: string): string | undefined => {
   if (header === '') return undefined;
   const parts = form.exec(header)?.groups;
@@ -12,10 +12,10 @@ export const traceparentOf = (header: string): string | undefined => {
   return `${parts.version}-${parts.trace}-${parts.parent}-${parts.flags}`;
 };
 
-/** The traceparent for a call that a request makes: the same trace, with this service as the parent. */
+/** The traceparent for a call that a request causes: the same trace, with this service as the parent. */
 export const childOf = (traceparent: string): string => {
   const [, trace, , flags = '00'] = traceparent.split('-');
-  // Version 00 knows the first flag only.
+  // Version 00 defines only the first flag.
   const sampled = (parseInt(flags, 16) & 1).toString().padStart(2, '0');
   return `00-${trace}-${newParent()}-${sampled}`;
 };

@@ -1,4 +1,6 @@
 import { asMessage, type Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import { defined } from '../domain/engine/defined.ts';
+import { isObject } from '../domain/engine/members.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
 import { reasonOf, redacted } from './failure.ts';
@@ -11,13 +13,7 @@ const outcomes: readonly unknown[] = ['COMPLETE', 'FAILED', 'CANCELED'] satisfie
 
 const failed = (lastMessage: string): AgentAnswer => ({ status: 'FAILED', lastMessage });
 
-/** Has only the members that are given. */
-const answerOf = (status: Outcome | undefined, lastMessage: string | undefined): AgentAnswer => {
-  if (status === undefined) return lastMessage === undefined ? {} : { lastMessage };
-  return lastMessage === undefined ? { status } : { status, lastMessage };
-};
-
-/** The answer in the body of a 2xx answer. An empty body has neither status nor message. */
+/** The agent's answer in the body of an HTTP answer with status 2xx. An empty body has neither status nor message. */
 const answerIn = (text: string): AgentAnswer => {
   if (text.trim() === '') return {};
   let body: unknown;
@@ -26,18 +22,17 @@ const answerIn = (text: string): AgentAnswer => {
   } catch {
     return failed("The agent's answer is not JSON");
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return failed("The agent's answer is not an object");
-  const { status, lastMessage } = body as Readonly<Record<string, unknown>>;
+  if (!isObject(body)) return failed("The agent's answer is not an object");
+  const { status, lastMessage } = body;
   if (lastMessage !== undefined && lastMessage !== null && typeof lastMessage !== 'string')
     return failed("The lastMessage of the agent's answer is not a text");
-  return answerOf(
-    outcomes.includes(status) ? (status as Outcome) : undefined,
-    typeof lastMessage === 'string' ? lastMessage : undefined,
-  );
+  return defined({
+    status: outcomes.includes(status) ? (status as Outcome) : undefined,
+    lastMessage: typeof lastMessage === 'string' ? lastMessage : undefined,
+  });
 };
 
-/** Webhooks over HTTP. An answer that repeats secrets that were sent is kept without them. */
+/** Webhooks over HTTP. If the agent's message repeats secrets that were sent, they are removed from it. */
 export const httpWebhook =
   (guard: Outbound, unseal: (sealed: Sealed) => string): Webhook =>
   async ({ url, headers = {}, sessionId, agent, inputs, traceparent }, signal) => {
@@ -60,8 +55,9 @@ export const httpWebhook =
         maxBytes,
       });
       if (status < 200 || status > 299) return failed(`The agent answered with status ${status}`);
-      const { status: outcome, lastMessage } = answerIn(text);
-      return answerOf(outcome, lastMessage === undefined ? undefined : asMessage(redacted(lastMessage, secrets)));
+      const answer = answerIn(text);
+      if (answer.lastMessage === undefined) return answer;
+      return { ...answer, lastMessage: asMessage(redacted(answer.lastMessage, secrets)) };
     } catch (error) {
       signal.throwIfAborted();
       return failed(`The agent could not be called: ${reasonOf(error)}`);

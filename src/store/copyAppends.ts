@@ -1,15 +1,15 @@
 import { metadataType, tombstoneType } from './grpc/foreignStream.ts';
 import { type EventStore, maxAppend, type StoredEvent, WrongRevision } from './port.ts';
 
-/** A log as one end of a copy. It shows the events of tools as `wrapForeign` writes them, in either kind of log. */
+/** A log as one end of a copy. Both kinds of log show foreign events as `wrapForeign` writes them. */
 export type CopyEnd = Pick<EventStore, 'head' | 'read' | 'readAll' | 'append' | 'checkpoint' | 'setCheckpoint'> & {
-  /** Deletes a stream for ever. A log that has it is a server, which acts on the settings of streams. */
+  /** Deletes a stream for ever. Only a log in a server has this function. A server acts on the settings of streams. */
   readonly end?: (stream: string) => Promise<void>;
 };
 
 const mostEvents = 500;
 
-/** Where an event is, in words. */
+/** Describes the place of an event, for messages. */
 export const place = ({ position, stream, revision, type }: StoredEvent): string =>
   `position ${position} (${type === tombstoneType ? 'the end' : `event ${revision}`} of stream ${stream})`;
 
@@ -29,15 +29,15 @@ const reasonOf = (error: unknown, { stream, revision }: StoredEvent, own: Own): 
 export const stoppedAt = (event: StoredEvent, error: unknown, own: Own): Error =>
   new Error(`Copying stopped at the source's ${place(event)}: ${reasonOf(error, event, own)}`, { cause: error });
 
-/** Whether an event does not depend on earlier events of its stream. */
+/** Whether an event can be appended although earlier events of its stream are missing. */
 const standsAlone = ({ type }: StoredEvent): boolean => type === metadataType || type === tombstoneType;
 
-/** Appends consecutive events of one stream together. */
+/** Collects events, and appends consecutive events of one stream together. */
 export const appender = (to: Pick<CopyEnd, 'append'>, own: Own) => {
   let pending: StoredEvent[] = [];
   let size = 0;
 
-  /** Appends the pending events, of which this is the first. */
+  /** Appends the pending events. `first` is the first of them. */
   const append = async (first: StoredEvent): Promise<void> => {
     const { stream, revision } = first;
     const events = pending.map(({ id, type, data, metadata }) => ({ id, type, data, metadata }));

@@ -16,18 +16,21 @@ type Readable = Pick<EventStore, 'readAll'>;
 
 /** Which content is copied. */
 export type Choice = {
-  /** Which streams are the platform's own. */
+  /** Whether a stream is the platform's own. */
   readonly own: (stream: string) => boolean;
-  /** Streams that stay behind. */
+  /** Streams that are not copied. */
   readonly skipped: ReadonlySet<string>;
-  /** Hears of content that is left out, in the same words for the same reason. */
+  /** Called with the reason for each event that is left out. The same reason always has the same text. */
   readonly leftOut?: (what: string) => void;
 };
 
-/** Streams that belong to one log only: its identity, and the positions of its readers. */
+/** Whether a stream belongs to one log only: it has the log's identity, or the position of a reader. */
 const isOfLog = (stream: string): boolean => stream === identityStream || stream.startsWith('checkpoint-');
 
-/** Undefined for content that is not copied. The platform's own streams are never deleted or hidden. */
+/**
+ * The kind of an event; undefined when it is not copied. Metadata and ends of the platform's own streams are left out,
+ * because the platform never hides or deletes its streams.
+ */
 const kindOf = (
   { stream, type }: StoredEvent,
   { own, skipped, leftOut = () => undefined }: Choice,
@@ -48,7 +51,7 @@ const kindOf = (
   return undefined;
 };
 
-/** The content of a log of one kind, or of all kinds, in its order. */
+/** Yields the events to copy in the order of the log: those of one kind, or of all kinds. */
 export const content = async function* (store: Readable, choice: Choice, kind?: Kind): AsyncGenerator<StoredEvent> {
   for await (const { events } of store.readAll(0, kind && typesOf[kind])) {
     for (const event of events) {
@@ -58,7 +61,7 @@ export const content = async function* (store: Readable, choice: Choice, kind?: 
   }
 };
 
-/** Streams of tools that have lost events, and so cannot be stored anew as they are. */
+/** Foreign streams that have lost events. They cannot be copied, because a new stream has no gaps. */
 export const incompleteStreams = async (store: Readable, own: Choice['own']): Promise<ReadonlySet<string>> => {
   const next = new Map<string, number>();
   const incomplete = new Set<string>();
@@ -70,11 +73,12 @@ export const incompleteStreams = async (store: Readable, own: Choice['own']): Pr
   return incomplete;
 };
 
-// All that EventStoreDB keeps of a content type is whether it is this one.
+// EventStoreDB keeps only whether the content type was this one.
 const json = 'application/json';
 
 /**
- * Data and metadata as all logs show them. Streams of tools have bytes, and not every log keeps their time.
+ * Data and metadata in a form that is the same in all logs. Foreign events are compared by their bytes. Their times are
+ * not compared, because EventStoreDB sets its own.
  */
 const canonical = (event: StoredEvent, own: Choice['own']): Pick<StoredEvent, 'data' | 'metadata'> => {
   const foreign = unwrapForeign(event);
@@ -88,15 +92,14 @@ const canonical = (event: StoredEvent, own: Choice['own']): Pick<StoredEvent, 'd
   return wrapForeign({ ...event, data, metadata, contentType: kept, created: new Date(0) });
 };
 
-/** An event as it must be in both logs. */
+/** The parts of an event that must be the same in both logs. */
 export type Shown = Readonly<
   Record<'stream' | 'revision' | 'id' | 'type' | 'data' | 'metadata', string | number | null>
 >;
 
 /**
- * The end of a stream has only its name, because EventStoreDB writes the event itself. Metadata have no revision,
- * because
- * EventStoreDB keeps only the newest.
+ * The parts of an event to compare. The end of a stream has only its name, because EventStoreDB writes the event
+ * itself. Metadata have no revision, because EventStoreDB keeps only the newest.
  */
 export const shown = (event: StoredEvent, own: Choice['own']): Shown => {
   const { stream, revision, id, type } = event;

@@ -4,7 +4,7 @@ import { type Choice, content, differences, incompleteStreams, type Kind, type S
 import { settingsOfStreams } from './copySettings.ts';
 import type { StoredEvent } from './port.ts';
 
-/** How far a copy is, in positions of the source. */
+/** The progress of a copy. `position` and `head` are positions of the source. */
 export type Progress = {
   readonly step: 'comparing' | 'copying' | 'verifying';
   readonly position: number;
@@ -13,29 +13,29 @@ export type Progress = {
 };
 
 /**
- * Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id,
- * type, data, metadata].
+ * The number of events, and a SHA-256 in hex over one line for each event in order. A line is the JSON of [stream,
+ * revision, id, type, data, metadata] as `shown` returns them.
  */
 type Content = { readonly events: number; readonly digest: string };
 
 /** The result of a copy. */
 export type Copied = {
-  /** Events that the target had already, and events that were copied. */
+  /** How many events the target had already, and how many were copied. */
   readonly found: number;
   readonly copied: number;
   /** The content of both logs now. */
   readonly source: Content;
   readonly target: Content;
-  /** Reasons why content was left out, and how often. */
+  /** The reasons why events were left out, each with the number of events. */
   readonly leftOut: ReadonlyMap<string, number>;
 };
 
 type Needs = {
   readonly from: CopyEnd;
   readonly to: CopyEnd;
-  /** Which streams are the platform's own. */
+  /** Whether a stream is the platform's own. */
   readonly own: (stream: string) => boolean;
-  /** Leaves out streams of tools that have lost events. Without this option they end the copy. */
+  /** Leaves out foreign streams that have lost events. Without this option, such a stream makes the copy fail. */
   readonly skipIncomplete?: boolean;
   /** Stops the copy between two appends: it ends with the signal's reason. */
   readonly signal: AbortSignal;
@@ -44,7 +44,10 @@ type Needs = {
 
 const reactions = 'reactions';
 
-/** An event of the source and the one of the target, if there is one: as they are, and as both logs show them. */
+/**
+ * An event of the source, and the target's event at the same place if there is one. `seen` and `seenThere` are their
+ * parts to compare.
+ */
 type Pair = {
   readonly event: StoredEvent;
   readonly there?: StoredEvent;
@@ -55,8 +58,8 @@ type Pair = {
 type Ends = Pick<Needs, 'from' | 'to' | 'signal'>;
 
 /**
- * The events of the source, each with the target's event at its place. An Error names the first place where they
- * differ.
+ * Yields the events of the source, each with the target's event at the same place. Throws an Error that names the first
+ * place where the logs differ.
  */
 const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, kind?: Kind): AsyncGenerator<Pair> {
   const { own, skipped } = choice;
@@ -87,7 +90,7 @@ const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, 
   }
 };
 
-/** Hashes events as they come. */
+/** Counts and hashes events one by one. */
 const digester = () => {
   const hash = createHash('sha256');
   let events = 0;
@@ -101,12 +104,12 @@ const digester = () => {
 };
 
 /**
- * Copies a log that nobody uses into another, event by event in the order of the log. Streams, revisions, ids, types
- * and
- * bytes stay, and so do times and hash links. The copy reads both logs from the beginning, so it needs no notes. The
- * events of the target must be the first events of the source; otherwise nothing is written. So a copy that was stopped
- * or killed continues at its end. A second pass over both logs verifies them. Only then the target gets the checkpoints
- * of the reactions. An Error names the place of a difference.
+ * Copies a log that no process uses into another, event by event in the order of the log. Streams, revisions, ids,
+ * types and bytes stay the same, and with them the times and hash links of the platform's events. The copy compares
+ * both logs from the beginning, so it needs no record of its progress. The events of the target must be the first
+ * events of the source; otherwise nothing is written. So a copy that was stopped or killed continues where it ended. A
+ * second pass over both logs verifies them. Only then does the target get the checkpoint of the reactions. Throws an
+ * Error that names the place of a difference.
  */
 export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, told }: Needs): Promise<Copied> => {
   const head = await from.head();

@@ -4,13 +4,15 @@ import { unwrapForeign, wrapForeign } from './foreign.ts';
 import type { StoredEvent } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
-/** The settings of streams in a log: the newest metadata of each, and the ends of those that were deleted for ever. */
+/**
+ * The settings of a log's streams, by stream: the newest metadata, and the ends of streams that were deleted for ever.
+ */
 type Settings = {
   readonly metadata: ReadonlyMap<string, StoredEvent>;
   readonly ends: ReadonlyMap<string, StoredEvent>;
 };
 
-/** Two logs. The target is a server, which acts on settings and writes some by itself. */
+/** The two logs of a copy. The target is a server, which acts on settings and writes some of them itself. */
 type Ends = {
   readonly from: CopyEnd;
   readonly to: CopyEnd & Required<Pick<CopyEnd, 'end'>>;
@@ -22,7 +24,7 @@ const settingsOf = async (store: CopyEnd, choice: Choice): Promise<Settings> => 
   const ends = new Map<string, StoredEvent>();
   for await (const event of content(store, choice, 'metadata')) metadata.set(event.stream.slice(2), event);
   for await (const event of content(store, choice, 'tombstone')) ends.set(event.stream, event);
-  // Ended streams have no metadata any more.
+  // A stream that was deleted for ever has no metadata any more.
   for (const stream of ends.keys()) metadata.delete(stream);
   return { metadata, ends };
 };
@@ -44,9 +46,9 @@ const firstAfter = async (store: CopyEnd, stream: string, position: number): Pro
 };
 
 /**
- * A deleted stream comes back with an event. The embedded log stores the metadata for that after the event, and may
- * have
- * been stopped in between. EventStoreDB would hide the event then, so the metadata are added here.
+ * Adds metadata that the embedded log may lack. An append to a deleted stream brings the stream back: the embedded log
+ * stores the event first, and then metadata that show the stream again. If the service was stopped in between, the
+ * metadata are missing, and EventStoreDB would hide the event.
  */
 const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise<Settings> => {
   const said = new Map(metadata);
@@ -80,17 +82,20 @@ const moreThan = (source: Settings, target: Settings): string | undefined => {
   return end === undefined ? undefined : `the end of stream ${end}`;
 };
 
-/** Settings in an order that both logs have. */
+/** All settings in an order that is the same for both logs: metadata, then ends, each sorted by stream. */
 const inOrder = ({ metadata, ends }: Settings): readonly StoredEvent[] =>
   [metadata, ends].flatMap((events) => [...events.values()].sort((one, other) => (one.stream < other.stream ? -1 : 1)));
 
 /**
- * The settings of streams where the target is a server. A delete, for example, must not come before the last event of
- * its stream, so settings are copied after all events. Of a stream's metadata only the newest are copied: a server uses
- * no others.
+ * Copies the settings of streams to a target that is a server. Settings are copied after all events: a delete, for
+ * example, must not come before the last event of its stream. Only the newest metadata of a stream are copied, because
+ * a server uses no others.
  */
 export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) => {
-  /** The settings now. Throws when the target has settings that the source lacks. */
+  /**
+   * Reads the settings of both logs, and finds those that the target lacks. Throws when the target has settings that
+   * the source lacks.
+   */
   const compare = async () => {
     const source = await withReturns(from, await settingsOf(from, choice));
     const target = await settingsOf(to, choice);
@@ -118,10 +123,11 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
 
   return {
     compare,
-    /** How many settings the target had already, and how many are new. */
+    /** Copies the settings. Returns how many of them the target had already, and how many were copied. */
     copy: async (): Promise<{ readonly found: number; readonly copied: number }> => {
       const { source, metadata, ends } = await compare();
-      // A server follows metadata of a stream that it has deleted with metadata of its own, but only once.
+      // When a deleted stream gets metadata, the server adds metadata of its own, but only once. So there is a second
+      // round.
       let left = metadata;
       for (let round = 0; left.length > 0 && round < 2; round++) {
         for (const event of left) {
@@ -139,13 +145,15 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
       const copied = metadata.length + ends.length;
       return { found: source.metadata.size + source.ends.size - copied, copied };
     },
-    /** The settings of both, in the same order. Throws unless they are the same. */
+    /**
+     * Returns each setting of the source with the same setting of the target. Throws unless all settings are the same.
+     */
     verified: async (): Promise<readonly (readonly [StoredEvent, StoredEvent])[]> => {
       const { source, target, metadata, ends } = await compare();
       const [wrong] = [...metadata, ...ends];
       if (wrong) throw new Error(`The target lacks the source's ${place(wrong)}, or has another`);
       const there = inOrder(target);
-      // `compare` has shown that both have the same settings.
+      // `compare` has shown that both logs have the same settings.
       return inOrder(source).map((event, n) => [event, there[n]!]);
     },
   };

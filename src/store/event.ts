@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import type { Event } from '../domain/engine/core.ts';
 import type { NewEvent, StoredEvent } from './port.ts';
 
-/** Metadata of an event. `$correlationId` and `$causationId` are EventStoreDB's own names. */
+/** Metadata of an event. The names `$correlationId` and `$causationId` come from EventStoreDB. */
 export type Metadata = {
   readonly $correlationId: string;
   readonly $causationId: string;
-  /** UTC, ISO 8601 with milliseconds: the time that documents, schedules and as-of use. */
+  /** UTC, ISO 8601 with milliseconds. Documents, schedules and reads as of a time use it. */
   readonly at: string;
   readonly actor: { readonly id: string; readonly username: string; readonly provenance: string };
-  /** The operation (route or reaction) that caused it. */
+  /** The operation (route or reaction) that caused the event. */
   readonly operation: string;
   readonly requestId: string;
   readonly traceparent?: string;
@@ -20,8 +20,8 @@ export type Metadata = {
   readonly hash: string;
 };
 
-/** An event of the platform's own, parsed. */
-export type Recorded<Data = unknown> = Omit<StoredEvent, 'type' | 'data' | 'metadata' | 'lacking'> & {
+/** One of the platform's own events, parsed. */
+export type Recorded<Data = unknown> = Omit<StoredEvent, 'type' | 'data' | 'metadata' | 'incomplete'> & {
   readonly source: string;
   readonly topic: string;
   readonly data: Data;
@@ -40,7 +40,7 @@ const splitType = (type: string): { readonly source: string; readonly topic: str
   return split;
 };
 
-/** The category and id of a stream name, split at the first dash. Streams of tools may have no category: ''. */
+/** The category and id of a stream name, split at the first dash. Foreign streams may have no category: ''. */
 export const splitStream = (stream: string): { readonly category: string; readonly id: string } => {
   const dash = stream.indexOf('-');
   if (dash < 0) return { category: '', id: stream };
@@ -63,7 +63,7 @@ const parsed = (event: StoredEvent, part: 'data' | 'metadata'): unknown => {
   }
 };
 
-/** The event of a log, parsed. Throws `BadEvent`. */
+/** Parses an event of the log. Throws `BadEvent`. */
 export const decode = (event: StoredEvent): Recorded => {
   const { type, id, stream, revision, position, incomplete } = event;
   if (incomplete !== undefined) throw new BadEvent(event, incomplete);
@@ -77,7 +77,7 @@ export const decode = (event: StoredEvent): Recorded => {
 /** The parts of an event that can always be read. `data` is undefined when the event cannot be parsed. */
 export type EventNotice = Omit<Recorded, 'metadata'>;
 
-/** Never throws. */
+/** Parses as much of an event as can be read. Never throws. */
 export const noticeOf = (event: StoredEvent): EventNotice => {
   try {
     return decode(event);
@@ -87,7 +87,7 @@ export const noticeOf = (event: StoredEvent): EventNotice => {
   }
 };
 
-// Node copies a text into new bytes for every hash. This buffer is used again and again instead.
+// For each hash, Node would copy the text into new memory. Short texts use this one buffer instead.
 const bytes = Buffer.allocUnsafe(16 * 1024);
 const mostUnits = Math.floor(bytes.length / 3);
 
@@ -101,14 +101,14 @@ type Linked = Pick<NewEvent, 'id' | 'type' | 'data' | 'metadata'> & {
   readonly revision: number;
 };
 
-/** base64 SHA-256 over stream, revision, event id, type, the predecessor's hash and the two texts. */
+/** SHA-256 in base64 over stream, revision, event id, type, the predecessor's hash, data and metadata. */
 export const link = ({ stream, revision, id, type, data, metadata }: Linked, previous: string): string =>
   sha256(`${stream}\n${revision}\n${id}\n${type}\n${previous}\n${data}\n${metadata}`);
 
-/** Where an event goes, its id, and who wrote it. */
+/** The place of an event in the log, its id, and the source that writes it. */
 type Place = { readonly stream: string; readonly revision: number; readonly id: string; readonly source: string };
 
-/** The text of an event for the log, linked to its predecessor (`''` for the first event of a stream). */
+/** The event as the log stores it. `previous` is the hash of its predecessor (`''` for the first event of a stream). */
 export const encode = (
   { stream, revision, id, source }: Place,
   event: Event,

@@ -12,24 +12,24 @@ import type { EventStore } from './port.ts';
 /** The event store in EventStoreDB, version 22.10 or later. */
 export type EventStoreDb = EventStore & {
   /**
-   * How far the slowest follower was behind the head when that was last looked at, in positions: EventStoreDB counts
-   * bytes of its log.
+   * How far the slowest follower was behind the head at the last check, in positions. A position of EventStoreDB is an
+   * offset in bytes.
    */
   lag(): number;
 };
 
 type Options = { readonly url: string; readonly log: Log; readonly times?: Partial<Times> };
 
-/** The log's id; throws when the user may not do what the service needs. */
+/** Returns the log's id. Throws when the user lacks a right that the service needs. */
 const begin = async ({ head, read }: EventStoreDbReads, { append }: EventStoreDbAppends): Promise<string> => {
   await head();
   return ensureIdentity({ read, append });
 };
 
 /**
- * Connects to EventStoreDB (`esdb://` or `esdb+discover://`; user, password and settings as its client has them).
- * Throws `RequestError('unavailable')` when there is no connection within about 10 seconds, an error when the URL is
- * wrong. No error and no line of the log shows the password.
+ * Connects to EventStoreDB (`esdb://` or `esdb+discover://`, with user, password and options as in its client). Throws
+ * `RequestError('unavailable')` when there is no connection within about 10 seconds, and another Error when the URL is
+ * wrong. Neither errors nor log lines contain the password.
  */
 export const openEventStoreDb = async ({ url, log, times }: Options): Promise<EventStoreDb> => {
   const connections = connectionsTo(url, { ...usualTimes, ...times }, log);
@@ -81,7 +81,7 @@ export const openEventStoreDb = async ({ url, log, times }: Options): Promise<Ev
       open();
       return checkpoints.setCheckpoint(name, position);
     },
-    // Nothing is for good: EventStoreDB may come back.
+    // No fault is permanent, because EventStoreDB may come back.
     fault: () => undefined,
     connected: connections.up,
     lag: watch.lag,

@@ -1,6 +1,6 @@
 import protobuf from 'google-protobuf';
 
-/** An event as EventStoreDB sends it. Numbers are texts, since they may be too large to be exact. */
+/** An event as EventStoreDB sends it. Numbers are texts, because they may be too large for a number of JavaScript. */
 export type Told = {
   id: string;
   stream: string;
@@ -14,7 +14,10 @@ export type Told = {
   metadata: Buffer;
 };
 
-/** One answer to a read or a subscription. It has at most one of these members. Other kinds of answers have none. */
+/**
+ * One message of the answer to a read or a subscription. It has at most one of these members. Messages of other kinds
+ * have none.
+ */
 export type Answer = {
   /** Missing where a link leads to an event that is gone. */
   event?: Told;
@@ -26,7 +29,7 @@ export type Answer = {
 
 type Reader = protobuf.BinaryReader;
 
-/** Readers of a message's fields, by their numbers. Other fields are skipped. */
+/** Functions that read the fields of a message, by field number. Other fields are skipped. */
 type Fields<T> = { readonly [field: number]: (into: T, reader: Reader) => void };
 
 const take = <T>(into: T, reader: Reader, fields: Fields<T>): void => {
@@ -47,7 +50,7 @@ const bytesIn = (reader: Reader): Buffer => {
 
 const textIn = (reader: Reader): string => bytesIn(reader).toString();
 
-// Requests ask for ids as texts.
+// All requests ask for ids as texts, so no other form can come.
 const ofId: Fields<Told> = {
   2: (event, reader) => {
     event.id = textIn(reader);
@@ -71,7 +74,7 @@ const ofPair: Fields<Pair> = {
   },
 };
 
-/** The metadata of the server come as pairs. */
+/** Reads one pair of name and value from the metadata that the server keeps for an event. */
 const takePair = (event: Told, reader: Reader): void => {
   const pair = { name: '', value: '' };
   takeMessage(pair, reader, ofPair);
@@ -100,7 +103,7 @@ const ofEvent: Fields<Told> = {
 
 const nothing = Buffer.alloc(0);
 
-// Zeros and empty values are not sent.
+// The server does not send zeros and empty values, so these are the defaults.
 const blank = (): Told => ({
   id: '',
   stream: '',
@@ -148,8 +151,8 @@ const ofAnswer: Fields<Answer> = {
 };
 
 /**
- * Reads an answer (`event_store.client.streams.ReadResp`) without the objects that the generated code makes: those take
- * more than half of the time of reading a log.
+ * Parses an answer (`event_store.client.streams.ReadResp`) without the objects of the generated code. To make those
+ * objects would take more than half of the time of a read.
  */
 export const readAnswer = (bytes: Buffer): Answer => {
   const answer: Answer = {};

@@ -5,8 +5,8 @@ import type { EventStoreDbReads } from './eventstoredbReads.ts';
 import { type Appended, checkSize, type NewEvent, type StoredEvent, TamperedStream, WrongRevision } from './port.ts';
 
 /**
- * Appends that happen once, even when an answer is lost. An unknown outcome is settled by more tries with the same ids
- * at the same revision, for some seconds.
+ * Appends that are stored once, even when an answer is lost. When the outcome is unknown, the append is tried again
+ * with the same ids at the same revision, for some seconds.
  */
 export const eventStoreDbAppends = (connections: Connections, reads: EventStoreDbReads) => {
   const under = new Set<Promise<Appended>>();
@@ -21,7 +21,9 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     return stored.slice(0, count);
   };
 
-  /** Settles an append that met another revision: an earlier try may have stored it. */
+  /**
+   * The outcome of an append that was refused because of another revision. An earlier try may have stored its events.
+   */
   const settled = async (
     stream: string,
     expected: number,
@@ -32,7 +34,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     const isStored = stored.length === events.length && stored.every(({ id }, n) => id === events[n]?.id.toLowerCase());
     const last = stored.at(-1);
     if (isStored && last) return { revision: expected + events.length, position: last.position };
-    // The node refuses because of events that it has written, but shows only those that other nodes have as well.
+    // The refusal counts events that this node has written. Reads show them only when other nodes have them as well.
     if (stored.length < Math.min(events.length, wrong.actual - expected))
       throw new TryAgain('The node refuses on events that it does not show yet');
     throw wrong;
@@ -48,7 +50,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     connections.answered();
     if (revision !== expected + events.length)
       throw new TamperedStream(stream, `took events after revision ${expected} in at ${revision}: it had been deleted`);
-    // The answer names one position. For several events it is not clear which.
+    // The answer has one position. For several events it is not clear whose position this is.
     const known = events.length === 1 ? position : 0;
     return { revision, position: known || (await positionAt(stream, revision)) };
   };
@@ -86,7 +88,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
         under.delete(storing);
       }
     },
-    /** Refuses later appends, and waits for those under way. */
+    /** Refuses later appends, and waits for the appends under way. */
     close: async (): Promise<void> => {
       closing = true;
       await Promise.allSettled(under);

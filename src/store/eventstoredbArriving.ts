@@ -4,17 +4,17 @@ import { Silence, TryAgain, toError } from './eventstoredbErrors.ts';
 import { unheard } from './eventstoredbPatience.ts';
 
 type Limits = {
-  /** The purpose of the call, in the words of an error. */
+  /** The action of the call for error messages, such as `read $all`. */
   readonly what: string;
-  /** Aborts when the reader has enough: then the call ends. */
+  /** Aborts when the reader needs no more answers. Then the call ends. */
   readonly stop?: AbortSignal;
-  /** Gets the function that puts an answer behind those that have arrived. */
+  /** An object that gets a function `put`, which adds an answer after those that have arrived. */
   readonly inserted?: { put?: (answer: Answer) => void };
-  /** The most bytes that wait for the reader. Beyond them nothing is read. */
+  /** The most bytes that wait for the reader. Beyond this limit the call is paused. */
   readonly bytes: number;
   /**
-   * Milliseconds without an answer: after `suspect`, each time, the connection is suspected; after `late` the call is
-   * given up.
+   * Limits for a wait without an answer, in milliseconds. Every `suspect` milliseconds the connection is checked. After
+   * `late` milliseconds the call fails.
    */
   readonly patience?: { readonly suspect: number; readonly late: number };
 };
@@ -22,8 +22,8 @@ type Limits = {
 const sizeOf = ({ event }: Answer): number => 200 + (event ? event.data.length + event.metadata.length : 0);
 
 /**
- * The answers of a call, as many at a time as have arrived. They are taken off the wire at once, also while the reader
- * works: EventStoreDB ends subscriptions that do not keep up. In the end the call is cancelled in any case.
+ * Yields the answers of a call, each time all that have arrived. Answers are received also while the reader works,
+ * because EventStoreDB ends subscriptions that do not keep up. In the end the call is cancelled in any case.
  */
 export async function* arriving(
   connection: Connection,
@@ -57,7 +57,7 @@ export async function* arriving(
   if (inserted) inserted.put = taken;
   open().then((opened) => {
     call = opened;
-    // The listeners stay: a late error must find one.
+    // The listeners are never removed: a late error without a listener would end the process.
     opened
       .on('data', (answer: Answer) => {
         connection.heard();

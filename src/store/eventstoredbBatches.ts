@@ -11,7 +11,7 @@ import { toPosition, toRevision } from './eventstoredbEvents.ts';
 import { type Appended, type NewEvent, WrongRevision } from './port.ts';
 import { streamIdentifier } from './streamIdentifier.ts';
 
-/** A call that brings many appends. */
+/** A call that carries many appends. */
 export type BatchCall = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
 
 type Waiting = {
@@ -26,12 +26,13 @@ const message = ({ id, type, data, metadata }: NewEvent): BatchAppendReq.Propose
     .setId(new shared.UUID().setString(id))
     .setData(Buffer.from(data))
     .setCustomMetadata(Buffer.from(metadata));
-  // As JSON, so that EventStoreDB's own tools and other clients can read it.
+  // The content type is JSON, so that EventStoreDB's own tools and other clients can read the event.
   proposed.getMetadataMap().set('type', type).set('content-type', 'application/json');
   return proposed;
 };
 
-// Without a deadline: EventStoreDB would compare ours with its own clock. It has a time of its own for each write.
+// The request has no deadline, because EventStoreDB would compare it with its own clock. EventStoreDB has its own time
+// limit for each write.
 const request = (id: string, stream: string, expected: number, events: readonly NewEvent[]): BatchAppendReq => {
   const options = new streams.BatchAppendReq.Options().setStreamIdentifier(streamIdentifier(stream));
   if (expected < 0) options.setNoStream(new empty.Empty());
@@ -45,7 +46,9 @@ const request = (id: string, stream: string, expected: number, events: readonly 
 
 const detailsOf = (error: Status): string => error.getDetails()?.getTypeName() ?? '';
 
-/** The error in an answer. The client lacks some of them, or takes them for faults of the connection. */
+/**
+ * The error in an answer. The client does not know some of these errors, or takes them for faults of the connection.
+ */
 const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
   switch (detailsOf(error)) {
     case 'event_store.client.BadRequest':
@@ -73,7 +76,7 @@ const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
 const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
   const error = answer.getError();
   if (error) throw errorOf(error, waiting);
-  // The protocol has either an error or a success.
+  // An answer has either an error or a success.
   const success = answer.getSuccess()!;
   const position = success.getPosition();
   return {
@@ -85,9 +88,8 @@ const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
 type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
 
 /**
- * Appends over one call, many under way at once. `open` starts the call, also again when it has ended. `heard` is
- * called
- * for every answer.
+ * Sends appends over one call, many at the same time. `open` starts the call, and starts it again when it has ended.
+ * `heard` is called for every answer.
  */
 export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {
   type Opened = { readonly call: BatchCall; readonly asked: Map<string, Waiting> };

@@ -5,7 +5,10 @@ import { type EventStore, type StoredEvent, WrongRevision } from './port.ts';
 
 const kept = 10;
 
-/** The position in an event; 0 if it has none. Then finished work is found done again, which is harmless. */
+/**
+ * The position in a checkpoint event, or 0 if there is none. At 0 a reader begins again and finds its work done, which
+ * is harmless.
+ */
 const positionIn = ({ data }: StoredEvent): number => {
   try {
     const { position } = JSON.parse(data) as { readonly position: unknown };
@@ -15,9 +18,9 @@ const positionIn = ({ data }: StoredEvent): number => {
   }
 };
 
-/** How far readers have come: the newest event of `checkpoint-<name>`. */
+/** The checkpoints of readers. A checkpoint is the position in the newest event of `checkpoint-<name>`. */
 export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventStore['append']) => {
-  // Of the streams, as far as they are known.
+  // The last known revision of each checkpoint stream, by the reader's name.
   const revisions = new Map<string, number>();
   const exclusively = mutex();
 
@@ -26,7 +29,10 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
     return event ? { revision: event.revision, position: positionIn(event) } : { revision: -1, position: 0 };
   };
 
-  /** Old ones are of no use. Done once, and no harm when it may not be done. */
+  /**
+   * Makes EventStoreDB remove old checkpoints. This is done once for a stream. Errors are ignored, because old
+   * checkpoints do no harm.
+   */
   const keepFew = (stream: string): Promise<unknown> =>
     append(`$$${stream}`, -1, [
       { id: randomUUID(), type: '$metadata', data: JSON.stringify({ $maxCount: kept }), metadata: '{}' },
@@ -48,7 +54,7 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
         return;
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
-        // Another node has set it: the one that is ahead counts.
+        // Another node has set the checkpoint. The larger position is kept.
         const other = await stored(name);
         before = other.revision;
         position = Math.max(wanted, other.position);

@@ -16,37 +16,35 @@ const { path, requestSerialize } = streamsService.StreamsService.read;
 /** A call that reads. */
 export type Call = ClientReadableStream<Answer>;
 
-/** The client for calls, and the metadata and options that each call carries. */
+/** The client, and the metadata and options for each of its calls. */
 type Calls = Pick<Line, 'client'> & ReturnType<Server['call']>;
 
 /** A connection to EventStoreDB, until another one takes its place. */
 export type Connection = {
-  /** Aborts when it was given up. */
+  /** Aborts when the connection is given up. */
   readonly gone: AbortSignal;
-  /** For calls of any kind. `leader`: no other node may answer them. */
+  /** The client for calls of any kind. With `leader`, only the leader may answer the calls. */
   calls(leader?: boolean): Promise<Calls>;
   read(request: ReadReq): Promise<Call>;
-  /** One try. */
+  /** Tries an append once. */
   append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>;
-  /** Asks whether the server is there. If not, the connection is given up. */
+  /** Checks that the server answers. If it does not, the connection is replaced. */
   suspect(): void;
-  /** Tells the connection that an answer has arrived. */
+  /** Notes that an answer has arrived. */
   heard(): void;
 };
 
-/**
- * Milliseconds.
- */
+/** Limits and intervals in milliseconds. */
 export type Times = {
-  /** For one answer. */
+  /** The limit for one answer. */
   readonly answer: number;
-  /** The last part of `answer`, for the question whether the server is there. */
+  /** The limit for the check that the server answers. The check begins when this part of `answer` is left. */
   readonly ping: number;
-  /** For a new connection. */
+  /** The limit for a new connection. */
   readonly connect: number;
-  /** For all tries together. */
+  /** The limit for all tries together. It begins again with each progress. */
   readonly tries: number;
-  /** Between two looks at the head. */
+  /** The interval between two checks of the head. */
   readonly watch: number;
 };
 
@@ -56,19 +54,19 @@ export type Log = (message: string, about: Record<string, unknown>) => void;
 
 const ignore = (): void => undefined;
 
-// Pauses between two connections.
+// The pauses between two connections, in milliseconds.
 const shortest = 50;
 const longest = 500;
-// After so many failed connections in a row each one gets more time: the network may be slow.
+// After so many failed connections in a row, each one gets more time, because the network may be slow.
 const patientAfter = 6;
-// How long the same message is not logged again.
+// For so many milliseconds the same message is not logged again.
 const quietFor = 60_000;
 
-/** Opens a connection after a pause. */
+/** Opens a connection after a pause of `wait` milliseconds, within `most` milliseconds. */
 const connect = (server: Server, times: Times, wait: number, most: number) => {
   const given = new AbortController();
   const gone = given.signal;
-  // One for each reader.
+  // Each reader adds a listener. Node must not warn of many.
   setMaxListeners(0, gone);
   let opened: Line | undefined;
   const line = (async (): Promise<Line> => {
@@ -77,7 +75,7 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
     return opened;
   })();
   line.catch(ignore);
-  /** Calls wait for the line. */
+  /** The open line, for which calls wait. Rejects with `Silence` or `NoConnection`. */
   const ready = (): Promise<Line> =>
     line.catch((error: unknown) => {
       throw gone.aborted ? new Silence() : new NoConnection(error);
@@ -93,7 +91,7 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
     },
     gone,
   );
-  // Counts the answers.
+  // The number of answers so far.
   let life = 0;
   return {
     line,
@@ -103,7 +101,7 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
       life++;
     },
     life: () => life,
-    /** False for one that was open and is broken. */
+    /** False when the connection was open and is broken. */
     working: (): boolean => opened?.working() ?? true,
     ping: async (): Promise<void> => opened?.ping(times.ping),
     calls,
@@ -119,8 +117,8 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
 };
 
 /**
- * Logs messages, but the same one with the same reason at most once a minute. `what` tells messages apart; it is the
- * message itself unless it is given.
+ * Logs messages, but the same message with the same reason at most once a minute. Messages with the same `what` count
+ * as the same. Returns whether the message was logged.
  */
 const teller = (server: Server, log: Log) => {
   const told = new Map<string, number>();
@@ -138,7 +136,7 @@ const teller = (server: Server, log: Log) => {
 
 type Proposal = Parameters<Connection['append']>;
 
-/** One try of an append. Without an answer in time the connection is suspected. */
+/** Tries an append once. If the answer is late, the connection is checked. */
 const append = async (connection: Opened, times: Times, [stream, expected, events]: Proposal): Promise<Appended> => {
   const suspicion = setTimeout(connection.suspect, times.answer - times.ping);
   const sending = connection.send(stream, expected, events);
@@ -155,14 +153,14 @@ const append = async (connection: Opened, times: Times, [stream, expected, event
 
 type Tried = {
   readonly times: Times;
-  /** Tells that a try over a connection has failed. */
+  /** Called when a try over a connection has failed. */
   readonly failed: (connection: Connection, error: unknown) => void;
   readonly ended: () => boolean;
-  /** Why the connection is not up, if it is not. */
+  /** The reason why the connection is down, if it is. */
   readonly trouble: () => unknown;
 };
 
-/** Tries, each after a longer pause, until the time is over without progress. */
+/** The pauses between tries, each longer than the last, and the time limit for all tries without progress. */
 const triesOf = ({ times, failed, ended, trouble }: Tried) => {
   let until = Date.now() + times.tries;
   let wait = 25;
@@ -185,8 +183,7 @@ const triesOf = ({ times, failed, ended, trouble }: Tried) => {
 };
 
 /**
- * The connection to EventStoreDB, one at a time. Another one takes its place when it is broken or silent, or when its
- * node is not the leader.
+ * Keeps one connection to EventStoreDB. It is replaced when it is broken or silent, or when its node is not the leader.
  */
 export const connections = (url: string, times: Times, log: Log) => {
   const server = serverAt(url);
@@ -196,7 +193,7 @@ export const connections = (url: string, times: Times, log: Log) => {
   // Failed connections in a row.
   let failures = 0;
   let toldDown = false;
-  // Why the connection is not up.
+  // The reason why the connection is down.
   let trouble: unknown;
   let current: Opened;
 
@@ -258,9 +255,7 @@ export const connections = (url: string, times: Times, log: Log) => {
   };
 
   /**
-   * Handles the failure of a call. It need not be the connection's fault. A broken connection is replaced, and so is
-   * one
-   * to a node that is not the leader.
+   * Handles the failure of a call. The connection is replaced only if it is broken, or if its node is not the leader.
    */
   const failed = (connection: Connection, error: unknown): void => {
     if (connection !== current || ended || finalError(error) || error instanceof NoConnection) return;

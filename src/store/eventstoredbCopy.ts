@@ -25,7 +25,7 @@ import { streamIdentifier } from './streamIdentifier.ts';
 type Options = {
   readonly url: string;
   readonly log: (message: string, about: Record<string, unknown>) => void;
-  /** Which streams are the platform's own. */
+  /** Whether a stream is the platform's own. */
   readonly own: (stream: string) => boolean;
 };
 
@@ -34,7 +34,7 @@ type Opened = CopyEnd & { readonly id: string; close(): Promise<void> };
 // The most bytes that wait for the reader.
 const ahead = 8 * 1024 * 1024;
 
-/** Events out of EventStoreDB, as they come. `late`: how long it may be silent. */
+/** Reads events from EventStoreDB. `late`: for how many milliseconds it may be silent. */
 const reading = async function* (connection: Connection, request: ReadReq, own: Options['own'], late?: number) {
   const limits = { what: 'read $all', bytes: ahead };
   const patient = late === undefined ? limits : { ...limits, patience: { suspect: (late * 2) / 3, late } };
@@ -44,7 +44,7 @@ const reading = async function* (connection: Connection, request: ReadReq, own: 
   }
 };
 
-/** One append, of bytes as they are. */
+/** Appends events with their bytes unchanged, in one try. */
 const appending = async (connection: Connection, ...append: Parameters<typeof appendRequests>): Promise<AppendResp> => {
   const { client, metadata, options } = await connection.calls(true);
   return new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ const ending = async (connection: Connection, stream: string): Promise<void> => 
   });
 };
 
-/** The position of the last event that was appended. */
+/** The position of the last event of an append. Throws `WrongRevision`. */
 const positionOf = (appended: streams.AppendResp, stream: string, expected: number): number => {
   const wrong = appended.getWrongExpectedVersion();
   if (wrong)
@@ -74,10 +74,13 @@ const positionOf = (appended: streams.AppendResp, stream: string, expected: numb
   return Number(appended.getSuccess()?.getPosition()?.getCommitPosition() ?? 0);
 };
 
-/** A log in EventStoreDB as one end of a copy: events come and go byte by byte, with their content types. */
+/**
+ * Opens a log in EventStoreDB as one end of a copy. Events are read and appended byte for byte, with their content
+ * types.
+ */
 export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promise<Opened> => {
   const store = await openEventStoreDb({ url, log });
-  const connections = connectionsTo(url, usualTimes, () => undefined); // the store logs the state of its connection
+  const connections = connectionsTo(url, usualTimes, () => undefined); // the messages of `store` are enough
   const { answer } = connections.times;
 
   /** Tries the work again as long as that may help. */
@@ -106,8 +109,8 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
 
   const known = new Map<string, boolean>();
   /**
-   * Leaves out events that only look like the end of a stream. EventStoreDB lets anybody write such an event, and does
-   * nothing then.
+   * Leaves out events that have the type of a stream's end but do not end a stream. EventStoreDB lets every client
+   * append such events.
    */
   const trueOnes = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
     const found: StoredEvent[] = [];
@@ -131,7 +134,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   const readAll = async function* (after: number, filter?: Filter): AsyncGenerator<Batch> {
     const end = await head();
     let position = after;
-    // A server that searches few events among many is silent meanwhile.
+    // A server is silent while it searches a long part of the log for events of the filter.
     const patience = filter ? undefined : answer;
     for (const tries = connections.tries(); position < end; ) {
       const connection = connections.current();
@@ -162,7 +165,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
       return await appendOnce(stream, expected, events);
     } catch (error) {
       if (!(error instanceof RequestError && error.code === 'too_large') || events.length === 1) throw error;
-      // This server may be configured to take fewer bytes at once.
+      // This server may have a lower limit for the bytes of an append.
       const half = Math.ceil(events.length / 2);
       const { revision } = await append(stream, expected, events.slice(0, half));
       return append(stream, revision, events.slice(half));
@@ -182,7 +185,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     connections.close();
     await store.close();
   };
-  /** A deleted stream has nothing to read. Its metadata say that it was deleted. */
+  /** A deleted stream yields nothing. This is no error: the copy of its metadata says that it was deleted. */
   const read = async function* (stream: string, from?: number): AsyncGenerator<readonly StoredEvent[]> {
     try {
       yield* store.read(stream, from);

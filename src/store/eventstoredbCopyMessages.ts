@@ -22,7 +22,7 @@ const proposed = (event: NewEvent): AppendReq => {
   return new streams.AppendReq().setProposedMessage(message);
 };
 
-/** An append: its options, then its events. `expected` is -1 for a stream that is not there. */
+/** The messages of an append: the options, then the events. `expected` is -1 for a stream that must not exist. */
 export const appendRequests = (stream: string, expected: number, events: readonly NewEvent[]): readonly AppendReq[] => {
   const options = new streams.AppendReq.Options().setStreamIdentifier(streamIdentifier(stream));
   if (expected < 0) options.setNoStream(new shared.Empty());
@@ -30,7 +30,10 @@ export const appendRequests = (stream: string, expected: number, events: readonl
   return [new streams.AppendReq().setOptions(options), ...events.map(proposed)];
 };
 
-/** Of the end of a stream: EventStoreDB gives it the largest revision that it has, which no number of JavaScript is. */
+/**
+ * The revision of the end of a stream. EventStoreDB gives it the largest 64-bit revision, which no number of JavaScript
+ * holds.
+ */
 export const lastRevision = Number.MAX_SAFE_INTEGER;
 
 const revisionOf = ({ revision, type }: Told): number => {
@@ -46,7 +49,7 @@ const storedEvent = (told: Told, own: (stream: string) => boolean): StoredEvent 
   const place = { stream, revision: revisionOf(told), position: Number(told.position) };
   if (own(stream) && contentType === json && metadata.length > 0 && isText(data) && isText(metadata)) {
     const event = { ...place, id, type, data: data.toString(), metadata: metadata.toString() };
-    // Else it would pass for one that is another event.
+    // An event that looks like a wrapped one is wrapped again below. Otherwise it would be unwrapped to another event.
     if (!isForeign(event)) return event;
   }
   const time = new Date(Number(BigInt(created) / 10_000n));
@@ -54,7 +57,8 @@ const storedEvent = (told: Told, own: (stream: string) => boolean): StoredEvent 
 };
 
 /**
- * Events of answers, as a log in a file has them: the platform's own as texts, all others as the bytes that they are.
+ * The events in answers, as a log in a file stores them: the platform's own as texts, all others wrapped with their
+ * bytes.
  */
 export const eventsIn = (answers: readonly Answer[], own: (stream: string) => boolean): readonly StoredEvent[] =>
   answers

@@ -47,8 +47,8 @@ const choose = (members: readonly MemberInfo[], wanted: readonly number[]): stri
 };
 
 /**
- * Asks all nodes at once. The first answer with a wanted member counts. After an answer without one, the other nodes
- * have a moment more.
+ * Asks all nodes at once. The first answer with a wanted member decides (`found`). After the first answer, the other
+ * nodes have a moment more. If no answer has a wanted member, `other` is any member that can be read.
  */
 const ask = (
   server: Server,
@@ -83,7 +83,9 @@ const ask = (
     }
   });
 
-/** The node to connect to: one that the URL prefers, or after a while without one any that can be read. */
+/**
+ * Finds the node to connect to: one that the URL prefers. If the last attempt finds none, any node that can be read.
+ */
 export const discover = async (server: Server, credentials: ChannelCredentials, gone: AbortSignal): Promise<string> => {
   const { interval, attempts } = server.gossip;
   for (let attempt = 1; ; attempt++) {

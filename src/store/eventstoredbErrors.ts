@@ -11,7 +11,7 @@ import { RequestError } from '../domain/engine/requestError.ts';
 import type { Server } from './eventstoredbUrl.ts';
 import { TamperedStream, WrongRevision } from './port.ts';
 
-/** The connection was given up. The server may have done what the call asked for. */
+/** The connection was given up. The server may have carried out the call. */
 export class Silence extends Error {
   constructor(message = 'The connection was given up') {
     super(message);
@@ -35,7 +35,7 @@ export class TryAgain extends Error {
   }
 }
 
-/** EventStoreDB does not let the user do something. `password`: it does not accept the user's password. */
+/** EventStoreDB denies the user the action `what`. `password`: the user or the password is wrong. */
 export class Denied extends Error {
   readonly what: string;
   readonly password: boolean;
@@ -58,13 +58,13 @@ export class Unreadable extends Error {
 export const unavailable = (cause: unknown): RequestError =>
   new RequestError('unavailable', 'EventStoreDB does not answer', { cause, retryAfterSeconds: 1 });
 
-/** The server's refusal. Another try does not help. */
+/** The error when the server refuses a request. Another try does not help. */
 export const refusedByServer = (words: string, cause?: unknown): RequestError =>
   new RequestError('unavailable', `EventStoreDB refuses: ${words}`, { cause });
 
 export const closed = (): RequestError => new RequestError('unavailable', 'The log is closed');
 
-/** An error of a call, as one of the errors that this adapter tells apart. */
+/** Converts the error of a call: denied access becomes `Denied`, other errors become those of the client. */
 export const toError = (error: unknown, what: string): Error => {
   const known = convertToCommandError(error as Error);
   return known instanceof AccessDeniedError ? new Denied(what, known.code === status.UNAUTHENTICATED) : known;
@@ -86,7 +86,7 @@ export const finalError = (error: unknown): Error | undefined => {
   return undefined;
 };
 
-/** Whether to ask another node of the cluster: this one is not the leader, or cannot say yet who is. */
+/** Whether another node of the cluster must be asked: this one is not the leader, or does not know the leader yet. */
 export const isElsewhere = (error: unknown): boolean =>
   error instanceof NotLeaderError ||
   (error instanceof Error && /no leader info|server is not ready/i.test(error.message));
@@ -111,7 +111,7 @@ const hasNoTls = /wrong version number|packet length too long|EPROTO|SSL routine
 const isNotTrusted = /certificate|self.signed|altnames|CERT_/i;
 const isNowhere = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT/;
 
-/** The error for the operator: which setting to look at. It never contains the password. */
+/** Describes an error for the operator, and names the setting to check. The text never contains the password. */
 export const explain = (error: unknown, { user, tls }: Server): string => {
   const cause = innermost(error);
   const words = wordsOf(cause);

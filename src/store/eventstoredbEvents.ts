@@ -10,13 +10,16 @@ const toNumber = (value: string | undefined, what: string, exact: boolean): numb
   return number;
 };
 
-/** A position as the port has it: the commit position. */
+/** A position of the port: the commit position. Throws `Unreadable` beyond 2^53. */
 export const toPosition = (commit: string): number => toNumber(commit, 'position', true);
 
-/** The revision that an answer names. */
+/** The revision in an answer. Throws `Unreadable` beyond 2^53. */
 export const toRevision = (revision: string): number => toNumber(revision, 'revision', true);
 
-/** The text as every client shows it. Bytes that are no JSON become the text of their base64. */
+/**
+ * The bytes as JSON text without spaces. JSON that cannot be parsed becomes a JSON string. Other content becomes a JSON
+ * string of its base64.
+ */
 const toText = (bytes: Buffer, isJson: boolean): string => {
   if (!isJson) return JSON.stringify(bytes.toString('base64'));
   const text = bytes.toString();
@@ -37,8 +40,8 @@ const isJsonText = (text: string): boolean => {
 };
 
 /**
- * Whether an event is one that readers of the whole log see. Without a filter none of the server's own is, by type or
- * by stream; with one its types are those that it names.
+ * Whether readers of the whole log get an event. With a filter, its type must begin with one of the prefixes. The
+ * server's own events (type or stream with `$`) are left out, unless the filter names their type.
  */
 export const passes = ({ type, stream }: Told, filter: Filter | undefined): boolean => {
   if (filter && !filter.some((prefix) => type.startsWith(prefix))) return false;
@@ -46,8 +49,8 @@ export const passes = ({ type, stream }: Told, filter: Filter | undefined): bool
 };
 
 /**
- * Whether an event's numbers are exact here. Those of strangers that are not are passed over: nothing of ours can need
- * them.
+ * False for a foreign event whose revision or position is beyond 2^53. It is left out, because the platform does not
+ * need it. The platform's own events are never left out: `toStoredEvent` throws instead.
  */
 export const isCountable = ({ type, revision, position }: Told): boolean =>
   type.startsWith(own) || [revision, position].every((text) => Number.isSafeInteger(Number(text)));
@@ -58,7 +61,10 @@ const toMetadata = (bytes: Buffer, isOwn: boolean): string => {
   return isOwn ? text : toText(bytes, isJsonText(text));
 };
 
-/** The stored event. Numbers of the server's own events may be too large to be exact. */
+/**
+ * Converts an event of EventStoreDB. Numbers of the server's own events may be inexact. For other events, an inexact
+ * number throws `Unreadable`.
+ */
 export const toStoredEvent = ({
   id,
   type,
@@ -71,12 +77,13 @@ export const toStoredEvent = ({
 }: Told): StoredEvent => {
   const exact = !type.startsWith('$');
   const at = toNumber(position, 'position', exact);
-  // Without a position there is 0, where at most an event of EventStoreDB's own can be.
+  // An event without a position has 0 here. Only an event of EventStoreDB's own can really be at 0.
   if (at === 0 && exact)
     throw new Unreadable(
       'EventStoreDB gives no positions with the events of a stream: version 22.10 or later is needed',
     );
-  // Ours are texts as we wrote them. One that somebody else has spoilt is told from them by who reads it.
+  // The platform's own texts stay as they were written, because the hash is over them. Readers of the events notice
+  // when somebody else has spoilt one.
   const isOwn = type.startsWith(own);
   const isJson = contentType === 'application/json';
   return {

@@ -8,20 +8,20 @@ import { isCountable, passes, toStoredEvent } from './eventstoredbEvents.ts';
 import { subscriptionToAll } from './eventstoredbRequests.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
 
-/** A follower of the log, as the watch sees it. */
+/** A follower of the log, as the watch uses it. */
 export type Follower = {
   readonly filter: Filter | undefined;
   /** Position of the last delivery. */
   position: number;
-  /** Whether it waits for events. Otherwise it is at work, or between two subscriptions. */
+  /** Whether the follower waits for events. Otherwise it is at work, or between two subscriptions. */
   waiting: boolean;
-  /** Adds a mark behind the arrived events: everything up to a position has been delivered. */
+  /** Adds a checkpoint after the events that have arrived: all events up to a position have been delivered. */
   mark(position: number): void;
   /** Replaces the subscription by a new one. */
   renew(): void;
 };
 
-// Between two subscriptions.
+// The longest pauses between two subscriptions, in milliseconds: usually, and when EventStoreDB refuses them.
 const longestWait = 500;
 const longestRefused = 2000;
 // The most bytes that wait for a follower. EventStoreDB ends the subscription of a follower that is further behind.
@@ -31,7 +31,7 @@ const checkpointAt = (position: number): Answer => ({
   checkpoint: { commit: String(position), prepare: String(position) },
 });
 
-/** The position of a checkpoint; 0 if it has none that can be used. */
+/** The position of the checkpoint in an answer; 0 if there is none that can be used. */
 const reachedIn = ({ checkpoint }: Answer): number => {
   const { commit, prepare } = checkpoint ?? {};
   return commit === prepare && Number.isSafeInteger(Number(commit)) ? Number(commit) : 0;
@@ -54,7 +54,8 @@ const subscribe = async function* (
       const told = answer.event;
       if (told && passes(told, filter) && isCountable(told)) {
         const event = toStoredEvent(told);
-        // Only events decide which events are repetitions. A checkpoint never makes one left out.
+        // An event at or before the last one is a repetition. Checkpoints do not count here, so a checkpoint never
+        // suppresses an event.
         if (event.position > last) {
           events.push(event);
           last = event.position;
@@ -67,16 +68,16 @@ const subscribe = async function* (
 };
 
 /**
- * The followers of the log. Each has a subscription. When it ends, breaks or falls silent, a new one continues at the
- * same position.
+ * The followers of the log. Each has a subscription. When the subscription ends, breaks or falls silent, a new one
+ * continues at the same position.
  */
 export const eventStoreDbFollowers = (connections: Connections) => {
   const all = new Set<Follower>();
   const closing = new AbortController();
-  // One for each follower.
+  // Each follower adds a listener. Node must not warn of many.
   setMaxListeners(0, closing.signal);
 
-  /** The batches of a subscription until it ends. Returns its error if it has failed. */
+  /** Yields the batches of a subscription until it ends. Returns the error if it has failed. */
   const once = async function* (
     follower: Follower,
     connection: Connection,

@@ -8,17 +8,17 @@ import { Silence, toError } from './eventstoredbErrors.ts';
 import { unheard } from './eventstoredbPatience.ts';
 import type { Server } from './eventstoredbUrl.ts';
 
-/** A way to one node that has answered over it. */
+/** A channel to one node, over which the node has answered. */
 export type Line = {
   readonly client: InstanceType<typeof streamsService.StreamsClient>;
-  /** False when it is broken. */
+  /** False when the channel is broken. */
   working(): boolean;
-  /** Asks for something that costs nothing: throws when there is no answer in time. */
+  /** Makes a cheap call. Throws when there is no answer in time. */
   ping(ms: number): Promise<void>;
   close(): void;
 };
 
-/** Whether the node itself answered, with any answer. */
+/** Whether an error is an answer of the node itself. */
 const isAnswer = ({ code }: ServiceError): boolean => code !== status.UNAVAILABLE && code !== status.CANCELLED;
 
 const lineTo = (host: string, server: Server): Line => {
@@ -44,7 +44,7 @@ const lineTo = (host: string, server: Server): Line => {
   };
 };
 
-/** Finds a node and connects to it: throws when that does not succeed within the time, or when it is given up. */
+/** Finds a node and connects to it. Throws when the node does not answer within `ms`, or when `gone` aborts. */
 export const openLine = async (server: Server, ms: number, gone: AbortSignal): Promise<Line> => {
   // A connection string names at least one host.
   const host = server.cluster ? await discover(server, server.secured(), gone) : server.hosts[0]!;

@@ -3,8 +3,8 @@ import { TryAgain } from './eventstoredbErrors.ts';
 const steps = 10;
 
 /**
- * Runs something after a time, unless what this returns is called before. The time is waited in steps: while this
- * process is at work it hears nothing, and an answer that has come must not be late for that.
+ * Calls `late` after a time, unless the returned function is called before. The time passes in steps. While this
+ * process is busy, it receives nothing; between two steps it can receive an answer that has come in time.
  */
 export const unheard = (ms: number, late: () => void): (() => void) => {
   let step = 0;
@@ -19,7 +19,7 @@ export const unheard = (ms: number, late: () => void): (() => void) => {
   return () => clearTimeout(timer);
 };
 
-/** The result of some work if it comes in time, else `TryAgain`. */
+/** The result of the work. Throws `TryAgain` when it does not come in time. */
 export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   let heard = (): void => undefined;
   const late = new Promise<never>((_, reject) => {

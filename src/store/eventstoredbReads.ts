@@ -14,10 +14,11 @@ const pageLength = 1024 * 1024;
 
 // The most bytes that wait for the reader.
 const ahead = 4 * 1024 * 1024;
-// EventStoreDB may search a long part of the log before it finds an event that passes a filter.
+// Milliseconds for a search: EventStoreDB may read a long part of the log before it finds an event that passes a
+// filter.
 const searching = 60_000;
 
-/** Puts the small pieces that arrive together to pages. */
+/** Joins the small pieces that arrive into pages. */
 const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<StoredEvent[]> {
   let page: StoredEvent[] = [];
   let length = 0;
@@ -33,12 +34,12 @@ const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): A
 };
 
 /**
- * Streams that may begin later without damage: old checkpoints are removed, and the server removes events of its own
+ * Whether a stream may lack its first events: old checkpoints are removed, and the server removes events of its own
  * streams.
  */
 const mayBeCut = (stream: string): boolean => stream.startsWith('checkpoint-') || stream.startsWith('$');
 
-/** Whether the metadata of a stream say that it was deleted. Such a stream comes back when it is written to. */
+/** Whether the metadata of a stream say that it was deleted. An append brings such a stream back. */
 const saysDeleted = (metadata: StoredEvent | undefined): boolean => {
   try {
     const { $tb } = JSON.parse(metadata?.data ?? '{}') as { readonly $tb?: unknown };
@@ -48,7 +49,10 @@ const saysDeleted = (metadata: StoredEvent | undefined): boolean => {
   }
 };
 
-/** Takes the answers of a read of a stream from a revision on. Throws when an event is missing. */
+/**
+ * Returns a function that converts the answers of a read from a revision on. It throws `TamperedStream` when an event
+ * is missing.
+ */
 const unbroken = (stream: string, from: number) => {
   let next = from;
   const upTo = (revision: number): void => {
@@ -99,7 +103,7 @@ const askingOver = (connections: Connections) => {
     read: (connection: Connection) => AsyncIterable<StoredEvent | undefined>,
   ): Promise<StoredEvent | undefined> => {
     let found: StoredEvent | undefined;
-    // Reads to the end, which is near: a call that is left early is cancelled.
+    // The loop runs to the end, which is near. To leave it early would cancel the call.
     for await (const event of retryUntilDone(read)) found ??= event;
     return found;
   };
@@ -116,7 +120,7 @@ const askingOver = (connections: Connections) => {
       patience: isSearch ? { ...patience, late: Math.max(late, searching) } : patience,
     });
 
-  /** The event of a read that asks for one. */
+  /** Yields the event of a read that asks for one event. */
   const only = async function* (
     connection: Connection,
     request: ReadReq,
@@ -128,7 +132,7 @@ const askingOver = (connections: Connections) => {
     }
   };
 
-  /** The newest event of a stream that may be missing. */
+  /** Yields the newest event of a stream. Yields nothing if the stream was deleted for ever. */
   const newestIn = async function* (connection: Connection, stream: string): AsyncGenerator<StoredEvent | undefined> {
     try {
       yield* only(connection, newestOfStream(stream), `read stream ${stream}`);
@@ -137,7 +141,7 @@ const askingOver = (connections: Connections) => {
     }
   };
 
-  /** Events of `$all` from a position on, including it. */
+  /** Events of `$all` from a position on, including the event there. */
   const allFrom = (
     connection: Connection,
     position: number,
@@ -159,16 +163,17 @@ const askingOver = (connections: Connections) => {
 
 type Asking = ReturnType<typeof askingOver>;
 
-/** Finds the newest event that is followed. */
+/** Finds the newest event that followers without a filter get. */
 const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
-  /** The last result: positions of the newest event of all, and of the newest that is followed. */
+  /** The last result: the positions of the newest event of all, and of the newest one that followers get. */
   let known = { newest: 0, followed: 0 };
 
-  /** Position of the newest event that is followed. */
+  /** Position of the newest event that followers get; 0 if there is none. */
   const head = async (): Promise<number> => {
     let [newest, followed] = [0, 0];
     for await (const found of retryUntilDone(async function* (connection) {
-      // The newest of all is mostly followed. If not, EventStoreDB searches once for the newest that is.
+      // Mostly the newest event of all is one that followers get. If not, EventStoreDB searches once for the newest
+      // such event.
       for await (const [answer] of ask(connection, newestOfAll('everything'), whole)) {
         const told = answer?.event;
         if (!told) continue;
@@ -185,7 +190,8 @@ const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
   const search = async (): Promise<number> => (await first((connection) => lastFollowed(connection)))?.position ?? 0;
 
   /**
-   * Reads backwards. The filter of `clients` passes a few events of the server's own streams, which are skipped here.
+   * Reads backwards to the newest event that followers get. The filter `clients` passes a few events of the server's
+   * own streams, which are skipped here.
    */
   const lastFollowed = async function* (connection: Connection): AsyncGenerator<StoredEvent | undefined> {
     for (let before: number | undefined; ; ) {
@@ -217,7 +223,7 @@ export const eventStoreDbReads = (connections: Connections) => {
   const { insist: retryUntilDone, first, ask, only, newestIn, allFrom } = asking;
   const head = headFinder(asking);
 
-  /** Position of the newest event of all, the server's own too. */
+  /** Position of the newest event of all, including the server's own. */
   const newestPosition = async (): Promise<number> =>
     (await first((connection) => only(connection, newestOfAll('everything'), whole)))?.position ?? 0;
 
@@ -268,12 +274,12 @@ export const eventStoreDbReads = (connections: Connections) => {
           throw new TamperedStream(stream, 'was deleted for ever');
         }
       });
-      // The metadata tell a deleted stream from one that never was.
+      // A deleted stream and one that never existed give the same answer. The metadata show the difference.
       if (missing && !mayBeCut(stream) && (await isDeleted(stream))) throw new TamperedStream(stream, 'was deleted');
     },
     readAll(after: number, filter?: Filter): AsyncGenerator<Batch> {
       const until = filter ? newestPosition() : head();
-      until.catch(() => undefined); // the iteration below throws it
+      until.catch(() => undefined); // the iteration below throws the error
       let position = after;
       return retryUntilDone(async function* (connection) {
         const end = await until;

@@ -7,14 +7,14 @@ const { Options } = streams.ReadReq;
 const { ReadDirection, FilterOptions } = Options;
 
 /**
- * Which events of the whole log: those of types with one of these prefixes, all but the server's own, or the server's
- * own too.
+ * The events to read: those whose type begins with one of these prefixes, all but the server's own (`clients`), or all.
  */
 type Which = Filter | 'clients' | 'everything';
 
-// The events that EventStoreDB looks at in one step.
+// How many events EventStoreDB searches in one step.
 const window = 1024;
-// A subscription hears after each step how far it has come. One that waits for few types hears it often.
+// A subscription gets a checkpoint after each step. One that waits for few types has shorter steps, so that it gets
+// checkpoints often.
 const narrowWindow = 32;
 
 const filterOf = (which: Filter | 'clients', window: number): ReadReq.Options.FilterOptions => {
@@ -45,7 +45,7 @@ const allFrom = (position: number): ReadReq.Options.AllOptions =>
 
 const streamOptions = (stream: string) => new Options.StreamOptions().setStreamIdentifier(streamIdentifier(stream));
 
-/** A stream from a revision on. The last answer has the revision of its last event. */
+/** Reads a stream from a revision on. The last answer has the revision of the stream's last event. */
 export const readOfStream = (stream: string, from: number): ReadReq =>
   request(
     options('everything')
@@ -55,15 +55,15 @@ export const readOfStream = (stream: string, from: number): ReadReq =>
     false,
   );
 
-/** The newest event of a stream. */
+/** Reads the newest event of a stream. */
 export const newestOfStream = (stream: string): ReadReq =>
   request(options('everything').setStream(streamOptions(stream).setEnd(new shared.Empty())), 1, true);
 
-/** The log from a position on, the event there included. */
+/** Reads the log from a position on, including the event there. */
 export const readOfAll = (position: number, which: Which, count?: number): ReadReq =>
   request(options(which).setAll(allFrom(position)), count, false);
 
-/** The newest events of the log, or those before a position, backwards. */
+/** Reads the log backwards: from its end, or from before a position. */
 export const newestOfAll = (which: Which, count = 1, before?: number): ReadReq =>
   request(
     options(which).setAll(before === undefined ? new Options.AllOptions().setEnd(new shared.Empty()) : allFrom(before)),
@@ -71,7 +71,7 @@ export const newestOfAll = (which: Which, count = 1, before?: number): ReadReq =
     true,
   );
 
-/** A subscription to the log after a position. */
+/** Subscribes to the log after a position. */
 export const subscriptionToAll = (position: number, which: Filter | 'clients'): ReadReq => {
   const made = options(which, which === 'clients' ? window : narrowWindow);
   return new streams.ReadReq().setOptions(

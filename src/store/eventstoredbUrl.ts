@@ -19,21 +19,24 @@ export type Server = {
   readonly user: string | undefined;
   readonly tls: boolean;
   readonly hosts: readonly string[];
-  /** Whether one of several nodes must be found first. `preference` says which. */
+  /** Whether a node must first be found among several. `preference` is the kind of node that is wanted. */
   readonly cluster: boolean;
   readonly preference: string;
-  /** Milliseconds for an answer about the members, milliseconds between two questions, and how often to ask. */
+  /**
+   * `timeout`: milliseconds for an answer about the members. `interval`: milliseconds between two questions.
+   * `attempts`: how many times to ask.
+   */
   readonly gossip: { readonly timeout: number; readonly interval: number; readonly attempts: number };
   readonly channel: ChannelOptions;
-  /** Reads the certificates anew: they may have changed. */
+  /** Credentials for a channel. The certificates are read each time, because they may have changed. */
   secured(): ChannelCredentials;
-  /** Metadata and options of a call. `leader`: no other node may handle it. */
+  /** Metadata and options of a call. With `leader`, only the leader may handle the call. */
   call(leader?: boolean): { readonly metadata: Metadata; readonly options: CallOptions };
 };
 
 const forever = 2 ** 31 - 1;
 
-/** Throws an error, which shows no password, when the URL is no good. */
+/** Reads the URL of EventStoreDB. Throws an Error without the password when the URL is wrong. */
 export const serverAt = (url: string): Server => {
   try {
     logUrl(url);
@@ -75,11 +78,11 @@ export const serverAt = (url: string): Server => {
     channel: {
       'grpc.keepalive_time_ms': milliseconds('keepAliveInterval', 10_000),
       'grpc.keepalive_timeout_ms': milliseconds('keepAliveTimeout', 10_000),
-      // As large as an event that EventStoreDB can hold.
+      // Enough for the largest event that EventStoreDB can hold.
       'grpc.max_receive_message_length': 17 * 1024 * 1024,
-      // Without this, connections to the same address share one, also one that has stalled.
+      // Without this option, connections to the same address share one channel, even a channel that has stalled.
       'grpc.use_local_subchannel_pool': 1,
-      // How many bytes may be on their way while this process is busy.
+      // How many bytes the server may send while this process is busy.
       'grpc-node.flow_control_window': 4 * 1024 * 1024,
     },
     secured: () =>

@@ -4,15 +4,19 @@ import type { Follower, Followers } from './eventstoredbFollow.ts';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
 
 /**
- * Looks at the head now and then. A follower that stays behind it although it waits for events has a subscription that
- * has fallen silent: it gets a new one. `lag` is how far behind the slowest was.
+ * Compares followers with the head at intervals. If a follower waits for events and stays behind the head, its
+ * subscription has fallen silent and is replaced. `lag` returns how far the slowest follower was behind at the last
+ * check.
  */
 export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbReads, followers: Followers) => {
   const stop = new AbortController();
   const seen = new WeakMap<Follower, number>();
   let lag = 0;
 
-  /** Whether an event should have come. If none up to the head passes the filter, the follower is at the head. */
+  /**
+   * Whether an event up to the head should have reached the follower. If no event up to the head passes its filter, the
+   * follower gets a checkpoint there.
+   */
   const misses = async ({ position, filter, mark }: Follower, head: number): Promise<boolean> => {
     for await (const {
       events: [next],
@@ -45,7 +49,7 @@ export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbR
       await look().catch((error: unknown) => {
         if (!stop.signal.aborted) connections.down('EventStoreDB cannot be asked', error);
       });
-      // Where looking makes much work, as among thousands of the server's own events, it is done less often.
+      // If a check takes long, as among thousands of the server's own events, it is made less often.
       wait = Math.max(connections.times.watch, 10 * (performance.now() - begin));
     }
   })();

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder that only its owner may look into, and those above it that are missing. Node's own `recursive` never
- * ends where a folder cannot hold others, as below /proc.
+ * Makes a folder that only its owner may open, and the missing folders above it. Node's own option `recursive` never
+ * ends where no folder can be made, as below /proc.
  */
 export const makeFolder = (folder: string): void => {
   try {
@@ -15,7 +15,7 @@ export const makeFolder = (folder: string): void => {
       makeFolder(above);
       makeFolder(folder);
     } else if (code === 'EEXIST') {
-      // It is there; this throws if it is a file.
+      // The path exists. This call throws if it is a file.
       mkdirSync(folder, { recursive: true });
     } else {
       throw error;

@@ -12,9 +12,7 @@ export type Foreign = {
 
 type Encoding = 'text' | 'base64';
 
-/**
- * The metadata of a foreign event in the log: its own metadata, and the parts that have no column in the log.
- */
+/** The metadata of a foreign event in the log: its own metadata, and the parts that have no column in the log. */
 type Wrapped = {
   readonly $foreign: {
     readonly created: string;
@@ -28,7 +26,7 @@ type Wrapped = {
 
 const begin = '{"$foreign":{"created":"';
 
-/** Whether bytes can be a text of the log: SQLite's driver ends one at its first NUL. */
+/** Whether bytes can be stored as text. SQLite's driver ends a text at its first NUL. */
 export const isText = (bytes: Uint8Array): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 const encodingOf = (bytes: Uint8Array): Encoding => (isText(bytes) ? 'text' : 'base64');
@@ -64,7 +62,7 @@ export const wrapForeign = ({
 /** Whether an event of the log is a foreign one. No event of the platform's own may have metadata of this form. */
 export const isForeign = ({ metadata }: Pick<StoredEvent, 'metadata'>): boolean => metadata.startsWith(begin);
 
-/** Undefined for metadata that only begins as that of a foreign event. */
+/** The parts of a wrapped event. Undefined for metadata that only begin like those of a foreign event. */
 const wrappedIn = (metadata: string): Wrapped['$foreign'] | undefined => {
   try {
     const { $foreign } = JSON.parse(metadata) as Wrapped;

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type EventStore, type NewEvent, WrongRevision } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
-/**
- * The stream that carries the id of the log it is in, so that whoever reads the log over the network can tell two
- * apart.
- */
+/** The stream that contains the id of its log. Readers over the network use the id to tell two logs apart. */
 export const identityStream = 'log-identity';
 
-/** The one event of `log-identity`. The same id gives the same event id: storing it again is storing it once. */
+/**
+ * The one event of `log-identity`. The id of the event depends only on the log's id, so a repeated append stores it
+ * once.
+ */
 export const identityEvent = (id: string, now = new Date()): NewEvent => ({
   id: derivedUuid(`identity of ${id}`),
   type: '@platform/log:logIdentified',
@@ -16,7 +16,7 @@ export const identityEvent = (id: string, now = new Date()): NewEvent => ({
   metadata: JSON.stringify({ at: now.toISOString() }),
 });
 
-/** The id that `log-identity` carries, undefined when it has none yet. */
+/** The id in `log-identity`; undefined when there is none yet. */
 export const readIdentity = async (store: Pick<EventStore, 'read'>): Promise<string | undefined> => {
   for await (const events of store.read(identityStream)) {
     for (const { data } of events) return (JSON.parse(data) as { readonly id: string }).id;
@@ -24,7 +24,10 @@ export const readIdentity = async (store: Pick<EventStore, 'read'>): Promise<str
   return undefined;
 };
 
-/** The log's id in the stream `log-identity`. Without one, `id` is stored, unless another writer is faster. */
+/**
+ * Returns the log's id from `log-identity`. If there is none, it stores the id of the store, or a new one. If another
+ * writer is faster, it returns that writer's id.
+ */
 export const ensureIdentity = async (
   store: Pick<EventStore, 'read' | 'append'> & { readonly id?: string },
 ): Promise<string> => {

@@ -13,7 +13,10 @@ export class DamagedLog extends Error {
   }
 }
 
-/** Whether an error says that a log is damaged. An error from another thread has lost its class. */
+/**
+ * Whether an error says that a log is damaged. An error from another thread has lost its class, so its name is
+ * compared.
+ */
 export const isDamage = (error: unknown): boolean => error instanceof Error && error.name === 'DamagedLog';
 
 const open = ',"hash":"';
@@ -22,8 +25,8 @@ const hashLength = 44;
 const closing = open.length + hashLength + close.length;
 
 /**
- * The hash that an event's metadata ends with. Undefined for events that are not linked: foreign ones, parts of
- * payloads and the log's own events. Those get a sum.
+ * The hash at the end of an event's metadata. Undefined for events without a link: foreign events, parts of payloads,
+ * and the log's own events. Those have a sum.
  */
 export const hashIn = (metadata: string): string | undefined => {
   const at = metadata.length - closing;
@@ -36,32 +39,36 @@ type Content = Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'type' | 'data' 
 /** SHA-256 over an event as its row has it. */
 export const sumOf = (event: Content): string => link(event, '');
 
-/** The look-ups of a check, beside the events that it is given. */
+/** The look-ups of a check. The check gets the events themselves from its caller. */
 export type Kept = {
   /** Position and metadata of an event; undefined when there is none. */
   find(stream: string, revision: number): { readonly position: number; readonly metadata: string } | undefined;
   /** The sum that was stored for the event at a position. */
   sumAt(position: number): string | undefined;
-  /** Every event after this position that has no link has a sum. */
+  /** Every event after this position has a link or a sum. */
   readonly sumsSince: number;
 };
 
-/** The newest event of a stream that was checked. */
+/** The newest event of a stream that the check has seen. */
 type Newest = { revision: number; hash: string | undefined };
 
 /**
- * Checks events in the order of the log: none may be missing, and each must be as it was written. Answers the reason
- * when one is not. It remembers the hashes of a number of streams. The hash of another stream is looked up.
+ * Checks events in the order of the log: none may be missing, and each must be as it was written. A check returns the
+ * reason when one is damaged. The hashes of up to `streams` streams are kept in memory. The hash of another stream is
+ * looked up.
  */
 export const checker = (kept: Kept, streams: number) => {
-  // Grows as it is needed: most checks see few streams. A hash that was forgotten is looked up.
+  // The map grows with use, because most checks see few streams. A hash that is not in the map is looked up.
   const hashes = new Map<string, Newest>();
   let last = 0;
 
   const gap = (until: number): string | undefined =>
     last + 1 < until ? `there is no event at position ${last + 1}` : undefined;
 
-  /** The hash before an event: null when no such event comes before it, undefined when that one has none. */
+  /**
+   * The hash of the event before this one in its stream; '' for the first event. Null when the log does not have that
+   * event before this one. Undefined when that event has no hash.
+   */
   const hashBefore = (
     { stream, revision, position }: StoredEvent,
     known: Newest | undefined,
@@ -72,7 +79,7 @@ export const checker = (kept: Kept, streams: number) => {
     return before && before.position < position ? hashIn(before.metadata) : null;
   };
 
-  /** Whether an event without a link is one that never had one, as it was written. */
+  /** Whether an event without a link never had one, and is as it was written. */
   const unlinkedIsRight = (event: StoredEvent, previous: string | undefined): boolean => {
     const sum = kept.sumAt(event.position);
     if (sum !== undefined) return sum === sumOf(event);
@@ -86,7 +93,7 @@ export const checker = (kept: Kept, streams: number) => {
     const previous = hashBefore(event, known);
     if (previous === null) return `event ${revision - 1} of stream ${stream} does not come before event ${revision}`;
     if (hash === undefined) return unlinkedIsRight(event, previous) ? undefined : `${place} is not what was written`;
-    // A stranger's event in between: there is nothing to hold the link against.
+    // The event before is foreign and has no hash, so this link cannot be checked.
     if (previous === undefined) return undefined;
     const unlinked = `${metadata.slice(0, -closing)}}`;
     return link({ stream, revision, id, type, data, metadata: unlinked }, previous) === hash
@@ -105,7 +112,7 @@ export const checker = (kept: Kept, streams: number) => {
   };
 
   return {
-    /** The next event is the first one after this position. */
+    /** Continues after this position: the next event must be the first one after it. */
     from(after: number): void {
       last = after;
     },
@@ -117,11 +124,11 @@ export const checker = (kept: Kept, streams: number) => {
       const wrong = missing ?? fault(event, hash, known);
       last = event.position;
       remember(event, hash, known);
-      // A damage that was found before may have been accepted since.
+      // An operator may have accepted the damage: then there is a sum of the present content.
       if (wrong === undefined || (!missing && kept.sumAt(event.position) === sumOf(event))) return undefined;
       return wrong;
     },
-    /** Why it cannot be that nothing more comes up to a position. */
+    /** Why the events up to a position are not complete; undefined when they are. */
     end(position: number): string | undefined {
       const missing = gap(position + 1);
       last = position;

@@ -12,17 +12,17 @@ import {
 } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
-/** The data of an event in the log when the fact itself is stored in parts in `payload-<sha256>`. */
+/** The data of an event in the log when the fact itself is stored in parts, in the stream `payload-<sha256>`. */
 type Reference = { readonly $payload: { readonly sha256: string; readonly parts: number } };
 
 const begin = '{"$payload":{"sha256":"';
 // A quarter of an append's size is left to metadata and types.
 const mostEvent = maxEvent * 0.75;
 const mostAppend = maxAppend * 0.75;
-// At most three bytes per UTF-16 unit: quotes double, but are one byte each.
+// A UTF-16 unit has at most three bytes in UTF-8. A quote has two, because JSON escapes it.
 const partUnits = 128 * 1024;
 
-/** The text in pieces that cut no character in two. */
+/** Splits a text into pieces without splitting a character. */
 const piecesOf = (text: string): readonly string[] => {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
@@ -34,7 +34,7 @@ const piecesOf = (text: string): readonly string[] => {
   return pieces;
 };
 
-/** Stores a text in parts, content-addressed. Parts that no event names are harmless. */
+/** Stores a text in parts, in a stream whose name has the hash of the text. Parts that no event names are harmless. */
 const keep = async (store: EventStore, source: string, text: string): Promise<Reference> => {
   const sha256 = hash('sha256', text, 'hex');
   const pieces = piecesOf(text);
@@ -52,28 +52,28 @@ const keep = async (store: EventStore, source: string, text: string): Promise<Re
     });
   }
   const reference: Reference = { $payload: { sha256, parts: pieces.length } };
-  // The stream may be older, and cut by somebody else since. Then this throws.
+  // The stream may have existed before, and somebody else may have cut it. Then this read throws.
   await stored(store, reference.$payload);
   return reference;
 };
 
 /**
- * Whether events cannot go into one append as they are: they are too large, or the data of one looks like a reference.
+ * Whether some data must be stored in parts: the events are too large for one append, or the data of one looks like a
+ * reference.
  */
 export const goesInParts = (events: readonly NewEvent[]): boolean => events.some(isSlim) || isTooLarge(events);
 
 const isTooLarge = (events: readonly NewEvent[]): boolean => {
-  // A UTF-16 unit has three bytes at most. Mostly that settles it without counting.
+  // A UTF-16 unit has at most three bytes. Mostly this limit is enough, and no bytes need be counted.
   if (events.reduce((sum, { data }) => sum + 3 * data.length, 0) <= mostEvent) return false;
   const sizes = events.map(({ data }) => Buffer.byteLength(data));
   return sizes.some((size) => size > mostEvent) || sizes.reduce((sum, size) => sum + size, 0) > mostAppend;
 };
 
 /**
- * The data of one append for the log. A fact that is too large for an event, or for the append together with the
- * others,
- * is stored in parts first, and the event has a reference to it. A fact that looks like a reference is stored in parts
- * as well, so that every reference in the log is the platform's own.
+ * Returns the data of one append for the log. A fact that is too large, alone or together with the others, is first
+ * stored in parts, and the event gets a reference to it. A fact that looks like a reference is stored in parts as well,
+ * so that every reference in the log is the platform's own.
  */
 export const slimmed = async (
   store: EventStore,
@@ -106,7 +106,7 @@ const referenceIn = ({ data }: StoredEvent): Reference['$payload'] | undefined =
   }
 };
 
-/** The whole text out of its parts; undefined if they do not match the reference. */
+/** Joins the parts to the whole text; undefined if it does not match the reference. */
 const assembled = ({ sha256, parts }: Reference['$payload'], pieces: readonly StoredEvent[]): string | undefined => {
   try {
     const text = pieces
@@ -130,10 +130,9 @@ const stored = async (store: EventStore, { sha256, parts }: Reference['$payload'
 };
 
 /**
- * The store for readers: every event has its whole data. An event whose parts are missing or damaged comes with the
- * reason as `lacking`, so that readers still get all others. Appends pass unchanged. `mayHaveParts`: whether the
- * platform
- * wrote an event. Events of others may look like anything.
+ * The store for readers: every event has its whole data. An event whose parts are missing or damaged has the reason in
+ * `incomplete`, so that readers still get all other events. Appends pass unchanged. `mayHaveParts`: whether the
+ * platform wrote an event. Only then a reference counts, because events of others may contain anything.
  */
 export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (event: StoredEvent) => boolean): S => {
   const isChunked = (event: StoredEvent): boolean => isSlim(event) && !isForeign(event) && mayHaveParts(event);

@@ -11,14 +11,14 @@ export type NewEvent = {
 };
 
 /**
- * An event as the log gives it back. Revisions count from 0 in a stream, positions ascend over all (gaps allowed),
- * first > 0.
+ * An event as the log returns it. Revisions count from 0 in each stream. Positions ascend over the whole log; they
+ * begin above 0 and may have gaps.
  */
 export type StoredEvent = NewEvent & {
   readonly stream: string;
   readonly revision: number;
   readonly position: number;
-  /** The reason when content that is stored elsewhere is missing. `data` is then as the log has it. */
+  /** The reason when content in another stream is missing or damaged. `data` is then as the log has it. */
   readonly incomplete?: string;
 };
 
@@ -26,8 +26,9 @@ export type StoredEvent = NewEvent & {
 export type Appended = { readonly revision: number; readonly position: number };
 
 /**
- * Some events in order. Everything up to `position` that passes the filter has now been delivered. With a filter the
- * position may lag behind the head by some events that do not pass. Without a filter it is that of the last event.
+ * Some events in order. Everything up to `position` that passes the filter has now been delivered. With a filter,
+ * `position` may be behind the head by some events that do not pass. Without a filter, it is the position of the last
+ * event.
  */
 export type Batch = { readonly events: readonly StoredEvent[]; readonly position: number };
 
@@ -46,13 +47,13 @@ export class WrongRevision extends Error {
 
 /**
  * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. The rest of
- * the stream does not show the resource, nor that there is none.
+ * the stream shows neither the state of the resource nor whether it exists.
  */
 export class TamperedStream extends Error {
   readonly stream: string;
   constructor(stream: string, what: string) {
     super(`Stream ${stream} ${what}`);
-    this.name = 'TouchedStream';
+    this.name = 'TamperedStream';
     this.stream = stream;
   }
 }
@@ -60,12 +61,12 @@ export class TamperedStream extends Error {
 /**
  * The log. Every adapter passes `test/store.contract.ts`.
  *
- * Failures: `WrongRevision`, `TouchedStream`, or `RequestError('unavailable')` when the log cannot be reached or the
- * disk fails. An append that failed as unavailable may still be stored, unless the message says otherwise. To repeat it
- * with the same ids settles it.
+ * Failures: `WrongRevision`, `TamperedStream`, or `RequestError('unavailable')` when the log cannot be reached or the
+ * disk fails. An append that failed as unavailable may still be stored, unless the message says otherwise. A repetition
+ * with the same ids settles its outcome.
  */
 export type EventStore = {
-  /** Made once with the log and kept for ever: tells two logs apart. */
+  /** Tells two logs apart. The id is made with the log and never changes. */
   readonly id: string;
   /**
    * Stores all events or none, acknowledged only when durable. `expected` is the revision the stream must be at, -1
@@ -80,7 +81,10 @@ export type EventStore = {
    * it ends.
    */
   readAll(after: number, filter?: Filter): AsyncIterable<Batch>;
-  /** As readAll, then live until the signal aborts (then it ends, without an error). Delivers only what is durable. */
+  /**
+   * The same as `readAll`, then every new event. When the signal aborts, it ends without an error. Delivers only
+   * durable events.
+   */
   follow(after: number, filter: Filter | undefined, signal: AbortSignal): AsyncIterable<Batch>;
   /** The event at exactly this position, if there is one. */
   at(position: number): Promise<StoredEvent | undefined>;
@@ -90,7 +94,7 @@ export type EventStore = {
   checkpoint(name: string): Promise<number>;
   /** Resolves when the position is durable. */
   setCheckpoint(name: string, position: number): Promise<void>;
-  /** Set while appends are refused (I/O error, full disk): why. Reads go on. */
+  /** The reason while appends are refused, such as an I/O error or a full disk. Reads go on. */
   fault(): string | undefined;
   /** False while the log cannot be reached. */
   connected(): boolean;
@@ -98,11 +102,11 @@ export type EventStore = {
   close(): Promise<void>;
 };
 
-/** Bytes that one event and one append may hold. Larger facts are stored in parts (payloads.ts). */
+/** How many bytes one event and one append may have. Larger facts are stored in parts (payloads.ts). */
 export const maxEvent = 512 * 1024;
 export const maxAppend = 900 * 1024;
 
-/** The limit that the events of one append exceed, together or one by one, in bytes and in words. */
+/** The limit that the events of one append exceed, together or one of them alone: in bytes, and as a message. */
 export const sizeFault = (
   events: readonly NewEvent[],
 ): { readonly most: number; readonly message: string } | undefined => {
@@ -118,7 +122,10 @@ export const sizeFault = (
     : undefined;
 };
 
-/** EventStoreDB refuses appends over 1 MiB. Every adapter has the same limits, so that logs can be moved. */
+/**
+ * Throws when an append is empty or too large. EventStoreDB refuses appends over 1 MiB. Every adapter has the same
+ * limits, so that logs can be moved.
+ */
 export const checkSize = (events: readonly NewEvent[]): void => {
   if (events.length === 0) throw new RangeError('An append stores at least one event');
   const fault = sizeFault(events);

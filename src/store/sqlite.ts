@@ -22,11 +22,14 @@ import { type Pace, type Scrubbed, scrubber } from './sqliteScrub.ts';
 import { isMissing, refuseShorter, type Seen } from './sqliteShorter.ts';
 import type { WriterOptions } from './sqliteTransactions.ts';
 
-/** The event store embedded in the process, with what EventStoreDB's protocol needs beyond the port. */
+/**
+ * The event store in a file, embedded in the process. Beyond the port it has what a server of EventStoreDB's protocol
+ * needs.
+ */
 export type SqliteStore = EventStore &
   Backwards & {
     stats(): Stats;
-    /** Why the note beside the log cannot be written. Nothing else depends on it. */
+    /** Why the note beside the log cannot be written. Appends do not depend on the note. */
     noteFault(): string | undefined;
     /** Findings of the check of stored events in the background. */
     scrubbed(): Scrubbed;
@@ -64,7 +67,7 @@ export type Told = {
   readonly log?: Log;
   /** How fast stored events are checked in the background. */
   readonly pace?: Pace;
-  /** Takes events of any size. The log that is copied may have had another limit. */
+  /** Accepts events of any size, for a copy: the source may have had another limit. */
   readonly anySize?: boolean;
 };
 
@@ -80,7 +83,7 @@ const openToRead = (file: string, open: (file: string) => Connection): Connectio
   }
 };
 
-/** The first connection. It makes the log where there is none. */
+/** Opens the first connection, which makes the log if there is none. */
 const create = (file: string): Connection => {
   privateFile(file);
   const db = connect(file);

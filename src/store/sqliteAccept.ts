@@ -18,8 +18,9 @@ const rows = function* (db: Connection): Generator<readonly Row[]> {
 };
 
 /**
- * Accepts every event of a log as it is now. A damaged event gets a sum of its present content, which counts from now
- * on in place of its link. Answers the damages. Throws an Error when an event is missing, since no sum can replace it.
+ * Accepts every event of a log as it is now. A damaged event gets a sum of its present content. From now on the sum
+ * counts in place of the event's link. Returns the damages. Throws an Error when an event is missing, because no sum
+ * can replace it.
  */
 export const acceptDamage = (file: string): readonly string[] => {
   const db = connect(file);

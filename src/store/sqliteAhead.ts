@@ -27,16 +27,16 @@ const batchOf = ({ position, numbers, texts }: Chunk): Batch => {
 };
 
 /**
- * Reads a log after a position up to another in a thread of its own, some chunks ahead of the consumer. So a long
- * replay handles one chunk while the next is read, and other work runs between the two. There is one such read at a
- * time. Answers undefined while another runs.
+ * Returns a function that reads a log after one position up to another, in a thread of its own. The thread is some
+ * chunks ahead of the consumer, so a long replay handles one chunk while the next is read. Between two chunks other
+ * work can run. Only one such read runs at a time: meanwhile the function returns undefined.
  */
 export const readerAhead = (file: string): ((after: number, until: number) => AsyncIterable<Batch> | undefined) => {
   let busy = false;
   const read = async function* (after: number, until: number): AsyncGenerator<Batch> {
     busy = true;
     const worker = startWorker('sqliteAheadWorker', import.meta.url, { file, after, until } satisfies Ahead);
-    // `on` throws the worker's error to the loop below.
+    // The loop below gets the worker's error from `on`.
     const ended = once(worker, 'exit').catch(() => undefined);
     try {
       const chunks = on(worker, 'message', { close: ['exit'] });

@@ -9,8 +9,7 @@ export type Ahead = { readonly file: string; readonly after: number; readonly un
 
 /**
  * Some events in flat lists, which cross threads cheaply. `numbers`: position and revision of each. `texts`: stream,
- * id,
- * type, data and metadata of each. `position`: how far the log is read.
+ * id, type, data and metadata of each. `position`: how far the log is read.
  */
 export type Chunk = {
   readonly position: number;

@@ -17,7 +17,7 @@ type Needs = {
   /** The log's last event. */
   readonly last: AsLeft['acknowledged'];
   readonly news: Newest;
-  /** Position of the event at a place, if it is that event. */
+  /** Position of the event at a revision of a stream, if it has that id. */
   readonly find: (stream: string, revision: number, id: string) => number | undefined;
   readonly log: (message: string, about: Record<string, unknown>) => void;
   readonly anySize: boolean;
@@ -25,7 +25,7 @@ type Needs = {
 
 const maxRequest = 256 * 1024;
 
-/** The events of an entry as they are stored. `position` is the last one's. */
+/** The events of an entry as they are stored. `position` is the position of the last one. */
 const storedEvents = ({ stream, expected, events }: Entry, position: number): StoredEvent[] => {
   const before = position - events.length;
   return events.map(({ id, type, data, metadata }, n) => ({
@@ -43,7 +43,7 @@ const storedEvents = ({ stream, expected, events }: Entry, position: number): St
 const requestErrorIn = ({ stream, expected }: Entry, revision: number, position: number): Error =>
   position < 0 ? notStored('another program is writing to its file') : new WrongRevision(stream, expected, revision);
 
-/** Answers an entry that has failed twice. The log was opened again, so it shows whether the events are stored. */
+/** Settles an entry after two failed writers. The log was opened again, so it shows whether the events are stored. */
 const findOut = ({ stream, expected, events, resolve, reject }: Entry, find: Needs['find'], fault: string): void => {
   const revision = expected + events.length;
   const last = events.at(-1);
@@ -56,14 +56,17 @@ const findOut = ({ stream, expected, events, resolve, reject }: Entry, find: Nee
   }
 };
 
-/** The entries that wait for the next writer after a failure. The others are answered here. `ready`: it had started. */
+/**
+ * Returns the entries that wait for the next writer after a failure, and rejects all others. `ready`: whether the
+ * failed writer had started.
+ */
 const leftAfter = (waiting: readonly Entry[], failure: Failure, ready: boolean): Entry[] => {
   const { reason, full, forGood, unsure } = failure;
   const left: Entry[] = [];
   for (const [n, entry] of waiting.entries()) {
     entry.failures++;
     entry.unsure ||= n < unsure;
-    // Without room the log may stay closed for long, and nobody should wait for that.
+    // With a full disk the log may refuse appends for long. No caller should wait for that.
     const again = ready && !full && !forGood && (entry.unsure || entry.failures === 1);
     if (again) left.push(entry);
     else entry.reject(entry.unsure ? unknownOutcome(reason) : notStored(reason));
@@ -71,7 +74,7 @@ const leftAfter = (waiting: readonly Entry[], failure: Failure, ready: boolean):
   return left;
 };
 
-/** Keeps why the note beside the log cannot be written. */
+/** Keeps the reason why the note beside the log cannot be written. */
 const noteFaults = (log: Needs['log']) => {
   let fault: string | undefined;
   return {
@@ -95,9 +98,9 @@ const startSignal = () => {
 };
 
 /**
- * Hands appends to the writer's thread. The appends of one turn of the event loop go together, up to a size. When the
- * thread has failed, the next thread gets the waiting appends once more: their ids show whether they were stored. New
- * appends are refused meanwhile.
+ * Hands appends to the writer's thread. The appends of one turn of the event loop are sent together, up to a size. When
+ * the thread has failed, the next thread gets the waiting appends once more: their ids show whether they were stored.
+ * New appends are refused meanwhile.
  */
 export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: Needs) => {
   const stats = { commits: 0, appends: 0, events: 0 };
@@ -141,7 +144,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
       return;
     }
     const newestEvent = entry.events.at(-1);
-    // A checkpoint has no events, and those of a repeated append are known already.
+    // A checkpoint has no events. The events of a repeated append are known already.
     if (newestEvent && position > news.head()) stored(entry, newestEvent, position);
     entry.resolve({ revision, position });
   };
@@ -195,7 +198,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
 
   return {
     /**
-     * Resolves when the first writer is ready, or has failed: then `fault` says why. Rejects when no other writer can
+     * Resolves when the first writer is ready, or has failed and `fault` says why. Rejects when a new writer cannot
      * help.
      */
     started: start.done,

@@ -2,16 +2,16 @@ import { RequestError } from '../domain/engine/requestError.ts';
 import type { Appended, NewEvent } from './port.ts';
 import type { Request } from './sqliteWriter.ts';
 
-/** An append, or without events a checkpoint, that waits for the writer's answer. */
+/** An append that waits for the writer's reply. Without events it sets a checkpoint. */
 export type Entry = {
   readonly stream: string;
   readonly expected: number;
   readonly events: readonly NewEvent[];
   readonly resolve: (appended: Appended) => void;
   readonly reject: (error: Error) => void;
-  /** Writers that have failed before they answered. */
+  /** How many writers have failed before they replied. */
   failures: number;
-  /** Whether one of them may have stored it. */
+  /** Whether one of these writers may have stored the events. */
   unsure: boolean;
 };
 
@@ -32,11 +32,11 @@ export const put = (request: Request, { stream, expected, events }: Entry): void
   }
 };
 
-/** The answer when nothing of an append is in the log. */
+/** The error when nothing of an append is in the log. */
 export const notStored = (reason: string): RequestError =>
   new RequestError('unavailable', `The log takes no changes now: ${reason}. Nothing was stored`);
 
-/** The answer when an append may be in the log. */
+/** The error when an append may be in the log. */
 export const unknownOutcome = (reason: string): RequestError =>
   new RequestError(
     'unavailable',

@@ -3,7 +3,7 @@ import { isDamage } from './integrity.ts';
 
 const kinds = { busy: 5, corrupt: 11, full: 13, constraint: 19, notADatabase: 26 } as const;
 
-// The low byte of an SQLite code is its kind.
+// The low byte of an error code of SQLite is its kind.
 const isOf = (error: unknown, ...names: readonly (keyof typeof kinds)[]): boolean => {
   const kind = ((error as { errcode?: number } | null)?.errcode ?? 0) % 256;
   return names.some((name) => kinds[name] === kind);
@@ -15,14 +15,17 @@ export class NotAsLeft extends Error {}
 /** Whether an error says that another connection holds a lock. */
 export const isBusy = (error: unknown): boolean => isOf(error, 'busy');
 
-/** Whether an error says that a file could not grow. A commit that ends so has not written its last page. */
+/** Whether an error says that a file could not grow. A commit with this error has not written its last page. */
 export const isFull = (error: unknown): boolean => isOf(error, 'full');
 
 /** Whether opening the file again cannot help: it is damaged, or not as its only writer left it. */
 export const isForGood = (error: unknown): boolean =>
   error instanceof NotAsLeft || isOf(error, 'corrupt', 'notADatabase', 'constraint');
 
-/** The message of an error. The driver's errors lose it between threads, so the text is sent. */
+/**
+ * The message of an error. Threads send each other this text, because errors of the driver lose their message between
+ * threads.
+ */
 export const inWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Runs a read of the log. An error of the driver becomes `RequestError('unavailable')`: the next read may succeed. */
@@ -35,7 +38,7 @@ export const reading = <T>(read: () => T): T => {
   }
 };
 
-/** The same error, but one of the driver with the file's name: the driver names no file. */
+/** Adds the file's name to an error of the driver, which names no file. Other errors stay the same. */
 export const naming = (file: string, error: unknown): unknown => {
   const isDrivers = (error as { errcode?: number }).errcode !== undefined;
   return isDrivers ? new Error(`${file}: ${inWords(error)}`, { cause: error }) : error;

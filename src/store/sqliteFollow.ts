@@ -10,24 +10,30 @@ export type News = {
   next(signal: AbortSignal): Promise<void>;
   /** Events after a position if they are still in memory, else undefined. */
   recent?(after: number): readonly StoredEvent[] | undefined;
-  /** Everything after a position up to another, for a follower far behind. Undefined when it is not to be had now. */
+  /**
+   * Everything after a position up to another, for a follower far behind. Undefined while such a read runs for another
+   * follower.
+   */
   ahead(after: number, until: number): AsyncIterable<Batch> | undefined;
 };
 
-/** How many positions behind is far. Fewer are read faster than a thread starts. */
+/**
+ * A follower that is further behind than so many positions reads in a thread. To read fewer takes less time than to
+ * start a thread.
+ */
 const far = 20_000;
 
 const keptEvents = 2048;
 const keptLength = 8192;
 const batchSize = 512;
 
-/** The newest events, kept for followers at the end of the log: up to a number, and no long ones. */
+/** Keeps the newest events in memory for followers at the end of the log: a limited number, without long events. */
 export const newest = (headAtStart: number) => {
   const ring: StoredEvent[] = [];
   const waiting = new Set<() => void>();
   let head = headAtStart;
   return {
-    /** Takes every event once, in order, when it has become durable. */
+    /** Adds events that have become durable: every event once, in order. */
     add(events: readonly StoredEvent[]): void {
       for (const event of events) {
         head = event.position;
@@ -35,7 +41,7 @@ export const newest = (headAtStart: number) => {
       }
     },
     head: () => head,
-    /** The log was opened anew, and ends at this position. Events that were not added are read from the file. */
+    /** The log was opened again, and ends at this position. Events that were not added are read from the file. */
     reached(position: number): void {
       head = Math.max(head, position);
     },
@@ -67,8 +73,8 @@ export const newest = (headAtStart: number) => {
 export type Newest = ReturnType<typeof newest>;
 
 /**
- * Everything after a position, then live until the signal aborts or the store is closed. A follower is only a
- * position. It reads the file when the events after its position are no longer in memory.
+ * Yields everything after a position, then new events until the signal aborts or the store is closed. The only state of
+ * a follower is its position. It reads the file when the events after its position are no longer in memory.
  */
 export async function* follow(
   { reads, news }: { readonly reads: Reads; readonly news: News },

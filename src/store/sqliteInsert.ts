@@ -6,7 +6,7 @@ const width = 7;
 const rowsAtOnce = 16;
 
 /**
- * Inserts events, 16 with one statement, which halves the price of a row. They are in the table after `flush`. An event
+ * Inserts events, 16 with one statement, which halves the time for a row. They are in the table after `flush`. An event
  * without a link gets a sum.
  */
 export const inserter = (db: Connection) => {

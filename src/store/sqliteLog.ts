@@ -6,7 +6,7 @@ import { makeFolder } from './folders.ts';
 
 export type Connection = DatabaseSyncInstance;
 
-/** Opens a file as it is. Rows come as arrays of columns. */
+/** Opens a file without settings of its own. Rows come as arrays of columns. */
 export const openFile = (
   file: string,
   options: { readonly timeout: number; readonly readOnly?: boolean },
@@ -58,7 +58,7 @@ export const connect = (file: string, patienceMs = 5000): Connection => {
   }
 };
 
-/** Opens a file so that nothing can be written to it. */
+/** Opens a file for reading only. */
 export const connectToRead = (file: string): Connection => openFile(file, { timeout: 5000, readOnly: true });
 
 const hasLog = (db: Connection): boolean => value(db, "SELECT 1 FROM sqlite_schema WHERE name = 'log'") !== undefined;
@@ -78,7 +78,7 @@ export const logId = (db: Connection): string | undefined =>
 
 /** Makes the tables, and the id, unless they are there. */
 export const createTables = (db: Connection): void => {
-  // No event has position 0. Its sum says after which position every event without a link has a sum.
+  // No event has position 0. The sum at 0 is a position: every event after it without a link has a sum.
   const since = 'INSERT OR IGNORE INTO sums SELECT 0, coalesce(max(position), 0) FROM events';
   const id = `INSERT INTO log SELECT '${randomUUID()}', ${version} WHERE NOT EXISTS (SELECT 1 FROM log)`;
   db.exec(`BEGIN IMMEDIATE; ${schema} ${since}; ${id}; COMMIT`);
@@ -86,7 +86,7 @@ export const createTables = (db: Connection): void => {
 
 const checkedEvents = 1000;
 
-/** Throws when an event is missing among the newest of a log. No position and no revision is ever left out. */
+/** Throws when an event is missing among the newest of a log. Positions and revisions have no gaps. */
 export const checkOrder = (db: Connection, file: string): void => {
   const gap = db
     .prepare(`SELECT position, stream, revision FROM events AS e

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs
 import { hashIn, sumOf } from './integrity.ts';
 import type { StoredEvent } from './port.ts';
 
-/** The newest event that somebody has seen in the log of that id. */
+/** The newest event that somebody has seen in a log. `log` is the log's id. */
 export type Noted = Pick<StoredEvent, 'position' | 'stream' | 'revision' | 'id'> & {
   readonly log: string;
   readonly hash: string;
@@ -16,7 +16,7 @@ const slotSize = 2048;
 const slots = 2;
 const longestName = 200;
 
-/** Tells an event from any other at its place: its hash link, or a hash of its text if it has no link. */
+/** A hash that tells an event from any other at its place: its link, or its sum if it has no link. */
 export const hashOf = (event: StoredEvent): string => hashIn(event.metadata) ?? sumOf(event);
 
 /** The note that an event is the newest of a log. */
@@ -49,9 +49,9 @@ export const readNote = (file: string): readonly Noted[] => {
 };
 
 /**
- * Keeps the note of a log: two slots in turn, so that a torn one leaves the other. The note is written after every
- * commit, without an fsync of its own. An older note than the log says nothing. A newer note says that the log has lost
- * durable events.
+ * Keeps the note of a log, in two slots that are written in turn, so that a torn write leaves the other slot. The note
+ * is written after every commit, without an fsync of its own. A note that is older than the log shows nothing. A note
+ * that is newer shows that the log has lost durable events.
  */
 export const noteKeeper = (file: string) => {
   let descriptor: number | undefined;
@@ -59,7 +59,7 @@ export const noteKeeper = (file: string) => {
   return {
     write(noted: Noted): void {
       descriptor ??= openSync(noteOf(file), constants.O_RDWR | constants.O_CREAT, 0o600);
-      // Only ASCII: a slot is cut by bytes.
+      // The text is only ASCII, because a slot has a fixed number of bytes.
       const body = JSON.stringify(noted).replace(/[^ -~]/g, escaped);
       const text = `${checksum(body)}\n${body}\n`;
       writeSync(descriptor, text.padEnd(slotSize).slice(0, slotSize), slot * slotSize, 'latin1');

@@ -12,7 +12,7 @@ const maxRows = 512;
 const maxBytes = 2 * 1024 * 1024;
 const maxScanned = 2048;
 
-// The newest event of so many streams is remembered while links are checked. Another stream costs a look-up.
+// For so many streams, the newest event is kept in memory while links are checked. For another stream it is looked up.
 const checkedStreams = 200_000;
 
 type Chunks = (after: number, until: number) => Batch;
@@ -33,7 +33,7 @@ type Query = (...values: unknown[]) => unknown[];
 
 const events = (query: Query, ...values: unknown[]): StoredEvent[] => (query(...values) as Row[]).map(toEvent);
 
-/** The look-ups of a check, through a connection. */
+/** The look-ups of a check of events, through a connection. */
 export const keptIn = (db: Connection): Kept => {
   const inStream = db.prepare('SELECT position, metadata FROM events WHERE stream = ? AND revision = ?');
   // A log that an earlier version made, and that is open for reading only, may have no such table.
@@ -50,12 +50,12 @@ export const keptIn = (db: Connection): Kept => {
   };
 };
 
-/** Reads of events in their order, in steps. */
+/** Functions that read events in their order, one chunk at a time. */
 const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filter | undefined) => Chunks) => {
   const inLog = query(select('position > ?1 AND position <= ?2', 'position'));
   const kept = reading(() => keptIn(db));
 
-  /** The next events after a position, up to another: as many as one turn of the event loop may take. */
+  /** The next events of a filter after a position, up to another: as many as one turn of the event loop may take. */
   const filtered = (filter: Filter): Chunks => {
     const passes = filter.map((_, n) => `instr(type, ?${n + 3}) = 1`).join(' OR ') || 0;
     const rows = query(select(`position > ?1 AND position <= ?2 AND (${passes})`, 'position'));
@@ -66,7 +66,7 @@ const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filt
     };
   };
 
-  /** The same for all events, each checked. Throws `DamagedLog` where an event is not as it was written. */
+  /** The next events of all types, each checked. Throws `DamagedLog` where an event is not as it was written. */
   const checked = (): Chunks => {
     const check = checker(kept, checkedStreams);
     return (after, until) => {
@@ -84,7 +84,7 @@ const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filt
     };
   };
 
-  // With a filter nothing is checked.
+  // With a filter nothing is checked, because a check needs every event.
   return (filter) => (filter ? filtered(filter) : checked());
 };
 
@@ -97,7 +97,10 @@ export const sqliteReads = (db: Connection) => {
   const open = (): void => {
     if (closed) throw new RequestError('unavailable', 'The log is closed');
   };
-  /** All rows of a query. Every statement runs here, so that its errors are translated in one place. */
+  /**
+   * Returns a function that reads all rows of a query. Every statement runs here, so that its errors are translated in
+   * one place.
+   */
   const query = (sql: string): Query => {
     const statement = reading(() => db.prepare(sql));
     return (...values) => {

@@ -13,7 +13,7 @@ export type Row = [
   metadata: string,
 ];
 
-/** An element of a flat list whose length is known. Events cross threads as such lists. */
+/** An element of a flat list. Throws when the list is too short. Events cross threads as such lists. */
 export const element = <T>(list: readonly T[], at: number): T => {
   const found = list[at];
   if (found === undefined) throw new Error(`A list of ${list.length} has no element ${at}`);

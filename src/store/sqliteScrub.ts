@@ -12,11 +12,11 @@ export type Scrubbed = {
   /** Passes over the whole log since the start, and when the last one ended (UTC, ISO 8601). */
   readonly passes: number;
   readonly ended: string | null;
-  /** Positions of damaged events, and why: of the last whole pass and of this one. */
+  /** The damaged events by position, with the reasons: those of the last whole pass and of the current pass. */
   readonly damaged: ReadonlyMap<number, string>;
 };
 
-/** At most so many events every so many milliseconds, and a rest between two passes. */
+/** At most `rows` events every `everyMs` milliseconds, and a rest of `restMs` milliseconds between two passes. */
 export type Pace = { readonly rows: number; readonly everyMs: number; readonly restMs: number };
 
 const day = 24 * 60 * 60 * 1000;
@@ -34,7 +34,7 @@ type Needs = {
 };
 
 /**
- * Checks every stored event again and again, in chunks that do not hold up the event loop. The event must be as it was
+ * Checks every stored event again and again, in chunks that do not hold up the event loop. Each event must be as it was
  * written, and the index must find it. So a flipped bit on the disk is found before the event is needed.
  */
 export const scrubber = ({ db, head, pace = usualPace }: Needs) => {
@@ -63,7 +63,7 @@ export const scrubber = ({ db, head, pace = usualPace }: Needs) => {
     if (indexed !== at) found(at, `the index does not find event ${revision} of stream ${stream}`);
   };
 
-  /** Checks the next events up to a position. Answers the position of the last one. */
+  /** Checks the next events up to a position. Returns the position of the last one. */
   const step = (until: number): number => {
     const rows = Math.min(pace.rows, until - position);
     check.from(position);

@@ -8,18 +8,18 @@ import { type Reads, sqliteReads } from './sqliteReads.ts';
 /** An event that somebody has seen in the log. Its hash may not be known. */
 export type Seen = Pick<Noted, 'log' | 'position' | 'id'> &
   Partial<Noted> & {
-    /** Who has seen it, in words. */
+    /** Who has seen the event, for messages. */
     readonly by: string;
-    /** Whether that is certain. Asked when the log lacks the event. */
+    /** Whether the event was certainly in the log. It is called only when the log lacks the event. */
     readonly sure: () => Promise<boolean>;
   };
 
-/** How much an embedded log has lost. */
+/** How many events a log in a file has lost, and a sentence about the loss. */
 export type Shorter = { readonly missing: number; readonly sentence: string };
 
 const sizeOf = (file: string): number => (existsSync(file) ? statSync(file).size : 0);
 
-/** Whether a log's file is not there, or empty. */
+/** Whether the file of a log does not exist or is empty. */
 export const isMissing = (file: string): boolean => sizeOf(file) === 0;
 
 const place = ({ position, stream, revision }: Partial<Noted>): string =>
@@ -58,8 +58,8 @@ const ofThisLog = async (file: string, db: Connection, seen: readonly Seen[]): P
 };
 
 /**
- * The events that the log in a file has lost, by the note beside it or by others who have seen them. Undefined when it
- * has lost nothing. This changes no file: to open an empty file for writing, for example, would remove its WAL.
+ * The events that the log in a file has lost. The note beside it, or others, have seen them. Undefined when the log has
+ * lost nothing. This changes no file: to open an empty file for writing, for example, would remove its WAL.
  */
 export const shorterThan = async (file: string, others: readonly Seen[]): Promise<Shorter | undefined> => {
   if (isMissing(file)) return nothingLeft(file, existsSync(file) ? 'is empty' : 'is gone');
@@ -77,7 +77,7 @@ export const shorterThan = async (file: string, others: readonly Seen[]): Promis
   }
 };
 
-/** Throws when the log in a file lacks events that were seen in it, in words that say what to do. */
+/** Throws when the log in a file lacks events that were seen in it. The message says what to do. */
 export const refuseShorter = async (file: string, others: readonly Seen[]): Promise<void> => {
   const shorter = await shorterThan(file, others);
   if (shorter) {

@@ -11,7 +11,7 @@ export type WriterOptions = { readonly file: string; readonly patienceMs?: numbe
 
 /** The state that the log must have whenever it is opened to write. */
 export type AsLeft = {
-  /** Which file it is, as `inodeOf` says. */
+  /** The file, as `inodeOf` identifies it. */
   readonly inode: string;
   /** The newest event that was acknowledged, if one was. */
   readonly acknowledged: Pick<StoredEvent, 'position' | 'id'> | undefined;
@@ -21,33 +21,36 @@ const frameSize = 4096 + 24;
 const longestWal = 32 * 1024 * 1024;
 const readersPatienceMs = 200;
 
-/** Tells a file from another one in its place. Throws when there is no file. */
+/** Identifies a file, so that another file in its place is noticed. Throws when there is no file. */
 export const inodeOf = (file: string): string => {
   const { dev, ino } = statSync(file);
   return `${dev} ${ino}`;
 };
 
 /**
- * A connection for the log's only writer. After an error it must not be used again: nobody knows what a failed fsync
- * has left on the disk. Opening proves that a commit succeeds, which also overrules the remains of a failed commit in
- * the WAL. Throws `NotAsLeft` when the log lacks an acknowledged event.
+ * Opens a connection for the log's only writer. After an error it must not be used again, because nobody knows what a
+ * failed fsync has left on the disk. Opening makes a commit. This proves that commits succeed, and it overrules the
+ * remains of a failed commit in the WAL. Throws `NotAsLeft` when the file is another one, or lacks an acknowledged
+ * event.
  */
 export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { inode, acknowledged }: AsLeft) => {
   if (inodeOf(file) !== inode) throw new NotAsLeft(`${file} is not the file that was opened`);
   const db = connect(file, patienceMs);
 
   const close = (): void => {
-    // The driver keeps a closed connection alive while it has statements. Its transaction would hold the write lock.
+    // The driver keeps a closed connection alive while it has statements. An open transaction would then keep the write
+    // lock.
     try {
       db.exec('ROLLBACK');
     } catch {
-      /* There was none. */
+      /* There was no transaction. */
     }
     db.close();
   };
 
   /**
-   * Moves the content of the WAL into the file. Waits a little for readers who keep the WAL from starting anew.
+   * Moves the content of the WAL into the file. Waits a little for readers who keep SQLite from writing the WAL from
+   * its start again.
    */
   const checkpoint = (): void => {
     const [, frames] = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as [
@@ -61,9 +64,8 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   };
 
   try {
-    // SQLite makes no checkpoints by itself here: they pass over I/O errors, and come so often that a page which
-    // changes
-    // often is copied often. A WAL that grew because of readers is cut when it starts anew.
+    // SQLite's own checkpoints are off. They ignore I/O errors, and they come so often that a page which changes often
+    // is copied often. A WAL that grew because of readers is cut when SQLite writes it from its start again.
     db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${longestWal}`);
     db.exec(`PRAGMA user_version = ${((value(db, 'PRAGMA user_version') as number) + 1) % 2 ** 31}`);
     checkpoint();
@@ -98,7 +100,7 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   };
 
   return {
-    /** The log's last event, also of a transaction under way. */
+    /** The log's last event, including the events of a transaction under way. */
     newest: (): StoredEvent | undefined => newest,
     /** False when another program kept the write lock for longer than the connection waits. */
     begin(): boolean {
@@ -111,8 +113,8 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
       }
     },
     /**
-     * `texts`: id, type, data and metadata of each event. Answers the last revision and position. Position 0 stands for
-     * WrongRevision.
+     * `texts`: id, type, data and metadata of each event. Returns the last revision and position. If the stream is at
+     * another revision, returns that revision and position 0.
      */
     append(stream: string, expected: number, texts: readonly string[]): [revision: number, position: number] {
       let revision = revisionOf(stream);

@@ -7,8 +7,8 @@ import { type AsLeft, openTransactions, type Transactions, type WriterOptions } 
 
 /**
  * Appends in flat lists, which cross threads cheaply. `counts` says how many events each append has. `texts` has id,
- * type, data and metadata of each event. An entry without events sets the checkpoint with the stream's name to
- * `expected`.
+ * type, data and metadata of each event. An append without events sets a checkpoint: `streams` has its name, `expected`
+ * its position.
  */
 export type Request = {
   readonly streams: string[];
@@ -21,7 +21,8 @@ export type Request = {
 
 /**
  * Two numbers per entry, in order: last revision and position (0 and 1 for a checkpoint). Position 0: the stream was
- * not at the expected revision but at this one. Position -1: another program was writing to the file, nothing was done.
+ * not at the expected revision but at this one. Position -1: another program was writing to the file, and nothing was
+ * stored.
  */
 export type Reply = readonly number[];
 
@@ -36,7 +37,7 @@ export type Failure = {
   readonly unsure: number;
 };
 
-/** The messages of the writer. After `failed` it ends. */
+/** The messages of the writer. After `failed` the writer ends. */
 export type Told =
   | { readonly ready: { readonly head: number } }
   | { readonly settled: Reply }
@@ -44,7 +45,7 @@ export type Told =
   /** Why the note beside the log cannot be written; null when it can be written again. */
   | { readonly note: string | null };
 
-/** `log`: its id. */
+/** `log`: the log's id. */
 export type WriterData = WriterOptions & { readonly left: AsLeft; readonly log: string };
 
 const pageSize = 4096;
@@ -60,7 +61,7 @@ let walSize = 0;
 
 const tell = (told: Told): void => port.postMessage(told);
 
-/** Writes the note. A change is stored without it, too. */
+/** Writes the note. An error is only reported, because a change is stored without the note, too. */
 const takeNote = (db: Transactions): void => {
   try {
     const newest = db.newest();
@@ -73,7 +74,7 @@ const takeNote = (db: Transactions): void => {
   }
 };
 
-/** Ends this thread: main starts another, which opens the log anew. */
+/** Ends this thread. The main thread starts another one, which opens the log again. */
 const fail = (error: unknown, unsure: number): void => {
   db?.close();
   note.close();
@@ -95,7 +96,7 @@ const write = (db: Transactions, { streams, expected, counts, texts }: Request, 
   }
 };
 
-/** One transaction with the first request and all that have arrived since. */
+/** Runs one transaction with the first request and those that have arrived since. */
 const transact = (db: Transactions, first: Request): void => {
   let unsure = 0;
   try {
@@ -126,12 +127,12 @@ const transact = (db: Transactions, first: Request): void => {
   }
 };
 
-// When this fails, the content of the WAL stays there.
+// If the checkpoint fails, the content of the WAL stays there.
 const finish = (db: Transactions): void => {
   try {
     db.checkpoint();
   } catch {
-    /* The next start moves it. */
+    /* The next start moves the content into the file. */
   }
   db.close();
   note.close();
@@ -142,7 +143,7 @@ try {
   const opened = openTransactions(data, data.left);
   db = opened;
   takeNote(opened);
-  // Null is sent when every request is answered.
+  // The main thread sends null when every request is answered and the log is closed.
   port.on('message', (request: Request | null) => (request ? transact(opened, request) : finish(opened)));
   tell({ ready: { head: opened.newest()?.position ?? 0 } });
 } catch (error) {

@@ -19,7 +19,7 @@ const shortestPauseMs = 100;
 const longestPauseMs = 5000;
 const leastRoom = 1024 * 1024;
 
-/** Whether there is room to go on. A file system that does not tell its size counts as having room. */
+/** Whether the disk has room for more. A file system that does not tell its size counts as having room. */
 const hasRoom = (folder: string): boolean => {
   const { blocks, bavail, bsize } = statfsSync(folder);
   return blocks === 0 || bavail * bsize >= leastRoom;
@@ -29,9 +29,8 @@ const hasRoom = (folder: string): boolean => {
 const failureOf = (reason: string): Failure => ({ reason, full: false, forGood: false, unsure: Infinity });
 
 /**
- * Keeps a writer's thread. When it has failed, another one opens the log anew: at once the first time, then after
- * longer
- * and longer pauses until something is stored again. After a full disk it waits for room.
+ * Keeps a writer's thread running. When it has failed, another one opens the log again: at once the first time, then
+ * after longer and longer pauses until something is stored again. After a full disk it waits for room.
  */
 export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   const folder = dirname(options.file);
@@ -63,7 +62,7 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
         return;
       }
     } catch {
-      /* An error of the folder shows when the file is opened. */
+      /* If the folder has an error, the thread reports it when it opens the file. */
     }
     const workerData: WriterData = { ...options, log, left: { inode, acknowledged: acknowledged() } };
     let failure: Failure | undefined;
@@ -101,9 +100,8 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   return {
     send: (request: Request): void => worker?.postMessage(request),
     /**
-     * Ends the thread. When there is none, the caller calls again once the next one is ready. Everything must be
-     * answered
-     * first.
+     * Ends the thread. Every request must be answered before. While a new thread starts, there is none to end: the
+     * caller calls again when it is ready.
      */
     finish: (): Promise<void> => {
       ending = true;

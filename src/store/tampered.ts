@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { type EventStore, TamperedStream } from './port.ts';
 
-/** The error for a resource whose stream somebody else has touched. Another try does not help. */
+/** The error for a resource whose stream somebody else has tampered with. Another try does not help. */
 export class Tampered extends RequestError {
   constructor(reason: string, cause?: unknown) {
     super(
@@ -14,15 +14,16 @@ export class Tampered extends RequestError {
 }
 
 /**
- * Whether another try does not help: an event of the stream cannot be read, or somebody else has touched it.
+ * Whether an error says that a stream cannot be used: an event cannot be read, or somebody else has tampered with the
+ * stream. Another try does not help.
  */
 export const isUnusable = (error: unknown): error is RequestError =>
   error instanceof Tampered || (error instanceof RequestError && error.code === 'internal');
 
-/** The most streams that are remembered. A forgotten one is noticed again when it is read. */
+/** How many streams are kept in memory. A stream that is dropped is noticed again when it is read. */
 const mostRemembered = 1000;
 
-/** The streams that somebody else has touched, as far as this node has noticed. */
+/** Keeps the tampered streams that this node has noticed, each with the reason. */
 export const tamperedStreams = (log: (message: string, about: Record<string, unknown>) => void) => {
   const reasons = new LRUCache<string, string>({ max: mostRemembered });
   return {
@@ -34,7 +35,7 @@ export const tamperedStreams = (log: (message: string, about: Record<string, unk
       }
       reasons.set(stream, reason);
     },
-    /** Notes that the stream was read from its beginning to its end. */
+    /** Notes that the stream was read from its beginning to its end, so nothing is missing. */
     whole: (stream: string): void => {
       if (!reasons.delete(stream)) return;
       log('A stream of the platform that somebody else had touched is whole again', { stream });
@@ -45,7 +46,7 @@ export const tamperedStreams = (log: (message: string, about: Record<string, unk
 
 export type TamperedStreams = ReturnType<typeof tamperedStreams>;
 
-/** The store, but it refuses tampered streams with `unavailable`, and notes each that any reader meets. */
+/** Wraps a store. Tampered streams are refused with `unavailable`, and each one that a reader meets is noted. */
 export const noticingTampered = <S extends EventStore>(store: S, tampered: TamperedStreams): S => {
   const refused = (error: unknown): unknown => {
     if (!(error instanceof TamperedStream)) return error;
@@ -77,7 +78,7 @@ export const noticingTampered = <S extends EventStore>(store: S, tampered: Tampe
       }
       const reason = from === 0 ? tampered.reasonOf(stream) : undefined;
       if (reason === undefined) return;
-      // A tampered stream may have no events left.
+      // A tampered stream may have no events left. Then an empty result does not show that it is whole.
       if (!exists) throw new Tampered(reason);
       tampered.whole(stream);
     },

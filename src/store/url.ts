@@ -21,14 +21,15 @@ export const logUrl = (text: string): LogUrl => {
   return { url: text };
 };
 
-/** The hosts that a connection string names. */
+/** The hosts that a connection string names, without ports. */
 export const esdbHosts = (url: string): readonly string[] =>
   (form.exec(url)?.groups?.hosts ?? '')
     .split(',')
     .map((host) => host.replace(/:\d+$/, ''))
     .filter(Boolean);
 
-// Stricter than the client, which guesses, ignores unknown parts, and prints the whole string in its errors.
+// This form is stricter than the client, which guesses, ignores unknown parts, and prints the whole string in its
+// errors.
 const form =
   /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^@/?]*)\/?(?:\?(?<query>[^?]+))?$/;
 
@@ -38,7 +39,7 @@ const milliseconds = (value: string): string | undefined => (/^-?\d+$/.test(valu
 const file = (value: string): string | undefined =>
   existsSync(value) ? undefined : `names a file that does not exist: ${value}`;
 
-/** The fault of an option's value, if it has one. */
+/** Checks the value of an option. Returns its fault; undefined when there is none. */
 type Check = (value: string) => string | undefined;
 
 const options: { readonly [name: string]: Check } = {
@@ -70,17 +71,17 @@ const options: { readonly [name: string]: Check } = {
 const flat = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
 const known = new Map(Object.entries(options).map(([name, check]) => [flat(name), { name, check }]));
 
-/** A connection string of EventStoreDB in its parts. Options have the names that `logUrl` knows. */
+/** The parts of a connection string of EventStoreDB. Options have the names that `logUrl` knows. */
 export type EsdbUrl = {
   readonly hosts: readonly string[];
-  /** The one host is a name for all nodes. */
+  /** Whether the one host is a DNS name for all nodes. */
   readonly discover: boolean;
   readonly user?: string;
   readonly password?: string;
   readonly options: ReadonlyMap<string, string>;
 };
 
-/** Reads a connection string that is known to be good. */
+/** Reads a connection string that `logUrl` has accepted. */
 export const esdbUrl = (url: string): EsdbUrl => {
   const groups = form.exec(url)?.groups;
   if (!groups) throw new Error('The connection string cannot be read');

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** A UUID that the same text always gives. */
+/** Returns a UUID. The same text always gives the same UUID. */
 export const derivedUuid = (text: string): string => {
   const digest = hash('sha256', text, 'hex');
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { exactValue, inOrder, type Members } from '../../src/domain/engine/exactJson.ts';
+import { exactValue, inOrder } from '../../src/domain/engine/exactJson.ts';
+import type { Members } from '../../src/domain/engine/members.ts';
 
 /*
  * Parts of documents that other installations have published. Values have the marks of exactJson.ts where JavaScript

@@ -1,4 +1,5 @@
-import { exactText, isObject, type Members } from '../../domain/engine/exactJson.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
+import { isObject, type Members } from '../../domain/engine/members.ts';
 
 /** A request to a platform. The body is JSON text. */
 export type ApiRequest = { readonly method: 'GET' | 'POST' | 'PUT'; readonly path: string; readonly body?: string };

@@ -1,4 +1,4 @@
-import { isObject, type Members } from '../../domain/engine/exactJson.ts';
+import { isObject, type Members } from '../../domain/engine/members.ts';
 import { progressLine, type Terminal } from '../progress.ts';
 import { type ImportOptions, kinds } from './kinds.ts';
 import { type Access, type Platform, platformAt } from './platform.ts';

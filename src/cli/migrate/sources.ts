@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { exactValue, isObject } from '../../domain/engine/exactJson.ts';
+import { exactValue } from '../../domain/engine/exactJson.ts';
+import { isObject } from '../../domain/engine/members.ts';
 import { documentsIn, type Found, type Kind, kinds } from './kinds.ts';
 import type { Platform } from './platform.ts';
 

@@ -13,9 +13,10 @@ import {
   setPassword as set,
   update,
 } from '../../domain/authorization/accounts.ts';
-import { commandsOf, noInput, type Sealed, type Tools } from '../engine/define.ts';
+import type { Sealed } from '../../domain/engine/sealed.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { adminRemains, membership } from './admins.ts';
-import { unknownGroups, unknownRoles } from './names.ts';
+import { unknownGroups, unknownRoles, without } from './names.ts';
 
 const command = commandsOf(account);
 const none = account.initial.content;
@@ -23,9 +24,6 @@ const none = account.initial.content;
 /** The sealed hash of the password. */
 const sealed = async (password: string | undefined, { hashPassword, seal }: Tools) =>
   password === undefined ? undefined : seal(await hashPassword(password));
-
-const without = (names: readonly string[], others: readonly string[]): readonly string[] =>
-  names.filter((name) => !others.includes(name));
 
 type Asked = {
   readonly id: string;
@@ -56,7 +54,7 @@ export const createAccount = command({
   input: newAccountSchema,
   on: 'new',
   locks: ({ exists }, input) => (exists ? undefined : locksOf(input)),
-  precomputed: ({ password }, tools) => sealed(password, tools),
+  precompute: ({ password }, tools) => sealed(password, tools),
   prepare: ({ id, input, precomputed }, tools) => refsOf({ id, before: none, input, password: precomputed }, tools),
   decide: create,
 });
@@ -66,7 +64,7 @@ export const updateAccount = command({
   input: accountPatchSchema,
   on: 'existing',
   locks: ({ exists }, input) => (exists ? locksOf(input) : undefined),
-  precomputed: ({ password }, tools) => sealed(password, tools),
+  precompute: ({ password }, tools) => sealed(password, tools),
   prepare: ({ id, input, state, precomputed }, tools) =>
     refsOf({ id, before: state.content, input, password: precomputed }, tools),
   decide: update,
@@ -90,7 +88,7 @@ export const setPassword = command({
   name: 'setPassword',
   input: Type.Object({ password: passwordSchema }),
   on: 'existing',
-  precomputed: ({ password }, tools) => sealed(password, tools),
+  precompute: ({ password }, tools) => sealed(password, tools),
   prepare: async ({ precomputed }) => ({ password: precomputed }),
   decide: set,
 });

@@ -12,7 +12,7 @@ import {
 import { commandsOf, noInput } from '../engine/define.ts';
 import { referrersOfGroup } from '../references.ts';
 import { adminRemains, membership } from './admins.ts';
-import { unknownGroups, unknownRoles } from './names.ts';
+import { unknownGroups, unknownRoles, without } from './names.ts';
 
 const command = commandsOf(group);
 const none = group.initial.content;
@@ -44,15 +44,14 @@ export const updateGroup = command({
     exists && (name || memberOf || assignedRoles || provenance) ? membership : undefined,
   prepare: async ({ id, input, state: { content }, actor }, tools) => {
     const { name, memberOf, assignedRoles, provenance } = requested(content, input);
-    const added = (now: readonly string[], before: readonly string[]) => now.filter((item) => !before.includes(item));
     return {
       unknown: {
-        groups: await unknownGroups(tools, added(memberOf, content.memberOf)),
-        roles: await unknownRoles(tools, added(assignedRoles, content.assignedRoles)),
+        groups: await unknownGroups(tools, without(memberOf, content.memberOf)),
+        roles: await unknownRoles(tools, without(assignedRoles, content.assignedRoles)),
       },
       referrers: name === content.name ? [] : await referrersOfGroup(tools, content.name, id, actor),
       adminRemains:
-        (added(content.memberOf, memberOf).length === 0 && provenance === content.provenance) ||
+        (without(content.memberOf, memberOf).length === 0 && provenance === content.provenance) ||
         (await adminRemains(tools, { group: content.name, provenance, memberOf })),
     };
   },

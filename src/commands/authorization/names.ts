@@ -3,6 +3,10 @@ import { roles } from '../../projections/authorization/roles.ts';
 import type { Tools } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
+/** The names that are not among the others. */
+export const without = (names: readonly string[], others: readonly string[]): readonly string[] =>
+  names.filter((name) => !others.includes(name));
+
 export const unknownGroups = (tools: Tools, names: readonly string[]): Promise<readonly string[]> =>
   unknownNames(tools, groups, names);
 

@@ -18,7 +18,7 @@ import {
   tree,
 } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import type { Members } from '../../domain/engine/exactJson.ts';
+import type { Members } from '../../domain/engine/members.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';

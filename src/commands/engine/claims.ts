@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import { mutex } from '../../concurrency/mutex.ts';
 import type { Name } from '../../domain/engine/core.ts';
-import { claimLapsed, type NameState } from '../../domain/engine/names.ts';
+import { claimLapsed, type NameState, nameKey } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { type About, appendOne, type One } from './appendOne.ts';
@@ -17,8 +17,7 @@ type Deciding = { readonly stream: string; readonly about: About };
 const attempts = 10;
 
 /** The name of the stream that holds all claims on a name. */
-export const claimsOn = ({ kind, parent = '', name }: Name): string =>
-  `name-${digest('sha256', JSON.stringify([kind, parent, name]), 'hex')}`;
+export const claimsOn = (name: Name): string => `name-${digest('sha256', nameKey(name), 'hex')}`;
 
 /**
  * Unique names, on a store that appends to one stream at a time.
@@ -95,7 +94,7 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     claiming: <T>(names: readonly Wanted[], deciding: Deciding, work: () => Promise<T>): Promise<T> => {
       // Always the same order, so that two such calls cannot wait for each other.
       const inOrder = names
-        .map((n) => ({ ...n, key: JSON.stringify([n.name.kind, n.name.parent ?? '', n.name.name]) }))
+        .map((wanted) => ({ ...wanted, key: nameKey(wanted.name) }))
         .sort((a, b) => (a.key < b.key ? -1 : 1));
       const next = (i: number): Promise<T> => {
         const wanted = inOrder[i];

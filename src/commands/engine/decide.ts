@@ -11,7 +11,7 @@ import type { Request } from './requests.ts';
 /** One attempt to carry out a command, on its stream as it was read. */
 export type Attempt = {
   readonly command: AnyCommand;
-  /** The request with the result of the command's `precomputed`. */
+  /** The request with the result of the command's `precompute`. */
   readonly request: Request & { readonly precomputed: unknown };
   readonly stream: string;
   readonly past: LoadedStream;

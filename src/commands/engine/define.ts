@@ -5,8 +5,6 @@ import type { Seal } from '../../domain/engine/secretFields.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import type { Where } from '../../projections/engine/port.ts';
 
-export type { Sealed };
-
 /** The functions that `prepare` may call. Their results show at least everything that this node has acknowledged. */
 export type Tools = {
   /** The folded state of another stream, or `aggregate.initial` if the stream does not exist. */
@@ -47,8 +45,7 @@ export type Tools = {
 };
 
 /**
- * The arguments of `prepare`. The decision gets the same `now` and `newId`. `precomputed` is the result of
- * `precomputed`.
+ * The arguments of `prepare`. The decision gets the same `now` and `newId`. `precomputed` is the result of `precompute`.
  */
 export type Preparing<State, Input, Precomputed = undefined> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & {
   readonly input: Input;
@@ -69,7 +66,7 @@ type Definition<State, E extends Event, Input, Refs, Precomputed> = {
    * Slow work that needs only the input. It runs once, before the command waits for its stream, so that it delays
    * nobody.
    */
-  readonly precomputed?: (input: Input, tools: Tools) => Promise<Precomputed>;
+  readonly precompute?: (input: Input, tools: Tools) => Promise<Precomputed>;
   /** The names of the locks that the command needs in this case, if any (commands/engine/locks.ts). */
   readonly locks?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**

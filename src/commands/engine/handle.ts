@@ -9,7 +9,7 @@ import { nameClaims } from './claims.ts';
 import { type Attempt, decide, namesWanted } from './decide.ts';
 import type { AnyCommand, Tools } from './define.ts';
 import type { LoadedStream } from './loaded.ts';
-import { locksOf } from './locks.ts';
+import { lockTaker } from './locks.ts';
 import type { Request } from './requests.ts';
 import { eventStorer } from './storeEvents.ts';
 import type { Streams } from './streams.ts';
@@ -54,7 +54,7 @@ const longestRestMs = 500;
 /** Carries out a command on its stream as it was read. Throws `WrongRevision` if another writer was faster. */
 const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 'tools'>) => {
   const claims = nameClaims(store, streams);
-  const underLock = locksOf(store, streams);
+  const withLock = lockTaker(store, streams);
   const storeEvents = eventStorer({ store, streams, claims });
 
   const carryOut = async (attempt: Attempt): Promise<Outcome> => {
@@ -84,7 +84,7 @@ const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 
     }
     const work = () => carryOut(attempt);
     // Always the same order, so that two commands cannot wait for each other.
-    return locks.sort().reduceRight((inner, name) => () => underLock(name, attempt, inner), work)();
+    return locks.sort().reduceRight((inner, name) => () => withLock(name, attempt, inner), work)();
   };
 };
 
@@ -132,7 +132,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
    * `unavailable`).
    */
   return async (command: AnyCommand, given: Request): Promise<CommandResult> => {
-    const request = { ...given, precomputed: await command.precomputed?.(given.input, tools) };
+    const request = { ...given, precomputed: await command.precompute?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
     const { done, stored } = await exclusively(stream, () => retryUntilDone(command, request, stream));
     // Reactions run outside the mutex, because they may change this stream too. They also run for a replay, because the
@@ -145,9 +145,6 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
 };
 
 export type Handle = ReturnType<typeof handler>;
-
-export { missing } from './decide.ts';
-export type { Request } from './requests.ts';
 
 /** The names of the locks that the attempt needs; none if the request was carried out before. */
 const locksOfAttempt = ({ command, request, past }: Attempt): string[] => {

@@ -102,7 +102,7 @@ const promisedAt = (aggregate: Aggregate, loaded: LoadedStream, events: readonly
   let { state, promisedAt } = loaded;
   for (const { topic, data, revision } of events) {
     const before = reservations(state);
-    state = fold(aggregate, [{ topic: topic, data }], state);
+    state = fold(aggregate, [{ topic, data }], state);
     if (!same(before, reservations(state))) promisedAt = revision;
   }
   return promisedAt;

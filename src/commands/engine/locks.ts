@@ -1,6 +1,6 @@
 import { mutex } from '../../concurrency/mutex.ts';
 import type { Event } from '../../domain/engine/core.ts';
-import { lock as aggregate, lockPassed } from '../../domain/engine/locks.ts';
+import { lock as aggregate, turnPassed } from '../../domain/engine/locks.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { Tampered } from '../../store/tampered.ts';
 import { type About, appendOne } from './appendOne.ts';
@@ -18,7 +18,7 @@ type Deciding = { readonly stream: string; readonly past: LoadedStream; readonly
  * former one has stored its events or never will. To do so, it appends `turnPassed` to the former stream, at the
  * revision that the former command wants. This needs no clock, and a stopped process leaves nothing behind.
  */
-export const locksOf = (store: EventStore, streams: Streams) => {
+export const lockTaker = (store: EventStore, streams: Streams) => {
   const exclusively = mutex();
 
   const append = async (stream: string, at: End, event: Event, about: About): Promise<void> => {
@@ -27,11 +27,12 @@ export const locksOf = (store: EventStore, streams: Streams) => {
   };
 
   /**
-   * The end of a tampered stream is unknown. Whether this append succeeds or fails, the former command can no longer
-   * append at the revision.
+   * Makes sure that the former command cannot append to a tampered stream. The end of the stream cannot be read, so the
+   * event has no hash of a predecessor. If this append succeeds, the revision is taken. If it fails, the append of the
+   * former command at the same revision fails as well.
    */
   const closeTampered = (name: string, by: string, revision: number, about: About): Promise<void> =>
-    append(by, { revision: revision - 1, hash: '' }, lockPassed(name), about).catch((error: unknown) => {
+    append(by, { revision: revision - 1, hash: '' }, turnPassed(name), about).catch((error: unknown) => {
       if (!(error instanceof WrongRevision || error instanceof Tampered)) throw error;
     });
 
@@ -39,7 +40,7 @@ export const locksOf = (store: EventStore, streams: Streams) => {
   const close = async (name: string, by: string, revision: number, about: About): Promise<void> => {
     try {
       const former = await streams.end(by);
-      if (former.revision < revision) await append(by, former, lockPassed(name), about);
+      if (former.revision < revision) await append(by, former, turnPassed(name), about);
     } catch (error) {
       if (!(error instanceof Tampered)) throw error;
       await closeTampered(name, by, revision, about);

@@ -25,25 +25,22 @@ const tries = 6;
 const askAgainMs = 100;
 
 /** Tools whose read models show at least everything up to the position. `state` needs no wait: it reads the log. */
-const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 'reached'>): Tools => ({
-  ...tools,
-  find: async (...args) => {
-    await reached(position);
-    return tools.find(...args);
-  },
-  query: async (...args) => {
-    await reached(position);
-    return tools.query(...args);
-  },
-  findWithin: async (...args) => {
-    await reached(position);
-    return tools.findWithin(...args);
-  },
-  count: async (...args) => {
-    await reached(position);
-    return tools.count(...args);
-  },
-});
+const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 'reached'>): Tools => {
+  const waiting =
+    <Arguments extends readonly unknown[], Result>(tool: (...args: Arguments) => Promise<Result>) =>
+    async (...args: Arguments): Promise<Result> => {
+      await reached(position);
+      return tool(...args);
+    };
+  const { find, query, findWithin, count } = tools;
+  return {
+    ...tools,
+    find: waiting(find),
+    query: waiting(query),
+    findWithin: waiting(findWithin),
+    count: waiting(count),
+  };
+};
 
 /**
  * Carries out the reactions to an event. Each of their commands has an idempotency key of its own, so a repeated run

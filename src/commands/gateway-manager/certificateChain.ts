@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { Chain } from '../../domain/gateway-manager/certificates.ts';
+import { type Chain, nameOf } from '../../domain/gateway-manager/certificates.ts';
 
 const mostCertificates = 10;
 
@@ -33,9 +33,6 @@ export const chainOf = (text: string): Chain => {
   }
   return parsed.map(({ facts }) => facts);
 };
-
-const nameOf = (at: number, all: readonly unknown[]): string =>
-  all.length === 1 ? 'The certificate' : `Certificate ${at + 1} of ${all.length}`;
 
 const parse = (base64: string, which: string): { readonly one: X509Certificate; readonly facts: Chain[number] } => {
   try {

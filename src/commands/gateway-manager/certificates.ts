@@ -10,7 +10,7 @@ export const addCertificate = command({
   input: newCertificateSchema,
   on: 'any',
   decide: add,
-  precomputed: async ({ raw_certificate, alias = '', contract_id = '' }) => {
+  precompute: async ({ raw_certificate, alias = '', contract_id = '' }) => {
     for (const [path, text] of Object.entries({ '/alias': alias, '/contract_id': contract_id }))
       if (hasPrivateKey(text)) throw new RequestError('invalid', 'There is a private key in it', { path });
     return chainOf(raw_certificate);

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { same } from '../../domain/engine/changes.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import { isObject } from '../../domain/engine/members.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
   actionExecution,
@@ -124,8 +125,7 @@ export const noteJob = command({
       (started.action.type === 'update' && same(instance, begun?.variables.instance))
     )
       return outcome;
-    if (typeof instance !== 'object' || instance === null || Array.isArray(instance))
-      return { ...outcome, fault: 'The variable instance of the job is no object' };
+    if (!isObject(instance)) return { ...outcome, fault: 'The variable instance of the job is no object' };
     const {
       content: { schema },
     } = await tools.state(resourceModel, started.modelId);

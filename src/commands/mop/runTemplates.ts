@@ -1,3 +1,4 @@
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import {
   type AnalyticRuleResult,
@@ -14,7 +15,7 @@ import { preformatted } from '../../domain/mop/html.ts';
 import { type ReadyCommand, type RuleResult, ready, ruleResult } from '../../domain/mop/ruleEvaluation.ts';
 import type { Variables } from '../../domain/mop/templateVariables.ts';
 import { commandsPass, rulesPass } from '../../domain/mop/verdicts.ts';
-import { oneByOne, patternFaults, searching } from './searches.ts';
+import { patternFaults, searching } from './searches.ts';
 
 /** Access to devices. `find` throws if no adapter has the device. `run` returns the output of a command. */
 export type Ways = { find(device: string): Promise<unknown>; run(device: string, command: string): Promise<string> };

@@ -1,5 +1,5 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { type Find, type Flags, type Search, searchOf } from '../../domain/mop/searches.ts';
 import { linearPattern, type Pattern } from '../user-schemas/patterns.ts';
@@ -38,19 +38,6 @@ export const searching = (): Find => {
       ? Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? undefined)
       : undefined;
   };
-};
-
-/** Works on the items one after the other, and lets other requests run in between. */
-export const oneByOne = async <T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<readonly R[]> => {
-  const done: R[] = [];
-  let since = performance.now();
-  for (const item of items) {
-    done.push(await work(item));
-    if (performance.now() - since < 10) continue;
-    await breathe();
-    since = performance.now();
-  }
-  return done;
 };
 
 // In instructions. To compile one takes some ten microseconds.

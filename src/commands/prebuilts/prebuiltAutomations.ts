@@ -1,4 +1,5 @@
 import type { Event } from '../../domain/engine/core.ts';
+import { nameKey } from '../../domain/engine/names.ts';
 import type { AutomationImported } from '../../domain/operations-manager/automationImports.ts';
 import { automationNames } from '../../domain/operations-manager/automations.ts';
 import { triggerNames } from '../../domain/operations-manager/triggers.ts';
@@ -6,7 +7,7 @@ import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { triggers as allTriggers } from '../../projections/operations-manager/triggers.ts';
 import { importAutomation, preparing } from '../operations-manager/automationImports.ts';
-import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
+import { type Draft, onlyFor } from './prebuiltDrafts.ts';
 import { documentCheck, holderOf } from './prebuiltKinds.ts';
 
 /** The part of the document that a plan needs. */
@@ -41,7 +42,7 @@ export const planAutomation = async (draft: Draft, bundle: Bundle, index: number
   const { name, triggers: given = [] } = data as Given;
   draft.reserve(index, [
     `automation-${refs.id}`,
-    ...automationNames({ name }).map(keyOf),
+    ...automationNames({ name }).map(nameKey),
     ...given.map(({ _id }) => `trigger-${_id}`),
   ]);
   if (decided) await planParts(draft, decided, given, index);
@@ -65,7 +66,7 @@ const planParts = async (
   }));
   reserve(
     bundle,
-    restored.flatMap((part) => [`trigger-${part.id}`, ...part.names.map(keyOf)]),
+    restored.flatMap((part) => [`trigger-${part.id}`, ...part.names.map(nameKey)]),
   );
   onlyFor(_id, await holderOf(automations, 'name', automation.name, tools), automation.name);
   for (const { id, content } of restored) {

@@ -1,6 +1,7 @@
 import { fold } from '../../domain/engine/core.ts';
+import { nameKey } from '../../domain/engine/names.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
+import { type Draft, onlyFor } from './prebuiltDrafts.ts';
 import type { Kind } from './prebuiltKinds.ts';
 
 /** Plans one document that is no automation, with the command that imports such documents. */
@@ -21,7 +22,7 @@ export const planDocument = async (draft: Draft, kind: Kind, bundle: Bundle, ind
   const names = aggregate.names?.(after) ?? [];
   const [first] = names;
   if (!first) throw new Error(`A ${aggregate.category} has no name`);
-  draft.reserve(index, [`${aggregate.category}-${id}`, ...names.map(keyOf)]);
+  draft.reserve(index, [`${aggregate.category}-${id}`, ...names.map(nameKey)]);
   if (events.length > 0) onlyFor(id, await holder(first.name, tools), first.name);
   draft.add(kind, id, first.name, after);
   draft.sealed[index] = { ...bundle, data: input[member] };

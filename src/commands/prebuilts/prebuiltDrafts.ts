@@ -1,4 +1,3 @@
-import type { Name } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { bounded } from '../../domain/engine/secretFields.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
@@ -91,8 +90,6 @@ export const newDraft = (request: Installing, given: Tools) => {
 };
 
 export type Draft = ReturnType<typeof newDraft>;
-
-export const keyOf = ({ kind, parent = '', name }: Name): string => JSON.stringify([kind, parent, name]);
 
 /** Throws `conflict` if another document than the one with the id has the name. */
 export const onlyFor = (id: string, holder: string | undefined, name: string, path = '/name'): void => {

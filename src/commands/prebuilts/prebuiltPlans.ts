@@ -1,9 +1,9 @@
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Bundle, isHeld } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import type { BundleError, Plan } from '../../domain/prebuilts/prebuilts.ts';
 import type { Tools } from '../engine/define.ts';
-import { oneByOne } from '../mop/searches.ts';
 import { checkAutomation, planAutomation } from './prebuiltAutomations.ts';
 import { planDocument } from './prebuiltDocuments.ts';
 import { type Draft, type Installing, newDraft } from './prebuiltDrafts.ts';

@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { Type } from 'typebox';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { canonical } from '../../domain/engine/canonical.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
@@ -28,7 +29,6 @@ import { mayRead } from '../engine/access.ts';
 import { type AnyCommand, commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { formReferences } from '../json-forms/forms.ts';
-import { oneByOne } from '../mop/searches.ts';
 import { restoreAutomation } from '../operations-manager/automations.ts';
 import { removeTrigger, restoreTrigger } from '../operations-manager/triggers.ts';
 import { kindOf, type Restored } from './prebuiltKinds.ts';
@@ -120,7 +120,7 @@ export const importPrebuilt = command({
     strict: Type.Optional(Type.Boolean()),
   }),
   on: 'any',
-  precomputed: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
+  precompute: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
   locks: (_, { prebuilt: { bundles } }) => {
     const types = new Set(bundles.map(({ type }) => type));
     const locks: string[] = [];

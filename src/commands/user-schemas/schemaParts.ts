@@ -12,7 +12,10 @@ export const rootPart = 'part:0';
 
 type Reference = { readonly $ref: string };
 
-/** The target of a `$dynamicRef`, by its name: the first place with that name on the way to this schema. */
+/**
+ * The places that `$dynamicRef` can refer to, by the name of their `$dynamicAnchor`. If several resources on the path
+ * to a schema have the name, the outermost one counts.
+ */
 type Scope = ReadonlyMap<string, Place>;
 
 // With these keywords in a schema, the subschemas under `deciding` keywords become parts, because each must be checked

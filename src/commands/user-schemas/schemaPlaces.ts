@@ -1,3 +1,4 @@
+import { isObject, own } from '../../domain/engine/members.ts';
 import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Dialect, definitions, dialectOf } from './dialects.ts';
@@ -124,9 +125,6 @@ const badReference = (ref: string, what: string): RequestError =>
 const placeNamed = (name: string, { root, anchors }: Resource, places: ReadonlyMap<string, Place>) =>
   name === '' || name.startsWith('/') ? places.get(root + name) : anchors.get(name);
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const requireKnown = ({ $schema, $id, $ref, $recursiveRef, $dynamicRef }: Json, at: string, dialect: Dialect): void => {
   const refuse = (keyword: string, why: string): never => {
     throw new RequestError('invalid', `${at}/${keyword} ${why}`);
@@ -178,8 +176,6 @@ const heldBy = (schema: Json, { schemas, maps }: Dialect) => {
   }
   return held;
 };
-
-const own = (schema: Json, keyword: string): unknown => (Object.hasOwn(schema, keyword) ? schema[keyword] : undefined);
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 

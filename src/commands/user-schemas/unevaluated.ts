@@ -1,4 +1,5 @@
 import type { Ajv, AnySchemaObject, ErrorObject } from 'ajv';
+import { isObject } from '../../domain/engine/members.ts';
 import { step } from '../../domain/engine/pointer.ts';
 import { mostFaults } from './faults.ts';
 import type { Part, Parts } from './schemaParts.ts';
@@ -51,8 +52,6 @@ export const addUnevaluated = (ajv: Ajv, tools: Tools): void => {
   }
 };
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const itemsOf = (value: unknown): readonly (readonly [Key, unknown])[] =>
   Array.isArray(value) ? [...value.entries()] : [];
 const propertiesOf = (value: unknown): readonly (readonly [Key, unknown])[] =>

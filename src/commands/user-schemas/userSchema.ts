@@ -1,6 +1,7 @@
 import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
+import { isObject } from '../../domain/engine/members.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { budgetOf, costMark, payFrom } from './budget.ts';
 import { dialectOf, requireSchema } from './dialects.ts';
@@ -34,7 +35,7 @@ const compiled = new LRUCache<string, UserSchema>({ max: 500 });
  * - A check takes a bounded number of steps. Beyond that the value does not fit, and the error says so.
  */
 export const compileUserSchema = (schema: unknown): UserSchema => {
-  if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
+  if (typeof schema !== 'boolean' && !isObject(schema))
     return { ok: false, reason: 'A schema is an object or a boolean' };
   if (!hasAtMost(mostLevels, schema)) return { ok: false, reason: `A schema may have ${mostLevels} levels` };
   const text = JSON.stringify(schema);

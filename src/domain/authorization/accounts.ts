@@ -3,9 +3,9 @@ import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { refuseUnknown, type Unknown } from '../engine/references.ts';
-import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { Sealed } from '../engine/sealed.ts';
+import { refuseWithoutAdmin } from './admins.ts';
 import { groupRefs, namesOf, roleRefs } from './groups.ts';
 
 // HTTP Basic separates username and password at the first colon.
@@ -161,8 +161,3 @@ export const provide = (
   exists || deleted
     ? []
     : [{ topic: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: passwordIn(refs) } }];
-
-const refuseWithoutAdmin = ({ adminRemains }: AccountRefs): void => {
-  if (!adminRemains)
-    throw new RequestError('conflict', 'The last admin stays one: no active account would be left that is an admin');
-};

@@ -1,3 +1,5 @@
+import { RequestError } from '../engine/requestError.ts';
+
 /**
  * The groups whose members are admins: names, or names with a provenance. If it is empty, that is the group `admins`.
  */
@@ -14,3 +16,9 @@ export const givesAdmin = (admins: Admins, group: { readonly name: string; reado
       ? item === group.name
       : item.group === group.name && (item.provenance === undefined || item.provenance === group.provenance),
   );
+
+/** Throws `conflict` if no admin would remain. */
+export const refuseWithoutAdmin = ({ adminRemains }: { readonly adminRemains: boolean }): void => {
+  if (!adminRemains)
+    throw new RequestError('conflict', 'The last admin stays one: no active account would be left that is an admin');
+};

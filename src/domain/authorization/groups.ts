@@ -5,6 +5,7 @@ import { defined } from '../engine/defined.ts';
 import { type Referrer, refuseReferred, refuseUnknown, type Unknown } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { refuseWithoutAdmin } from './admins.ts';
 
 /** Groups that exist from the first start (docs/behaviour/access.md). They cannot be deleted or renamed. */
 export const builtInGroups = {
@@ -135,8 +136,7 @@ export const update = (
       throw new RequestError('conflict', `The built-in group ${content.name} cannot be renamed`);
     refuseReferred(refs.referrers, 'renamed');
   }
-  if (!refs.adminRemains)
-    throw new RequestError('conflict', 'The last admin stays one: no active account would be left that is an admin');
+  refuseWithoutAdmin(refs);
   const changes = changesBetween(content, after);
   return changes ? [{ topic: 'groupUpdated', data: changes.changed }] : [];
 };

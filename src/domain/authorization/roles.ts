@@ -3,7 +3,7 @@ import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { RequestError } from '../engine/requestError.ts';
+import { refuseFaults } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 const method = Type.Object(
@@ -74,8 +74,7 @@ const checked = (wanted: readonly Method[], before: readonly Method[], known: re
   const faults = wanted.flatMap((method, i) =>
     allowed.has(keyOf(method)) ? [] : [{ message: `No such method: ${keyOf(method)}`, path: `/allowedMethods/${i}` }],
   );
-  if (faults.length > 0)
-    throw new RequestError('not_found', faults.map(({ message }) => message).join('; '), { faults });
+  refuseFaults('not_found', faults);
   return [
     ...new Map(wanted.map(({ provenance, name }) => [keyOf({ provenance, name }), { provenance, name }])).values(),
   ];

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { everybody, gbacOf } from '../authorization/gbac.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
-import { RequestError } from '../engine/requestError.ts';
+import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
 import type { newPlanSchema, PlanNode, PlanStatus, planOptionsSchema } from './planSchemas.ts';
 import { findNode, type TreeState } from './trees.ts';
@@ -113,8 +113,7 @@ const checkNodes = (nodes: readonly PlanNode[], { trees }: PlanRefs, path: strin
       ];
     return [];
   });
-  if (faults.length > 0)
-    throw new RequestError('not_found', faults.map(({ message }) => message).join('; '), { faults });
+  refuseFaults('not_found', faults);
 };
 
 export const create = (

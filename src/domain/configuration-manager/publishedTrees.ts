@@ -1,8 +1,9 @@
 import { same } from '../engine/changes.ts';
 import { derivedId } from '../engine/derivedIds.ts';
-import { exactEntries, inOrder, type Members } from '../engine/exactJson.ts';
+import { exactEntries, inOrder } from '../engine/exactJson.ts';
+import { isMembers, withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import type { Imported } from '../engine/importedDocuments.ts';
-import { isMembers, withMembers, withoutMembers } from '../engine/members.ts';
+import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import type { PublishedTree, TreeNode, TreeVersion } from './treeSchemas.ts';
 import type { TreeContent } from './trees.ts';

@@ -1,3 +1,5 @@
+import { own } from './members.ts';
+
 /** The changes of a record: members with their new values, and the optional members that are removed. */
 export type Changes<T> = { readonly changed: Partial<T>; readonly removed?: readonly string[] };
 
@@ -18,9 +20,6 @@ export const same = (a: unknown, b: unknown): boolean => {
     same(own(left, key), own(right, key)),
   );
 };
-
-const own = (record: Record<string, unknown>, key: string): unknown =>
-  Object.hasOwn(record, key) ? record[key] : undefined;
 
 /** The changes from one record to another; undefined if the records are equal. */
 export const changesBetween = <T extends object>(from: T, to: T): Changes<T> | undefined => {

@@ -76,11 +76,11 @@ export const fold = <State, E extends Event>(
   events: readonly Event[],
   from: State = a.initial,
 ): State =>
-  events.reduce<State>((state, { topic: type, data }) => {
+  events.reduce<State>((state, { topic, data }) => {
     if (a.published) return a.published(state);
     // A log may hold any topic, even `toString`.
-    if (!Object.hasOwn(a.evolve, type)) return state;
-    return a.evolve[type as E['topic']](state, data as DataOf<E, E['topic']>);
+    if (!Object.hasOwn(a.evolve, topic)) return state;
+    return a.evolve[topic as E['topic']](state, data as DataOf<E, E['topic']>);
   }, from);
 
 /** The account on whose behalf a command runs. `admin` passes every access list. */

@@ -1,3 +1,5 @@
+import { isObject, type Members } from './members.ts';
+
 /**
  * Keeps JSON exactly as Python reads it, within values that JavaScript can hold. Python keeps integers of any size,
  * distinguishes `1.0` from `1` and keeps the order of members. `JSON.parse` does not. Where the two differ, a value is
@@ -9,13 +11,8 @@
  */
 export const mark = '$exact';
 
-/** A JSON object. */
-export type Members = Readonly<Record<string, unknown>>;
-
-const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-export const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The form of a number in JSON. */
+export const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** The written form of a marked number; undefined for any other value. */
 export const exactNumber = (value: unknown): string | undefined => {

@@ -1,6 +1,7 @@
 import { same } from './changes.ts';
-import { exactEntries, inOrder, isObject, type Members } from './exactJson.ts';
+import { exactEntries, inOrder } from './exactJson.ts';
 import type { Parts } from './lenientSchemas.ts';
+import { isObject, type Members } from './members.ts';
 import { maskSecrets } from './secretFields.ts';
 
 /*

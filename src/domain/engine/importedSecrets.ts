@@ -1,4 +1,5 @@
-import { exactEntries, inOrder, isObject, type Members } from './exactJson.ts';
+import { exactEntries, inOrder } from './exactJson.ts';
+import { isObject, type Members } from './members.ts';
 import { step } from './pointer.ts';
 import { isSealed } from './sealed.ts';
 import { bounded, isSecretName, mask, type Seal } from './secretFields.ts';

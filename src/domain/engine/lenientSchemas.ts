@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { exactEntries, exactNumber, inOrder, isObject, type Members, plainValue } from './exactJson.ts';
+import { exactEntries, exactNumber, inOrder, plainValue } from './exactJson.ts';
+import { isObject, type Members } from './members.ts';
 import { step } from './pointer.ts';
 import { RequestError } from './requestError.ts';
 

@@ -12,7 +12,7 @@ export const lock = aggregate<{ readonly by?: string; readonly revision?: number
 });
 
 /** Prevents the append of a command that has taken the lock and not yet stored. Changes no state. */
-export const lockPassed = (name: string): Event<'turnPassed', { readonly series: string }> => ({
+export const turnPassed = (name: string): Event<'turnPassed', { readonly series: string }> => ({
   topic: 'turnPassed',
   data: { series: name },
 });

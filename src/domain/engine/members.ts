@@ -1,15 +1,10 @@
-import { exactEntries, exactNumber, inOrder, isObject, type Members } from './exactJson.ts';
+/** The members of a JSON object, by name. */
+export type Members = Readonly<Record<string, unknown>>;
 
-/** Whether the value is an object in JSON. A marked number is none. */
-export const isMembers = (value: unknown): value is Members => isObject(value) && exactNumber(value) === undefined;
+/** Whether a JSON value is an object: neither null nor an array. */
+export const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The object with these values: members that it has keep their places, others come last. It may have marks. */
-export const withMembers = (object: Members, values: Members): Members =>
-  inOrder([
-    ...exactEntries(object).map(([name, value]) => [name, Object.hasOwn(values, name) ? values[name] : value] as const),
-    ...exactEntries(values).filter(([name]) => !Object.hasOwn(object, name)),
-  ]);
-
-/** The object without the members of which `drops` is true. It may have marks. */
-export const withoutMembers = (object: Members, drops: (name: string) => boolean): Members =>
-  inOrder(exactEntries(object).filter(([name]) => !drops(name)));
+/** A member of its own, never an inherited one; undefined if there is none. */
+export const own = (members: Members, name: string): unknown =>
+  Object.hasOwn(members, name) ? members[name] : undefined;

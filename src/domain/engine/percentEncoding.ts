@@ -6,3 +6,7 @@ export const decoded = (text: string): string | undefined => {
     return undefined;
   }
 };
+
+/** An id of several parts, joined by spaces. Spaces and `%` within the parts are percent-encoded. */
+export const naturalKey = (...parts: readonly string[]): string =>
+  parts.map((part) => part.replace(/[% ]/g, encodeURIComponent)).join(' ');

@@ -1,4 +1,4 @@
-import { RequestError } from './requestError.ts';
+import { RequestError, refuseFaults } from './requestError.ts';
 
 /** A resource that refers to a group or role: its kind and its name. */
 export type Referrer = { readonly kind: string; readonly name: string };
@@ -8,12 +8,10 @@ export type Unknown = { readonly groups: readonly string[]; readonly roles: read
 
 /** Throws `not_found` with all unknown groups and roles, if there are any. */
 export const refuseUnknown = ({ groups, roles }: Unknown): void => {
-  const faults = [
+  refuseFaults('not_found', [
     ...groups.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path: '/memberOf', name })),
     ...roles.map((name) => ({ message: `No role is named ${JSON.stringify(name)}`, path: '/assignedRoles', name })),
-  ];
-  if (faults.length > 0)
-    throw new RequestError('not_found', faults.map(({ message }) => message).join('; '), { faults });
+  ]);
 };
 
 /** Throws `not_found` with all unknown groups of the list at `path`, if there are any. */

@@ -45,6 +45,11 @@ export class RequestError extends Error {
   }
 }
 
+/** Throws an error with all faults, if there are any. Its message has the messages of all. */
+export const refuseFaults = (code: Code, faults: readonly Fault[]): void => {
+  if (faults.length > 0) throw new RequestError(code, faults.map(({ message }) => message).join('; '), { faults });
+};
+
 /** The read models are behind or out of reach. The same request succeeds later. */
 export class NotReadable extends RequestError {
   constructor(message: string, cause?: unknown) {

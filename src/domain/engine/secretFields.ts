@@ -1,4 +1,5 @@
 import { exactText } from './exactJson.ts';
+import { isObject, type Members, own } from './members.ts';
 import { step } from './pointer.ts';
 import { RequestError } from './requestError.ts';
 import { isSealed, type Sealed } from './sealed.ts';
@@ -21,13 +22,9 @@ export const isSecretName = (name: string): boolean => {
 };
 
 type Json = unknown;
-type Members = Readonly<Record<string, Json>>;
 
 /** Whether the member `name` of an object is a secret. */
 export type IsSecret = (name: string, members: Members) => boolean;
-
-const isObject = (value: Json): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const schemaTypes: readonly Json[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 const isSchema = (value: Json): boolean =>
@@ -100,8 +97,7 @@ type How = {
   readonly keepsMask: boolean;
 };
 
-const member = (value: Json, name: string): Json =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+const member = (value: Json, name: string): Json => (isObject(value) ? own(value, name) : undefined);
 
 const sealWithin = (value: Json, befores: readonly Json[], how: How, path: string): Json => {
   if (Array.isArray(value)) {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { naturalKey } from '../engine/percentEncoding.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
@@ -50,9 +51,12 @@ export const certificate = aggregate<State, CertificateEvent>({
   exists: (state) => state.exists,
 });
 
-/** The natural key: contract, a space, alias. Spaces and `%` in both parts are percent-encoded. */
-export const certificateId = (contractId: string, alias: string): string =>
-  [contractId, alias].map((part) => part.replace(/[% ]/g, encodeURIComponent)).join(' ');
+/** The natural key: contract and alias. */
+export const certificateId = (contractId: string, alias: string): string => naturalKey(contractId, alias);
+
+/** How messages name a certificate of a chain. */
+export const nameOf = (at: number, chain: readonly unknown[]): string =>
+  chain.length === 1 ? 'The certificate' : `Certificate ${at + 1} of ${chain.length}`;
 
 /**
  * Each certificate must be valid now. The same chain again is no change. Another chain under the alias is a conflict.
@@ -63,7 +67,7 @@ export const add = (
   { now, refs: chain }: Context<Chain>,
 ): readonly CertificateEvent[] => {
   for (const [at, { validFrom, validTo }] of chain.entries()) {
-    const which = chain.length === 1 ? 'The certificate' : `Certificate ${at + 1} of ${chain.length}`;
+    const which = nameOf(at, chain);
     if (now > validTo)
       throw new RequestError('invalid', `${which} has expired: it was valid until ${validTo}`, {
         path: '/raw_certificate',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type Event } from '../engine/core.ts';
+import { naturalKey } from '../engine/percentEncoding.ts';
 import { name } from '../engine/schemas.ts';
 
 /** A group mapping in requests and answers. */
@@ -40,14 +41,12 @@ export const groupMapping = aggregate<State, GroupMappingEvent>({
 });
 
 /**
- * The natural key: provenance, a space, external group. Spaces and `%` in both parts are percent-encoded. The space
- * sorts before every other character. So the mappings of one external group are listed in the order of their
- * provenance.
+ * The natural key: provenance, a space, external group. Spaces and `%` in both parts are percent-encoded. Lists are
+ * sorted by external group, then by this key. The space sorts before every other character, so the mappings of one
+ * external group are in the order of their encoded provenance.
  */
 export const groupMappingId = (provenance: string, externalGroup: string): string =>
-  `${escaped(provenance)} ${escaped(externalGroup)}`;
-
-const escaped = (text: string): string => text.replace(/[% ]/g, encodeURIComponent);
+  naturalKey(provenance, externalGroup);
 
 /** Creates a mapping. Duplicates are dropped, the order is kept. */
 export const create = (

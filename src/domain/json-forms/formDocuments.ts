@@ -1,8 +1,9 @@
 import { Compile } from 'typebox/compile';
 import { type Person, time, usernameOf } from '../engine/authors.ts';
 import { defined } from '../engine/defined.ts';
-import { exactEntries, exactNumber, inOrder, isObject, type Members } from '../engine/exactJson.ts';
+import { exactEntries, exactNumber, inOrder } from '../engine/exactJson.ts';
 import type { Parts } from '../engine/lenientSchemas.ts';
+import { isObject, type Members } from '../engine/members.ts';
 import { name } from '../engine/schemas.ts';
 import { type FormDocument, formDocumentSchema } from './formSchemas.ts';
 

@@ -1,5 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { isObject } from '../engine/members.ts';
 import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
 
@@ -129,7 +130,7 @@ const checkKind: Check = (item, path) => {
   );
 };
 
-const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isItem = (value: unknown): value is Item => isObject(value);
 
 /**
  * The layout with the documented defaults of its choices. Throws `invalid` with the path for a layout that is too deep

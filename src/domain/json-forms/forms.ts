@@ -3,9 +3,9 @@ import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import type { Members } from '../engine/exactJson.ts';
 import { type Imported, importedIn, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
+import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets, type Seal } from '../engine/secretFields.ts';
@@ -120,7 +120,7 @@ export const update = (
   documentId(options, '/options');
   const news = checked(newsIn(options, content), refs, '/options');
   const changes = changesBetween(content, contentIn({ ...content, ...news }));
-  if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
+  refuseReferred(refs.referrers, 'renamed');
   return changes ? [{ topic: 'formChanged', data: changes.changed }] : [];
 };
 
@@ -175,7 +175,7 @@ export const importOne = (
       own ? 'A form with this id exists with other content' : 'Another form has this name',
       { path: own ? '/_id' : '/name' },
     );
-  if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
+  refuseReferred(refs.referrers, 'renamed');
   const authored = authorsOf(signatureOf(known), refs.accounts, context);
   return [{ topic: 'formRestored', data: { ...wanted, ...authored, imported: withoutContent(form, wanted) } }];
 };

@@ -4,7 +4,7 @@ import { defined } from '../engine/defined.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { JobError } from '../operations-manager/jobs.ts';
-import { type InstanceData, instanceName } from './resourceInstances.ts';
+import { type InstanceData, instanceName, refuseUnfit } from './resourceInstances.ts';
 import type { ResourceAction } from './resourceModels.ts';
 
 /** The body of `runAction`. An action runs on an instance, on all instances of a group, or makes a new instance. */
@@ -167,12 +167,7 @@ export const run = (
       path: '/group',
     });
   if (instances.length === 0) throw new RequestError('unprocessable', 'The group has no instances', { path: '/group' });
-  if (refs.faults[0])
-    throw new RequestError(
-      'unprocessable',
-      `It does not fit the schema of the model: ${refs.faults[0].path} ${refs.faults[0].message}`,
-      { faults: refs.faults },
-    );
+  refuseUnfit(refs.faults);
   const started: ExecutionEvent = {
     topic: 'actionStarted',
     data: {

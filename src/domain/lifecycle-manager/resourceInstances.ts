@@ -70,9 +70,8 @@ export type DataRefs = {
   readonly instanceData: InstanceData;
 };
 
-/** Throws `not_found` if the model does not exist, `unprocessable` with the paths if the data do not fit. */
-const refuseUnfit = ({ modelExists, faults }: Omit<DataRefs, 'instanceData'>): void => {
-  if (!modelExists) throw new RequestError('not_found', 'No such resource model', { path: 'model' });
+/** Throws `unprocessable` with the paths if the data do not fit the schema of the model. */
+export const refuseUnfit = (faults: readonly Fault[]): void => {
   if (faults[0])
     throw new RequestError(
       'unprocessable',
@@ -81,12 +80,18 @@ const refuseUnfit = ({ modelExists, faults }: Omit<DataRefs, 'instanceData'>): v
     );
 };
 
+/** Throws `not_found` if the model does not exist, else like `refuseUnfit`. */
+const refuseUnusable = ({ modelExists, faults }: DataRefs): void => {
+  if (!modelExists) throw new RequestError('not_found', 'No such resource model', { path: 'model' });
+  refuseUnfit(faults);
+};
+
 export const create = (
   _: InstanceState,
   { modelId, name, description = '' }: NewInstance & { readonly modelId: string },
   { refs }: Context<DataRefs>,
 ): readonly InstanceEvent[] => {
-  refuseUnfit(refs);
+  refuseUnusable(refs);
   return [{ topic: 'resourceInstanceCreated', data: { modelId, name, description, instanceData: refs.instanceData } }];
 };
 
@@ -95,7 +100,7 @@ export const replace = (
   { name, description = '' }: NewInstance,
   { refs }: Context<DataRefs>,
 ): readonly InstanceEvent[] => {
-  refuseUnfit(refs);
+  refuseUnusable(refs);
   const changes = changesBetween(content, { ...content, name, description, instanceData: refs.instanceData });
   return changes ? [{ topic: 'resourceInstanceChanged', data: changes.changed }] : [];
 };

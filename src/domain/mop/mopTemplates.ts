@@ -3,10 +3,10 @@ import { type Authored, authoredByPeople, authorsOf, type Person } from '../engi
 import { changesBetween, same } from '../engine/changes.ts';
 import type { Context, Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import type { Members } from '../engine/exactJson.ts';
 import { type Imported, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
+import type { Members } from '../engine/members.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';

@@ -1,3 +1,4 @@
+import { own } from '../engine/members.ts';
 import { step } from '../engine/pointer.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 
@@ -14,7 +15,7 @@ export const variablesIn = (texts: readonly string[]): readonly string[] => [
 ];
 
 const fault = (variables: Variables, name: string): string | undefined => {
-  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+  const value = own(variables, name);
   if (value === undefined) return `There is no variable ${JSON.stringify(name)}`;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
     return `The variable ${JSON.stringify(name)} is no text, number or truth value`;

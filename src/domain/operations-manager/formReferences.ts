@@ -1,4 +1,4 @@
-import { type Fault, RequestError } from '../engine/requestError.ts';
+import { type Fault, RequestError, refuseFaults } from '../engine/requestError.ts';
 
 /** The form of a trigger. */
 export type FormRef = {
@@ -27,8 +27,7 @@ export const refuseForms = (
       message: `No form has the name or id ${JSON.stringify(formId)}`,
       path: `${path}/formId`,
     }));
-  if (missing.length > 0)
-    throw new RequestError('not_found', missing.map(({ message }) => message).join('; '), { faults: missing });
+  refuseFaults('not_found', missing);
   const unfit: Fault[] = named.flatMap(
     ({ form, path }) => form?.faults.map((fault) => ({ ...fault, path: `${path}/formData${fault.path}` })) ?? [],
   );

@@ -33,7 +33,10 @@ export type JobEvent =
   | Event<'jobStarted', JobStarted>
   | Event<'jobPaused', Record<string, never>>
   | Event<'jobResumed', Record<string, never>>
-  /** `variables` are those of the worker's report. They are merged into the variables of the job. */
+  /**
+   * `variables`: the variables of the worker's report. They are added to the variables of the job, and replace those of
+   * the same name.
+   */
   | Event<'jobCompleted', { readonly variables: Variables }>
   | Event<'jobErrored', { readonly error: JobError }>
   | Event<'jobCanceled', Record<string, never>>;
@@ -138,7 +141,7 @@ const refuseEnded = ({ status }: JobState, id: string): void => {
 /** The access list that denies the actor access to the job, else an open one. */
 type Access = { readonly gbac: Gbac };
 
-/** `refs.variables` are those of the worker's report, with sealed secrets. */
+/** `refs.variables`: the variables of the worker's report, with sealed secrets. */
 export const complete = (
   state: JobState,
   _: unknown,

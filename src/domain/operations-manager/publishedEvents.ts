@@ -33,5 +33,5 @@ export const publish = (
   __: Context,
 ): readonly PublishedEvent[] => {
   refuseReserved(source, topic, { source: 'source', topic: 'topic' });
-  return [{ topic: topic, data: payload, source }];
+  return [{ topic, data: payload, source }];
 };

@@ -154,9 +154,10 @@ export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocum
 };
 
 /**
- * Returns a function that finds the installed version of a document: the mask keeps the secrets of that version. The
- * documents of a package must be given in order. Documents match only by id, or else by name. Otherwise a secret could
- * move to another resource, and so to other readers.
+ * Returns a function that finds the installed version of a document. A masked secret of the document keeps its value
+ * from there. Documents of one type match by id, without an id by name, and without a name by their index in the
+ * package. Each installed document is found once only, so the caller must pass the documents in the order of the
+ * package. A looser match could move a secret to another resource, and so to other readers.
  */
 export const matching = ({ imported }: PrebuiltState) => {
   const installed = new Map<string, Bundle['data'][]>();

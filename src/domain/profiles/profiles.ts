@@ -1,8 +1,9 @@
 import type { Admins } from '../authorization/admins.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets } from '../engine/secretFields.ts';
-import { type Members, merged, patchBetween } from './mergePatch.ts';
+import { merged, patchBetween } from './mergePatch.ts';
 import { type ProfileContent, profileDefaults } from './profileSchemas.ts';
 
 export type ProfileEvent =

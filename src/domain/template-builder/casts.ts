@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { numeral } from '../engine/exactJson.ts';
 import { RequestError } from '../engine/requestError.ts';
 
 /** The types to which `renderJinja2TemplateWithCast` casts a rendered text. */
@@ -7,8 +8,6 @@ export const castSchema = Type.Enum(['boolean', 'object', 'number', 'string'], {
   description: 'Type of the answer',
 });
 export type Cast = 'boolean' | 'object' | 'number' | 'string';
-
-const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
  * The JSON text of the value, for each type; undefined if the text is no such value. White space around the text is

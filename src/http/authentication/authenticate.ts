@@ -16,8 +16,6 @@ import { principals } from './principals.ts';
 import { tokens as tokensOf } from './tokens.ts';
 import { verifiedAccounts } from './verifiedAccounts.ts';
 
-export type { Principal };
-
 /** `authenticationProps` of the active profile (docs/profiles.md). */
 export type LoginSettings = {
   /** Members of these groups are admins; if empty, members of `admins`. The object stays the same until it changes. */

@@ -40,7 +40,8 @@ export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now 
   const verified = new LRUCache<string, { readonly known: Known; used: number }>({ max: 20_000 });
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
-  // SHA-512/256 is truncated, so its digest does not allow hashing to be continued; it needs no HMAC.
+  // A hash of key and text mostly needs HMAC: otherwise a digest can be continued to that of a longer text, without the
+  // key. SHA-512/256 needs none, because its digest is only a part of the state that this would take.
   const key = randomBytes(32).toString('hex');
   const keyed = (authorization: string): string => hash('sha512-256', key + authorization, 'base64url');
   const timeoutMs = (): number => settings().principalTimeout * 60_000;

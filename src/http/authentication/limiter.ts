@@ -30,7 +30,7 @@ const buckets = ({ burst, everyMs }: Allowance, now: () => number) => {
 
 type Options = { readonly now?: () => number; readonly pause?: (ms: number) => Promise<unknown> };
 
-const requestError = (ms: number): RequestError =>
+const limited = (ms: number): RequestError =>
   new RequestError('limited', 'Too many failed logins; try again later', { retryAfterSeconds: Math.ceil(ms / 1000) });
 
 /**
@@ -45,7 +45,7 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
 
   /** Waits for the network's turn in the account's lane, and then for `laneMs`. */
   const slowly = async (account: string, network: string): Promise<void> => {
-    const full = () => requestError(laneLength * laneMs);
+    const full = () => limited(laneLength * laneMs);
     if (!lanes.has(account) && lanes.size === mostLanes) throw full();
     const lane = lanes.get(account) ?? fairQueue({ atOnce: 1, mostWaiting: laneLength, full });
     lanes.set(account, lane);
@@ -65,7 +65,7 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
     ): Promise<T | undefined> => {
       const pair = `${network} ${account}`;
       const wait = Math.max(pairs.wait(pair), networks.wait(network));
-      if (wait > 0) throw requestError(wait);
+      if (wait > 0) throw limited(wait);
       const known = trusted.has(pair);
       const crowded = !known && accounts.wait(account) > 0;
       // The tokens are taken before the work. Otherwise a thousand simultaneous attempts would all pass.

@@ -21,7 +21,7 @@ const words: Readonly<Record<Code, string>> = {
   unavailable: 'A store cannot be reached, the answer takes too long, or the service is shutting down',
 };
 
-const bodyOf = (requestError: RequestError): Failure => JSON.parse(failureBody(requestError)) as Failure;
+const bodyOf = (error: RequestError): Failure => JSON.parse(failureBody(error)) as Failure;
 
 /** Example bodies of errors that tests do not provoke for each operation, made like the real ones. */
 const rare: Failures = {

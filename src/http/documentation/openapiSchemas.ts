@@ -1,3 +1,5 @@
+import { refTo } from './openapiParts.ts';
+
 /** A JSON Schema, or a part of one. */
 type Json = { [keyword: string]: unknown };
 
@@ -10,14 +12,12 @@ const maps = new Set(['properties', 'patternProperties']);
  * title.
  */
 export const schemaWriter = (components: Record<string, Json>): ((schema: object) => Json) => {
-  const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
-
   const keep = (name: string, written: Json): Json => {
     const known = components[name] ?? written;
     components[name] = known;
     if (JSON.stringify(known) !== JSON.stringify(written))
       throw new Error(`Two different schemas are called ${name}: give one of them another title`);
-    return refTo(name);
+    return refTo('schemas', name);
   };
 
   const writeEach = (schemas: Json): Json =>
@@ -31,7 +31,7 @@ export const schemaWriter = (components: Record<string, Json>): ((schema: object
   const write = (schema: object): Json => {
     const { $defs = {}, $id: _, $ref, ...rest } = schema as Json;
     for (const [name, defined] of Object.entries($defs as Record<string, object>)) keep(name, write(defined));
-    if ($ref !== undefined) return refTo(String($ref).replace(/^.*\//, ''));
+    if ($ref !== undefined) return refTo('schemas', String($ref).replace(/^.*\//, ''));
     const written: Json = {};
     for (const [keyword, value] of Object.entries(rest)) {
       if (data.has(keyword)) written[keyword] = value;

@@ -1,4 +1,4 @@
-import type { Request } from '../../commands/engine/handle.ts';
+import type { Request } from '../../commands/engine/requests.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { encodedTag, encodings } from './compression.ts';
 import type { Call } from './route.ts';
@@ -12,7 +12,8 @@ export const ifRevisionOf = ({ header }: Pick<Call, 'header'>): Request['ifRevis
     const revisions = match
       .split(',')
       .map((tag) => /^(?:W\/)?"(\d+)(?:-[0-9a-f]{8})?(?:-(?:br|gzip))?"$/.exec(tag.trim())?.[1]);
-    // Several tags, or a tag that this service did not make, never match: no resource has revision -1.
+    // -1 matches no resource, because revisions begin at 0. It stands for several tags, and for a tag that this service
+    // did not make.
     return revisions.length === 1 && revisions[0] !== undefined ? Number(revisions[0]) : -1;
   }
   return header('if-none-match') === '*' ? 'none' : undefined;

@@ -1,3 +1,4 @@
+import { isObject } from '../../domain/engine/members.ts';
 import type { Fault } from '../../domain/engine/requestError.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { checkJson } from './strictJson.ts';
@@ -117,10 +118,7 @@ const objectsOf = (text: string): readonly object[] | undefined => {
     const value: unknown = JSON.parse(text);
     checkJson(text);
     const objects = Array.isArray(value) ? value : [value];
-    return objects.length > 0 &&
-      objects.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
-      ? objects
-      : undefined;
+    return objects.length > 0 && objects.every(isObject) ? objects : undefined;
   } catch {
     return undefined;
   }

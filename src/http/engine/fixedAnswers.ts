@@ -27,10 +27,10 @@ export const preflight = (match: NonNullable<Match>): Outgoing => {
 };
 
 /** The answer for an error. `more` are additional headers. */
-export const refused = (requestError: RequestError, more: Readonly<Record<string, string>> = {}): Outgoing => {
-  const { code, retryAfterSeconds = code === 'unavailable' ? 1 : undefined } = requestError;
+export const refused = (error: RequestError, more: Readonly<Record<string, string>> = {}): Outgoing => {
+  const { code, retryAfterSeconds = code === 'unavailable' ? 1 : undefined } = error;
   const headers: Record<string, string> = { ...more };
   if (code === 'unauthenticated') headers['WWW-Authenticate'] = 'Basic realm="automation-platform", charset="UTF-8"';
   if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds);
-  return { status: statusOf[code], body: failureBody(requestError), headers };
+  return { status: statusOf[code], body: failureBody(error), headers };
 };

@@ -1,7 +1,8 @@
 import type { Aggregate } from '../../domain/engine/core.ts';
-import { exactText, type Members } from '../../domain/engine/exactJson.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
 import { exported, type Imported, type Words } from '../../domain/engine/importedDocuments.ts';
 import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
+import type { Members } from '../../domain/engine/members.ts';
 import type { Service } from './service.ts';
 
 /** The state of a resource that can be imported. */

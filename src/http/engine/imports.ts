@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import type { Request } from '../../commands/engine/handle.ts';
+import type { Request } from '../../commands/engine/requests.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { exactText, type Members } from '../../domain/engine/exactJson.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
+import type { Members } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { missingSecretsSchema } from '../../domain/engine/schemas.ts';
 import type { ActionRoute, Call } from './route.ts';

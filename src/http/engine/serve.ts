@@ -1,6 +1,7 @@
 import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { missing, type Request } from '../../commands/engine/handle.ts';
+import { missing } from '../../commands/engine/decide.ts';
+import type { Request } from '../../commands/engine/requests.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

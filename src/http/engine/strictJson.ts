@@ -139,8 +139,9 @@ const checkNumber = (levels: readonly Level[], text: string, start: number, end:
   const written = text.slice(start, end);
   const value = Number(written);
   if (!Number.isFinite(value)) refuse(levels, 'The number is too large');
-  // JSON writes numbers below 1e21 without exponent, even if they came with one. Such a number would be stored, but a
-  // client that sends it back would be refused.
+  // JavaScript would change an integer beyond 2^53-1. A number below 1e21 is refused even with an exponent:
+  // `JSON.stringify` writes it as plain digits, so a client that sends it back would be refused. From 1e21 on
+  // `JSON.stringify` writes an exponent.
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER && (Math.abs(value) < 1e21 || /^-?\d+$/.test(written)))
     refuse(levels, 'The integer is beyond 2^53-1');
 };

@@ -1,26 +1,17 @@
 import { componentCollections } from '../../commands/operations-manager/components.ts';
-import { documentIn, pageOf } from '../../projections/engine/documents.ts';
+import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { AutomationDoc } from '../../projections/operations-manager/automations.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { signing, withGroups } from '../authorization/people.ts';
 import type { Join } from '../engine/route.ts';
 
-const pageSize = 1000;
-
 const triggersOf = async (model: ReadStore, actionId: string): Promise<readonly TriggerDoc[]> => {
   const found: TriggerDoc[] = [];
-  for (;;) {
-    const { entries, total } = await pageOf(model, triggers, {
-      where: { field: 'actionId', op: 'equals', value: actionId },
-      sort: 'name',
-      order: 1,
-      skip: found.length,
-      limit: pageSize,
-    });
+  const ofAction = { field: 'actionId', op: 'equals', value: actionId } as const;
+  for await (const entries of pagesOf(model, triggers, { where: ofAction, sort: 'name', order: 1 }))
     found.push(...entries.map((entry) => documentIn(triggers, entry)));
-    if (entries.length === 0 || found.length >= total) return found;
-  }
+  return found;
 };
 
 /**

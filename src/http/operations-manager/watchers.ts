@@ -1,4 +1,4 @@
-import { documentIn, pageOf } from '../../projections/engine/documents.ts';
+import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
 import type { Page, ReadStore } from '../../projections/engine/port.ts';
 import { watchings } from '../../projections/operations-manager/watchings.ts';
 
@@ -10,8 +10,6 @@ type Part = {
   readonly left: ReadonlySet<string>;
 };
 
-const pageSize = 1000;
-
 const watchingOf = (entry: Page['entries'][number]): Part => {
   const { watched, left } = documentIn(watchings, entry);
   return { account: entry.id, revision: entry.revision, watched: new Set(watched), left: new Set(left) };
@@ -21,21 +19,12 @@ const watchingOf = (entry: Page['entries'][number]): Part => {
 const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | undefined): Promise<readonly Part[]> => {
   const known = new Map((await before?.catch(() => []))?.map((part) => [part.account, part]));
   const parts: Part[] = [];
-  for (;;) {
-    const { entries, total } = await pageOf(model, watchings, {
-      sort: 'account',
-      order: 1,
-      skip: parts.length,
-      limit: pageSize,
-    });
-    parts.push(
-      ...entries.map((entry) => {
-        const old = known.get(entry.id);
-        return old?.revision === entry.revision ? old : watchingOf(entry);
-      }),
-    );
-    if (entries.length === 0 || parts.length >= total) return parts;
-  }
+  for await (const entries of pagesOf(model, watchings, { sort: 'account', order: 1 }))
+    for (const entry of entries) {
+      const old = known.get(entry.id);
+      parts.push(old?.revision === entry.revision ? old : watchingOf(entry));
+    }
+  return parts;
 };
 
 const kept = new WeakMap<ReadStore, { readonly version: number; readonly parts: Promise<readonly Part[]> }>();

@@ -1,5 +1,6 @@
 import { type AccountContent, account } from '../../domain/authorization/accounts.ts';
 import { projection } from '../engine/define.ts';
+import { idOf } from '../engine/stamps.ts';
 
 /** An account as answers show it. Its password is in `credentials`. */
 export type Account = { readonly _id: string } & AccountContent & {
@@ -10,12 +11,11 @@ export type Account = { readonly _id: string } & AccountContent & {
 export const accounts = projection<Account>()(account, {
   collection: 'accounts',
   on: {
-    accountCreated: (_, { stream, data: { password: __, ...content }, metadata: { at } }) => ({
-      _id: stream.slice('account-'.length),
-      ...content,
-      created: at,
-      lastUpdated: at,
-    }),
+    accountCreated: (_, event) => {
+      const { password: __, ...content } = event.data;
+      const { at } = event.metadata;
+      return { _id: idOf(event), ...content, created: at, lastUpdated: at };
+    },
     accountUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
     accountPasswordSet: (doc, { metadata: { at } }) => doc && { ...doc, lastUpdated: at },
     accountDeleted: () => undefined,

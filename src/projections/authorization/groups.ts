@@ -1,5 +1,6 @@
 import { type GroupContent, group } from '../../domain/authorization/groups.ts';
 import { projection } from '../engine/define.ts';
+import { idOf } from '../engine/stamps.ts';
 
 export type Group = { readonly _id: string } & GroupContent & {
     readonly created: string;
@@ -9,12 +10,10 @@ export type Group = { readonly _id: string } & GroupContent & {
 export const groups = projection<Group>()(group, {
   collection: 'groups',
   on: {
-    groupCreated: (_, { stream, data, metadata: { at } }) => ({
-      _id: stream.slice('group-'.length),
-      ...data,
-      created: at,
-      lastUpdated: at,
-    }),
+    groupCreated: (_, event) => {
+      const { at } = event.metadata;
+      return { _id: idOf(event), ...event.data, created: at, lastUpdated: at };
+    },
     groupUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
     groupDeleted: () => undefined,
   },

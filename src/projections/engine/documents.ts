@@ -8,6 +8,22 @@ export const pageOf = <Sort extends string, Filter extends string>(
   query: Query<NoInfer<Sort>, NoInfer<Filter>>,
 ): Promise<Page> => model.list(collection, query);
 
+const pageLength = 1000;
+
+/** All entries that match, page by page. */
+export async function* pagesOf<Sort extends string, Filter extends string>(
+  model: Pick<ReadStore, 'list'>,
+  collection: Collection<never, Sort, Filter>,
+  query: Omit<Query<NoInfer<Sort>, NoInfer<Filter>>, 'skip' | 'limit'>,
+): AsyncGenerator<Page['entries']> {
+  for (let skip = 0; ; ) {
+    const { entries, total } = await pageOf(model, collection, { ...query, skip, limit: pageLength });
+    yield entries;
+    skip += entries.length;
+    if (entries.length === 0 || skip >= total) return;
+  }
+}
+
 /** Parses the document of an entry of this collection. */
 export const documentIn = <Doc>(_: Collection<Doc>, { text }: Pick<Entry, 'text'>): Doc => JSON.parse(text);
 

@@ -1,5 +1,6 @@
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { projection } from './define.ts';
+import { idOf } from './stamps.ts';
 
 export type ParkedReaction = {
   readonly event: string;
@@ -13,11 +14,7 @@ export type ParkedReaction = {
 export const parkedReactions = projection<ParkedReaction>()(parkedReaction, {
   collection: 'parkedReactions',
   on: {
-    reactionParked: (_, { stream, data, metadata }) => ({
-      event: stream.slice(stream.indexOf('-') + 1),
-      ...data,
-      at: metadata.at,
-    }),
+    reactionParked: (_, event) => ({ event: idOf(event), ...event.data, at: event.metadata.at }),
     reactionCompleted: () => undefined,
   },
   sorts: { at: ({ at }) => at },

@@ -1,8 +1,8 @@
 import { nameOf } from './define.ts';
+import type { StreamDocuments } from './documentsByStream.ts';
 import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
 import type { AllPendingChildren } from './pendingChildren.ts';
 import type { Change, Entry } from './port.ts';
-import type { StreamDocuments } from './units.ts';
 
 export type Log = (message: string, about: Record<string, unknown>) => void;
 

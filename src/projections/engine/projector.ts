@@ -1,11 +1,11 @@
 import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
+import { type LoadedDocument, newDocumentsByStream, type StreamDocuments } from './documentsByStream.ts';
 import { parkedSpec } from './parked.ts';
 import { type Log, newParking } from './parking.ts';
 import { newPendingChildren } from './pendingChildren.ts';
 import type { Change, CollectionSpec, Entry } from './port.ts';
-import { type LoadedDocument, newDocumentsByStream, type StreamDocuments } from './units.ts';
 
 /** All collections that the projections fill. */
 export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [
@@ -39,7 +39,7 @@ export const projector = (
   const parking = newParking(pendingChildren, log);
   const { parked, park } = parking;
   // The documents that had an event since the last drain, by stream.
-  const withEvents = new Map<string, StreamDocuments>();
+  const pendingStreams = new Map<string, StreamDocuments>();
 
   const step = (one: LoadedDocument, event: ReturnType<typeof decode>): void => {
     const { projection, id } = one;
@@ -56,34 +56,34 @@ export const projector = (
   };
 
   /** Parks the documents of a stream that lacks events: the remaining events do not give the resource's true state. */
-  const parkTampered = (unit: StreamDocuments, { stream, revision }: StoredEvent, next: number): void => {
+  const parkTampered = (ofStream: StreamDocuments, { stream, revision }: StoredEvent, next: number): void => {
     const reason = `Stream ${stream} goes on at revision ${revision}, where ${next} was to come`;
-    park(unit, reason, { touched: true });
+    park(ofStream, reason, { touched: true });
     onTampered(stream, reason);
   };
 
-  const advance = (unit: StreamDocuments, stored: StoredEvent): void => {
-    const next = (unit.revision ?? stored.revision - 1) + 1;
-    unit.revision = stored.revision;
+  const advance = (ofStream: StreamDocuments, stored: StoredEvent): void => {
+    const next = (ofStream.revision ?? stored.revision - 1) + 1;
+    ofStream.revision = stored.revision;
     if (stored.revision !== next) {
-      parkTampered(unit, stored, next);
+      parkTampered(ofStream, stored, next);
       return;
     }
     try {
       const event = decode(stored);
-      for (const one of unit.docs) step(one, event);
+      for (const one of ofStream.docs) step(one, event);
     } catch (error) {
-      park(unit, `${stored.type} at position ${stored.position}: ${String(error)}`);
+      park(ofStream, `${stored.type} at position ${stored.position}: ${String(error)}`);
     }
   };
 
   /** The changes of a stream's documents. */
-  const changesOf = (unit: StreamDocuments): readonly Change[] => {
-    const changed = (): Change[] => unit.docs.filter((one) => one.changed).map(changeOf);
+  const changesOf = (ofStream: StreamDocuments): readonly Change[] => {
+    const changed = (): Change[] => ofStream.docs.filter((one) => one.changed).map(changeOf);
     try {
       return changed();
     } catch (error) {
-      park(unit, `in words: ${String(error)}`);
+      park(ofStream, `in words: ${String(error)}`);
       return changed();
     }
   };
@@ -92,32 +92,32 @@ export const projector = (
     /** Forgets everything. `empty` says that the read store holds nothing, so that no document is looked up there. */
     reset: (empty: boolean, parkedBefore: ReadonlyMap<string, string> = new Map()): void => {
       documentsByStream.reset(empty);
-      withEvents.clear();
+      pendingStreams.clear();
       pendingChildren.reset();
       parking.reset(parkedBefore);
     },
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const stored of events) {
-        let unit = withEvents.get(stored.stream);
-        if (!unit) {
+        let ofStream = pendingStreams.get(stored.stream);
+        if (!ofStream) {
           const found = documentsByStream.before(stored);
-          unit = found instanceof Promise ? await found : found;
-          if (!unit) continue;
-          withEvents.set(stored.stream, unit);
+          ofStream = found instanceof Promise ? await found : found;
+          if (!ofStream) continue;
+          pendingStreams.set(stored.stream, ofStream);
         }
-        if (parked.size === 0 || !parked.has(unit.key)) advance(unit, stored);
+        if (parked.size === 0 || !parked.has(ofStream.key)) advance(ofStream, stored);
       }
     },
     drain: (): Change[] => {
       const changes: Change[] = [];
-      for (const [stream, unit] of withEvents) {
-        documentsByStream.keep(stream, unit);
-        changes.push(...changesOf(unit));
-        for (const one of unit.docs) one.changed = false;
+      for (const ofStream of pendingStreams.values()) {
+        documentsByStream.keep(ofStream);
+        changes.push(...changesOf(ofStream));
+        for (const one of ofStream.docs) one.changed = false;
       }
       pendingChildren.drain(changes);
       parking.drain(changes);
-      withEvents.clear();
+      pendingStreams.clear();
       return changes;
     },
     parked: (): ReadonlyMap<string, string> => parked,

@@ -63,7 +63,8 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered,
   model.onLost(endTerm);
   model.onMoved(onMoved);
 
-  const leadOnce = async (goesOn: () => void): Promise<void> => {
+  /** Leads, or watches the process that leads, until that changes. */
+  const runTerm = async (goesOn: () => void): Promise<void> => {
     term = new AbortController();
     const signal = AbortSignal.any([stop.signal, term.signal]);
     if (!(await leads())) return watch(signal, goesOn);
@@ -78,13 +79,13 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered,
     await project(signal, goesOn).finally(() => clearInterval(renewing));
   };
 
-  const leadAgainAndAgain = async (recovered: () => void): Promise<void> => {
+  const runTerms = async (recovered: () => void): Promise<void> => {
     const goesOn = (): void => {
       fault = undefined;
       recovered();
     };
     while (!stop.signal.aborted) {
-      await leadOnce(goesOn);
+      await runTerm(goesOn);
       await pause(shortestPauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   };
@@ -98,7 +99,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered,
   return {
     /** Starts to follow the log, or the process that leads. */
     start: (): void => {
-      done = supervise(leadAgainAndAgain, {
+      done = supervise(runTerms, {
         signal: stop.signal,
         pauseMs: shortestPauseMs,
         longestPauseMs,

@@ -57,18 +57,18 @@ export const redisReadStore = ({
   let shown = 0;
   let token = '';
 
-  const copy = nearCache(collections, {
+  const cache = nearCache(collections, {
     follow: (epoch, from) => step<Following | null>(scripts.follow, [epoch, String(from)]),
     scan: steps.scan,
   });
-  const { stateAt, getMany, list, idsNamed, holdBack } = redisReads({ steps, copy, readWaitMs });
+  const { stateAt, getMany, list, idsNamed, holdBack } = redisReads({ steps, cache, readWaitMs });
 
   /**
    * Applies the changes that were written since. Gives the checkpoint of the near cache; undefined if it must be
    * loaded.
    */
   const follow = async (): Promise<Checkpoint | undefined> => {
-    const state = (await copy.follow()) ? copy.at() : undefined;
+    const state = (await cache.follow()) ? cache.at() : undefined;
     return state && { position: state.position, event: state.event };
   };
 
@@ -86,7 +86,7 @@ export const redisReadStore = ({
         steps.found();
         return at;
       }
-      await copy.load(there);
+      await cache.load(there);
     }
     throw steps.refuse('The read models change faster than they can be loaded');
   };
@@ -94,8 +94,8 @@ export const redisReadStore = ({
   const apply = async (changes: readonly Change[], from: number, to: Checkpoint): Promise<boolean> => {
     const bare = changes.map(bareOf);
     checkStep(changes, from, to.position);
-    copy.collections.check(bare);
-    const state = copy.at();
+    cache.collections.check(bare);
+    const state = cache.at();
     if (!state) return false;
     // Only the near cache knows the documents of a part, so it must be at `from`.
     if (state.position !== from && changes.some(({ wholePart }) => wholePart)) return false;
@@ -108,10 +108,10 @@ export const redisReadStore = ({
         ...numbers,
         to.event,
         String(notices),
-        ...redisStep(changes, copy.collections),
+        ...redisStep(changes, cache.collections),
       ]);
       if (done !== 1) return false;
-      if (state.position === from) copy.advance(state, bare, to);
+      if (state.position === from) cache.advance(state, bare, to);
       return true;
     } finally {
       // The reads that waited go on first: they find Redis at this position before the next step moves it.
@@ -136,7 +136,7 @@ export const redisReadStore = ({
     },
     apply,
     async clear() {
-      await copy.load(stateOf(await step(scripts.clear, [newEpoch()])));
+      await cache.load(stateOf(await step(scripts.clear, [newEpoch()])));
     },
     shown: (position) => {
       shown = Math.max(shown, position);
@@ -151,10 +151,10 @@ export const redisReadStore = ({
     list: (collection, query) => list(shown, collection, query),
     guard(collection, id) {
       stateAt(shown);
-      const entry = copy.collections.of(collection).get(id);
+      const entry = cache.collections.of(collection).get(id);
       return entry && (entry.guard ?? null);
     },
-    version: (collection) => copy.collections.of(collection).version(),
+    version: (collection) => cache.collections.of(collection).version(),
     onLost: steps.onLost,
     onMoved: steps.onMoved,
     close: async () => steps.close(),

@@ -8,7 +8,7 @@ import type { RedisSteps } from './redisSteps.ts';
 
 type Needs = {
   readonly steps: Pick<RedisSteps, 'refuse' | 'refuseSpoilt' | 'step'>;
-  readonly copy: NearCache;
+  readonly cache: NearCache;
   /** How long a read waits for Redis, and for the near cache to reach the same position, in milliseconds. */
   readonly readWaitMs: number;
 };
@@ -21,7 +21,7 @@ type Read = readonly [
 ];
 
 /** Reads that find documents in the near cache and fetch their texts from Redis, both at the same position. */
-export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWaitMs }: Needs) => {
+export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, cache, readWaitMs }: Needs) => {
   let applying: Promise<void> | undefined;
 
   const read = async (epoch: string, what: 'texts' | 'whole', fields: readonly string[]) => {
@@ -35,7 +35,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
    * The state of the near cache. Throws if it is before `least`; the runner passes 0 and so may read an older state.
    */
   const stateAt = (least: number): State => {
-    const state = copy.at();
+    const state = cache.at();
     if (!state) throw refuse('The read models are not loaded');
     if (state.position < least) throw new NotReadable('The read models are being made anew');
     return state;
@@ -54,7 +54,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
       const { position, texts } = await read(state.epoch, 'texts', fields);
       if (position === state.position) return { found, texts };
       if (position < state.position || Date.now() > until) throw refuse('The read models are behind');
-      if (!applying && copy.at() === state && !(await copy.follow())) throw refuse('The read models have moved on');
+      if (!applying && cache.at() === state && !(await cache.follow())) throw refuse('The read models have moved on');
     }
   };
 
@@ -65,7 +65,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
       collection: string,
       ids: readonly string[],
     ): Promise<readonly (Entry | undefined)[]> => {
-      copy.collections.of(collection);
+      cache.collections.of(collection);
       const state = stateAt(least);
       const { position, texts, rests } = await read(
         state.epoch,
@@ -81,7 +81,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
     },
     list: async (least: number, collection: string, query: Query): Promise<Page> => {
       const { found, texts } = await agreed(least, () => {
-        const page = copy.collections.of(collection).page(query);
+        const page = cache.collections.of(collection).page(query);
         return { found: page, fields: page.entries.map(({ id }) => fieldOf(collection, id)) };
       });
       const entries = found.entries.map(({ id, revision }, n) => {
@@ -92,7 +92,10 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
       return { total: found.total, entries };
     },
     idsNamed: async (least: number, collection: string, name: string): Promise<readonly string[]> => {
-      const { found } = await agreed(least, () => ({ found: copy.collections.of(collection).named(name), fields: [] }));
+      const { found } = await agreed(least, () => ({
+        found: cache.collections.of(collection).named(name),
+        fields: [],
+      }));
       return found.map(({ id }) => id);
     },
     /** Makes reads of the near cache wait until the returned function is called. */

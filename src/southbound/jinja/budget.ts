@@ -1,20 +1,20 @@
 import { limitError } from './errors.ts';
 
-/** The most that one render may use. */
+/** The limits of one render. */
 export const limits = {
   /** Milliseconds of processor time. */
   processorMs: 1000,
-  /** Nodes evaluated, items passed, and work in proportion to the size of the values. */
+  /** Nodes that are evaluated, items that are passed, and work in proportion to the size of values. */
   steps: 5_000_000,
   /** Characters or elements of one value. */
   size: 8 * 1024 * 1024,
-  /** Characters or elements of all values made. */
+  /** Characters or elements of all values that the render makes. */
   made: 256 * 1024 * 1024,
   /** Bits of one integer. */
   bits: 1024 * 1024,
-  /** Characters printed; bytes are counted at the end. */
+  /** Characters that are printed. At the end the same limit holds for the bytes. */
   output: 4 * 1024 * 1024,
-  /** Macros and recursive loops within each other. */
+  /** Levels of macros and recursive loops within each other. */
   depth: 150,
   /** Templates within each other, by `include`, `import` and `extends`. */
   nesting: 16,
@@ -22,21 +22,21 @@ export const limits = {
   templates: 100,
 } as const;
 
-/** Counts what a render uses; each function throws when its limit is passed. */
+/** Counts how much one render uses. Each function throws when its limit is passed. */
 export type Budget = {
   step(count?: number): void;
-  /** Before a value of so many characters or elements is made. */
+  /** Call this before a value of so many characters or elements is made. */
   make(size: number | bigint): void;
-  /** Checks that a growing value is not too large yet. `make` counts its parts. */
+  /** Checks that a growing value is not too large yet. `make` counts the parts of the value. */
   fits(size: number): void;
-  /** Before an integer of so many bits is made. */
+  /** Call this before an integer of so many bits is made. */
   bits(count: number | bigint): void;
   print(characters: number): void;
-  /** Runs something one level deeper. */
+  /** Does the work one level deeper. */
   deeper<T>(work: () => T): T;
 };
 
-/** Steps between two looks at the processor time. */
+/** Steps between two checks of the processor time. */
 const looksEvery = 1000;
 
 /** `begun`: processor time when the rendering began. */

@@ -6,17 +6,20 @@ import type { Message, Outcome, Work } from './protocol.ts';
 import { hold, startEngine } from './startEngine.ts';
 
 export type EngineLimits = {
-  /** Heap. */
+  /** The limit of the heap. */
   readonly megabytes: number;
-  /** Processor time that one work may take. */
+  /** Milliseconds of processor time that one work may take. */
   readonly processorMs: number;
-  /** Time that one work may take in any case: the machine may have little of it to give. */
+  /**
+   * Milliseconds of real time that one work may take. This is longer, because a busy machine may give the work little
+   * processor time.
+   */
   readonly wallMs: number;
 };
 
 /**
- * Why there is no outcome. `late`: one of the times is over; `ended`: the process has ended by itself; `dropped`:
- * nobody waits for the outcome any more.
+ * Why there is no outcome. `late`: a time limit has passed. `ended`: the process has ended by itself. `dropped`: no
+ * caller waits for the outcome any more.
  */
 type Cut = 'late' | 'ended' | 'dropped';
 
@@ -86,7 +89,7 @@ const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: 
     const wall = (): number => performance.now() - begun;
     const used = (): number => {
       const now = processorMs(child.pid);
-      // Where the processor time is not known, the clock's time counts instead.
+      // Where the processor time is not known, real time counts instead.
       return now === undefined || usedBefore === undefined ? wall() : now - usedBefore;
     };
     const look = (): void => {
@@ -132,6 +135,6 @@ const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: 
     hold(child, true);
     child.on('message', onMessage).on('exit', onExit);
     signal.addEventListener('abort', onAbort);
-    // If the work cannot be sent any more, the process has ended: `onExit` settles it.
+    // If the work cannot be sent, the process has ended, and `onExit` settles the promise.
     child.send(work, () => undefined);
   });

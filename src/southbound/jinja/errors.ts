@@ -1,4 +1,6 @@
-/** An error that Python or Jinja2 would raise while a template renders, with the name of its type there. */
+/**
+ * An error that Python or Jinja2 would raise while a template renders. `type` is the name of the error's class there.
+ */
 export class PythonError extends Error {
   readonly type: string;
 
@@ -30,12 +32,12 @@ export const undefinedError = (message: string): PythonError => new PythonError(
 /** A limit of this engine was reached. */
 export const limitError = (message: string): PythonError => new PythonError('Limit', message);
 
-/** Whether an error is one of these types of Python. */
+/** Whether an error has one of these types of Python. */
 export const isRaised = (error: unknown, ...types: string[]): boolean =>
   error instanceof PythonError && types.includes(error.type);
 
 const selfExplaining = ['TemplateSyntaxError', 'UndefinedError', 'Limit'];
 
-/** The reason as the caller of the service reads it. */
+/** The reason of an error for the caller of the service. */
 export const reasonOf = ({ type, message }: PythonError): string =>
   selfExplaining.includes(type) ? message : `${type}: ${message}`;

@@ -22,7 +22,7 @@ import {
   type Value,
 } from './values/values.ts';
 
-/** The arguments of a call, with those of `*` and `**` in their place. */
+/** Evaluates the arguments of a call, including those that `*` and `**` add. */
 export const argumentsOf = (
   run: Run,
   scope: Scope,
@@ -47,7 +47,7 @@ export const argumentsOf = (
   return [given, named];
 };
 
-/** Calls a value. */
+/** Calls a value. Throws as Python does when it cannot be called. */
 export const callValue = (run: Run, callee: Value, args: readonly Value[], kwargs: Kwargs): Value => {
   if (isUndefined(callee)) throw undefinedError(callee.message);
   if (!isThing(callee) || !callee.call) throw typeError(`'${typeName(callee)}' object is not callable`);
@@ -85,7 +85,7 @@ const applied = (run: Run, scope: Scope, node: Applied): Value => {
   return node.node === 'filter' ? run.filter(node.name, of, args, kwargs) : run.test(node.name, of, args, kwargs);
 };
 
-/** `a < b < c`: each comparison with the operand before it, until one does not hold. */
+/** `a < b < c`: compares each operand with the one before it, until a comparison does not hold. */
 const chained = (run: Run, scope: Scope, { first, rest }: Extract<Expression, { node: 'compare' }>): boolean => {
   let left = evaluate(run, scope, first);
   for (const [operator, part] of rest) {

@@ -60,7 +60,7 @@ const assign = (run: Run, scope: Scope, target: Target, value: Value): void => {
   }
 };
 
-/** The text of a body, as a value. */
+/** Runs a body and returns its text as a value. */
 const captured = (rendering: Rendering, scope: Scope, body: Body): string => {
   const { run } = rendering;
   const into = newSink(run, run.budget.make);
@@ -75,7 +75,7 @@ const filtered = (run: Run, scope: Scope, node: FilterNode, text: string): Value
   return run.filter(node.name, of, args, kwargs);
 };
 
-/** The items that pass the loop's own test, one by one. */
+/** Yields the items that pass the loop's own test. */
 function* chosen(run: Run, scope: Scope, { target, test }: Node<'for'>, over: Value): Generator<Value> {
   for (const item of each(run, over)) {
     const inner = innerScope(scope);
@@ -89,7 +89,7 @@ type Repetition = {
   readonly scope: Scope;
   readonly over: Value;
   readonly into: Sink;
-  /** 0 for a loop that is not within itself. */
+  /** 0 for a loop that does not recurse, and one more for each recursion. */
   readonly depth: number;
 };
 
@@ -165,7 +165,7 @@ const set = ({ run, context }: Rendering, scope: Scope, target: Target, value: V
   if (scope === context.root) for (const name of namesIn(target)) context.imported.delete(name);
 };
 
-/** Does one statement. */
+/** Runs one statement. Returns `break` or `continue` if the statement ends the body so. */
 const act = (rendering: Rendering, node: Statement, scope: Scope, into: Sink): Ending => {
   const { run } = rendering;
   run.budget.step();

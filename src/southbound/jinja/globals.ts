@@ -114,7 +114,7 @@ const lipsum = callable('function', '<function lipsum>', () => {
   throw typeError(`${textRepr('lipsum')} is not supported: the same template and variables give the same text`);
 });
 
-/** The names that every template knows. */
+/** The names that every template knows, with their values. */
 export const globals: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['range', range],
   ['dict', dict],

@@ -13,14 +13,17 @@ import {
   type Value,
 } from './values/values.ts';
 
-/** A running loop: the next item (JavaScript's undefined at the end), and `loop` as its body sees it. */
+/**
+ * A running loop. `next` returns the next item, or JavaScript's undefined at the end. `seen` is the variable `loop` of
+ * the body.
+ */
 export type Loop = { readonly next: () => Value | undefined; readonly seen: Thing };
 
-/** The items of a loop. A template may look ahead of the current one. */
+/** The items of a loop. A template may look at items after the current one. */
 type Items = {
   readonly next: () => Value | undefined;
   readonly peek: () => Value | undefined;
-  /** How many there are in all, when `passed` of them have been taken. */
+  /** The number of all items. The caller has taken `passed` of them. */
   readonly count: (passed: number) => number;
 };
 
@@ -51,7 +54,8 @@ const itemsOf = (run: Run, over: Value): Items => {
 };
 
 /**
- * `depth` is 0 for a loop that is not within itself. `again` renders a recursive loop over something else.
+ * Starts a loop over the items of a value. `depth` is 0 for a loop that does not recurse. `again` renders a recursive
+ * loop over other items.
  */
 export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Value) => Value) | undefined): Loop => {
   const items = itemsOf(run, over);

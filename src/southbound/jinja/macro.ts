@@ -15,12 +15,12 @@ import {
   type Value,
 } from './values/values.ts';
 
-/** A macro, or the body of a call block, which is handed over as `caller` and has no name. */
+/** A macro, or the body of a call block. The body of a call block becomes `caller` and has no name. */
 type Macro = {
   readonly name: string | undefined;
   readonly signature: Signature;
   readonly outer: Scope;
-  /** The text of the body in a scope. */
+  /** Renders the body in a scope. */
   readonly render: (scope: Scope, body: Signature['body']) => string;
 };
 
@@ -29,11 +29,11 @@ type DefinedMacro = Macro & Pick<Run, 'escaping' | 'template'>;
 
 const shownName = ({ name }: Macro): string => (name === undefined ? 'None' : textRepr(name));
 
-/** Whether a macro has a special name: its body reads the name, and no parameter is called so. */
+/** Whether a macro gets a special name: its body reads the name, and no parameter has this name. */
 const catches = ({ signature }: Macro, special: string): boolean =>
   signature.uses.has(special) && !signature.parameters.includes(special);
 
-/** Sets `caller`, `kwargs` and `varargs`, or refuses the arguments that no parameter takes. */
+/** Sets `caller`, `kwargs` and `varargs`. Throws for arguments without a parameter, unless these names take them. */
 const takeRest = (macro: Macro, scope: Scope, args: readonly Value[], rest: Map<string, Value>): void => {
   const { parameters } = macro.signature;
   if (catches(macro, 'caller')) {
@@ -56,7 +56,7 @@ const takeRest = (macro: Macro, scope: Scope, args: readonly Value[], rest: Map<
     throw typeError(`macro ${shownName(macro)} takes not more than ${parameters.length} argument(s)`);
 };
 
-/** Sets the parameters. A default sees the parameters before it. */
+/** Sets the parameters. The default of a parameter can read the parameters before it. */
 const setParameters = (run: Run, macro: Macro, scope: Scope, given: readonly (Value | undefined)[]): void => {
   const { parameters, defaults } = macro.signature;
   const preset = (parameter: string, i: number): Value => {

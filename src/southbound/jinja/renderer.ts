@@ -9,7 +9,7 @@ import { type Assignment, type EngineProcess, engineProcess } from './engineProc
 import type { Texts } from './library.ts';
 
 const mostMs = templateLimits.processorMs;
-// The interpreter says by itself that its time is over, unless it is held up within one step.
+// The interpreter itself ends a render whose time is over. These limits are for a render that stays within one step.
 const limits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
 const places = Math.min(4, Math.max(2, availableParallelism()));
 const express = 2;
@@ -40,9 +40,9 @@ const supplier = (find: Rendering['find']): Assignment['supply'] => {
 };
 
 /**
- * Jinja2 in processes of its own, which start when there is work for them. Accounts take fair turns. A render has a
- * second of processor time, 64 MiB and the interpreter's own budgets; an engine that does not keep to them is killed,
- * and so is one whose render nobody waits for any more. When too many wait: `limited`.
+ * Renders Jinja2 in separate processes, which start when there is work for them. Accounts take fair turns. A render has
+ * a second of processor time, 64 MiB and the interpreter's own budgets. An engine that passes its limits is killed, and
+ * so is an engine when no caller waits for its render any more. When too many renders wait, `limited` is thrown.
  */
 export const jinjaRenderer = (): Renderer => {
   const idle: EngineProcess[] = Array.from({ length: places + express }, () => engineProcess(limits));
@@ -72,7 +72,7 @@ export const jinjaRenderer = (): Renderer => {
   const begin = async (assignment: Assignment, { account, signal }: Rendering): Promise<string> => {
     signal.throwIfAborted();
     if (closed) throw shuttingDown;
-    // Not AbortSignal.any: with a source that lasts as long as the process it leaks.
+    // AbortSignal.any would leak memory here, because its source lives as long as the process.
     const aborting = new AbortController();
     const abort = (): void => aborting.abort(signal.reason);
     signal.addEventListener('abort', abort, { once: true });

@@ -1,6 +1,6 @@
 import type { Value } from './values/values.ts';
 
-/** The names of a scope and their values. A name that is not here is looked up in the outer scope. */
+/** The names of a scope and their values. Other names are looked up in the outer scope. */
 export type Scope = { readonly names: Map<string, Value>; readonly outer: Scope | undefined };
 
 export const innerScope = (outer: Scope | undefined, names = new Map<string, Value>()): Scope => ({ names, outer });

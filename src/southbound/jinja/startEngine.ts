@@ -5,9 +5,9 @@ import { extname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * Starts the engine as a process of its own with a bounded heap, and waits until it takes work. It is no thread: a
- * thread that runs out of memory can end the whole process. The engine gets neither the environment nor the output of
- * the service, and cannot turn text into code.
+ * Starts the engine as a separate process with a limited heap. `ready` resolves when the engine can render. A thread
+ * would not do, because a thread without memory can end the whole process. The engine gets neither the environment nor
+ * the output of the service, and it cannot turn text into code.
  */
 export const startEngine = (megabytes: number): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
   const type = extname(import.meta.url);
@@ -19,7 +19,7 @@ export const startEngine = (megabytes: number): { readonly engine: ChildProcess;
     ],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // No JSON, whose names Node itself may misread (soundJson.ts).
+    // This is not JSON, because Node may misread some member names of JSON (soundJson.ts).
     serialization: 'advanced',
   });
   const ended = once(engine, 'exit').then(([code, signal]) => {
@@ -28,7 +28,7 @@ export const startEngine = (megabytes: number): { readonly engine: ChildProcess;
   return { engine, ready: Promise.race([once(engine, 'message'), ended]) };
 };
 
-/** Lets the process of the service end, or not, while the engine is there. */
+/** With `holding`, the engine keeps the process of the service alive. Without it, the process may end. */
 export const hold = (engine: ChildProcess, holding: boolean): void => {
   for (const handle of [engine, engine.channel]) {
     if (holding) handle?.ref();

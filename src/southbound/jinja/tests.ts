@@ -38,7 +38,7 @@ const iterable = (value: Value): boolean => {
   return value.kind !== 'thing' || value.type === 'LoopContext';
 };
 
-/** The name that is looked up in a table. Python raises an error for a value that cannot be a key. */
+/** The name for a look-up in a table. Python raises an error for a value that cannot be a key. */
 const tableName = (value: Value): string => {
   keyOf(value);
   return textOf(value) ?? '';

@@ -2,15 +2,18 @@ import { type Metadata, status } from '@grpc/grpc-js';
 import { Fault } from './faults.ts';
 
 /**
- * The permissions of this protocol: reading, writing the platform's own streams as another of its nodes, writing all
- * others.
+ * The permissions of this protocol: to read the log, to write the platform's own streams as another of its nodes, and
+ * to write all other streams.
  */
 export type Method = 'readLog' | 'writeLog' | 'writeStreams';
 
-/** The rights of a caller. */
+/** Whether a caller has a permission. */
 export type May = (method: Method) => boolean;
 
-/** The rights of a caller at this moment. Asked as often as needed. Rejects when the caller may not even log in. */
+/**
+ * Returns the present rights of a caller. It is called before each action, because rights change. Rejects when the
+ * caller may no longer log in.
+ */
 export type Rights = () => May | Promise<May>;
 
 /** Identifies the caller. Rejects with `RequestError`: `unauthenticated`, `limited` or `unavailable`. */
@@ -25,7 +28,7 @@ const addressOf = (peer: string): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/^::ffff:(?=.*\.)/, '');
 
-/** The rights of the caller of a call. Without HTTP Basic nobody is asked. */
+/** Identifies the caller of a call. Without HTTP Basic it throws, and does not call `authorize`. */
 export const rightsOf = async (call: Call, authorize: Authorize): Promise<Rights> => {
   const [authorization] = call.metadata.get('authorization');
   if (typeof authorization !== 'string' || !/^basic /i.test(authorization))

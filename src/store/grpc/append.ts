@@ -25,7 +25,7 @@ const success = ({ revision, position }: Appended): AppendResp => {
 };
 
 /**
- * Append: first the options, then the events one by one. They are stored together when the caller has ended, if the
+ * Append: the caller sends the options, then the events one by one. After the last one they are stored together, if the
  * caller still has the right.
  */
 export const append = async (
@@ -53,7 +53,7 @@ export const append = async (
   }
 };
 
-/** Delete and Tombstone: where the event is that says so. */
+/** Delete and Tombstone. Returns the place of the event that marks the delete. */
 export const remove = async (
   request: DeleteReq | TombstoneReq,
   rights: Rights,

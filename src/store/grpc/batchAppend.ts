@@ -42,7 +42,7 @@ const isLate = (options: BatchAppendReq.Options): boolean => {
   return deadline !== undefined && deadline.getSeconds() * 1000 + deadline.getNanos() / 1e6 < Date.now();
 };
 
-/** The answer to a batch, which repeats what the batch expected. */
+/** The answer to a batch. It repeats the stream and the expected revision of the batch. */
 const answerTo = (request: BatchAppendReq, options: BatchAppendReq.Options): BatchAppendResp => {
   const answer = new streams.BatchAppendResp().setCorrelationId(request.getCorrelationId());
   if (options.hasStreamIdentifier()) answer.setStreamIdentifier(options.getStreamIdentifier());
@@ -60,8 +60,9 @@ type Needs = {
 };
 
 /**
- * BatchAppend: many appends in one call, each in one or several messages with its correlation id. They begin in the
- * order of their last messages, and are answered when they are stored. A log that cannot be reached ends the call.
+ * BatchAppend: many appends in one call. Each append comes in one or several messages with its correlation id. The
+ * appends begin in the order of their last messages. Each is answered when it is stored or refused. If the log cannot
+ * be reached, the call ends.
  */
 export const batchAppend = async (
   call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>,
@@ -99,7 +100,8 @@ export const batchAppend = async (
       );
     } catch (error) {
       const fault = faultOf(error, report);
-      // The protocol has no name for this. The call ends, since the outcome of its other appends is unknown as well.
+      // The protocol has no name for this error. The call ends, because the outcome of its other appends is unknown as
+      // well.
       if (fault.code === status.UNAVAILABLE) throw fault;
       answer.setError(failed(fault));
     }
@@ -125,7 +127,7 @@ export const batchAppend = async (
     batch.events.take(request.getProposedMessagesList());
     if (request.getIsFinal()) {
       open.delete(id);
-      // Asked for each one: a call may go on for days.
+      // The rights are checked for each batch, because a call may go on for days.
       begin(request, batch, await rights());
     } else if ([...open.values()].reduce((sum, { events }) => sum + events.size(), 0) > mostOpenBytes) {
       throw exhausted(`Unfinished batches may hold ${mostOpenBytes} bytes together`);

@@ -2,7 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const longestMs = 10;
 
-/** To be awaited again and again in a long work: now and then it lets others have their turn. */
+/**
+ * Returns a function for loops with much work. A loop awaits it in each round: after 10 milliseconds of work it lets
+ * the event loop run.
+ */
 export const breather = (): (() => Promise<void> | undefined) => {
   let began = performance.now();
   return () => {

@@ -35,7 +35,7 @@ export async function* messagesOf<T>(
 export type Answering<T> = {
   /** Aborts when the caller is gone, the server stops, or `fail` is called. `reason` is the fault. */
   readonly signal: AbortSignal;
-  /** Resolves when the caller keeps up. Throws the reason when the call has ended. */
+  /** Sends a message. Resolves when the caller keeps up. Throws the reason when the call has ended. */
   send(message: T): Promise<void>;
   /** Ends the call with an error. */
   fail(error: unknown): void;
@@ -43,7 +43,8 @@ export type Answering<T> = {
   watch(check: () => Promise<void>): void;
 };
 
-// A caller who loses the right to read gets nothing more after a second.
+// The interval of the checks, in milliseconds. It must be so short that a caller who loses the right to read gets
+// nothing more after a second.
 const watchMs = 400;
 
 const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (error: unknown) => void): void => {
@@ -60,7 +61,7 @@ const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (erro
   signal.addEventListener('abort', () => clearInterval(timer));
 };
 
-/** The running calls that answer with many messages. Each ends with its work, and all end with the server. */
+/** Runs the calls that answer with many messages. Each call ends with its work, and all calls end with the server. */
 export const answeringCalls = (report: (error: unknown) => void) => {
   const underWay = new Set<(error: unknown) => void>();
 
@@ -68,7 +69,7 @@ export const answeringCalls = (report: (error: unknown) => void) => {
     call: ServerWritableStream<unknown, T> | ServerDuplexStream<unknown, T>,
     work: (answering: Answering<T>) => Promise<void>,
   ): Promise<void> => {
-    // The types of grpc-js name no common type of the two calls.
+    // grpc-js has no common type for the two kinds of calls.
     const stream = call as unknown as Writable;
     const life = new AbortController();
     const { signal } = life;
@@ -115,7 +116,7 @@ export const answeringCalls = (report: (error: unknown) => void) => {
 
   return {
     answer,
-    /** Ends all that are under way. */
+    /** Ends all calls under way. */
     stop: (): void => {
       for (const fail of underWay) fail(new Fault(status.UNAVAILABLE, 'The server is stopping'));
     },

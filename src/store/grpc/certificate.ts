@@ -6,18 +6,19 @@ import { join } from 'node:path';
 import { makeFolder } from '../folders.ts';
 import { issueServer, makeAuthority, ourName, type Pair } from './certificateMaking.ts';
 
-/** Addresses to listen on that stand for all of this machine's. */
+/** The addresses that stand for all addresses of this machine. */
 export const everywhere: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-/** The file in the folder that clients get: the authority to trust. */
+/** The file that clients get: the certificate of the authority to trust. */
 export const authorityFile = (folder: string): string => join(folder, 'esdb-authority.pem');
 
 type Log = (message: string, about: Record<string, unknown>) => void;
 
 /**
- * The certificate of the server and its key, PEM. This service's own authority issues it. Both lie in a folder. The
- * authority is made once and kept, because clients get its certificate. The server's certificate is issued again when
- * clients cannot use it: it is expired, from another authority, or lacks a name by which clients reach this machine.
+ * Returns the server's certificate and its key as PEM, from a folder. This service's own authority issues the
+ * certificate. The authority is in the same folder. It is made once and kept, because clients get its certificate. The
+ * server's certificate is issued again when clients cannot use it: it is expired, comes from another authority, or
+ * lacks a name by which clients reach this machine.
  */
 export const ownCertificate = async (folder: string, host: string, log: Log): Promise<Pair> => {
   const authority = { cert: authorityFile(folder), key: join(folder, 'esdb-authority-key.pem') };
@@ -46,7 +47,10 @@ const checkOurs = (file: string): void => {
   throw new Error(`${file} was not made by this service; name it with TLS_CERT_FILE, or remove it`);
 };
 
-/** The certificate of earlier versions: authority and server in one. Clients trust it, so it becomes the authority. */
+/**
+ * Earlier versions had one certificate as authority and server. Clients trust it, so it becomes the authority.
+ * Undefined when there is none, or when it cannot be used.
+ */
 const adopted = (earlier: Pair, authority: string, log: Log): Pair | undefined => {
   if (earlier.cert === '') return undefined;
   if (!certificateIn(earlier.cert)?.ca || faultOf(earlier)) {
@@ -61,7 +65,7 @@ const adopted = (earlier: Pair, authority: string, log: Log): Pair | undefined =
   return earlier;
 };
 
-/** Writes a pair of files. The certificate comes last, so that it never lies there without its key. */
+/** Writes a pair of files. The certificate is written last, so that there is never a certificate without its key. */
 const keep = (files: Pair, { cert, key }: Pair): void => {
   for (const [file, text, mode] of [
     [files.key, key, 0o600],
@@ -87,7 +91,7 @@ const certificateIn = (text: string): X509Certificate | undefined => {
 
 const isOver = ({ validTo }: X509Certificate): boolean => new Date(validTo).getTime() < Date.now();
 
-/** Why a certificate and its key cannot be used. */
+/** Why a certificate and its key cannot be used; undefined when they can. */
 const faultOf = ({ cert, key }: Pair): string | undefined => {
   const certificate = certificateIn(cert);
   if (!certificate) return 'cannot be read';
@@ -99,7 +103,7 @@ const faultOf = ({ cert, key }: Pair): string | undefined => {
   }
 };
 
-/** Whether a server can show the certificate to clients that trust the authority and call it by any of the names. */
+/** Whether clients that trust the authority accept the certificate under each of the names. */
 const serves = (pair: Pair, authorityText: string, names: readonly string[]): boolean => {
   const [certificate, authority] = [certificateIn(pair.cert), certificateIn(authorityText)];
   if (!certificate || !authority || faultOf(pair) || certificate.ca || isOver(authority)) return false;

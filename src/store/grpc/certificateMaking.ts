@@ -3,12 +3,12 @@ import { isIP } from 'node:net';
 /** A certificate and its private key, PEM. */
 export type Pair = { readonly cert: string; readonly key: string };
 
-/** How the subject of every certificate begins that is made here. */
+/** The beginning of the subject of every certificate that is made here. */
 export const ourName = 'CN=automation-platform';
 
 const years = 10;
 
-/** From yesterday on, since clocks differ. */
+/** Validity begins a day ago, because clocks differ. */
 const validity = () => {
   const notBeforeDate = new Date(Date.now() - 24 * 3600_000);
   const notAfterDate = new Date(notBeforeDate);
@@ -20,7 +20,7 @@ const common = { keyType: 'ec', algorithm: 'sha256' } as const;
 
 const named = (what: string) => [{ name: 'commonName', value: `automation-platform ${what}` }];
 
-/** A new authority. */
+/** Makes an authority, which signs its own certificate. */
 export const makeAuthority = async (): Promise<Pair> => {
   // Seldom needed, and slow to load.
   const { generate } = await import('selfsigned');
@@ -35,7 +35,9 @@ export const makeAuthority = async (): Promise<Pair> => {
   return { cert: made.cert, key: made.private };
 };
 
-/** A new certificate of a server for names and addresses, followed by that of its authority. */
+/**
+ * Makes a certificate of a server for names and addresses. The certificate of its authority follows in the same text.
+ */
 export const issueServer = async (authority: Pair, names: readonly string[]): Promise<Pair> => {
   const { generate } = await import('selfsigned');
   const made = await generate(named('log'), {

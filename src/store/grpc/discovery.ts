@@ -5,7 +5,7 @@ import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { uuidOf } from './messages.ts';
 
-/** Version of EventStoreDB whose protocol this is. */
+/** The version of EventStoreDB whose protocol this server speaks. */
 const protocolVersion = '24.2.0';
 
 /** ServerFeatures: the methods of Streams, in lower case as EventStoreDB has them. */
@@ -17,7 +17,7 @@ export const supportedMethods = (): SupportedMethods =>
     }),
   );
 
-/** Gossip: one member, which leads. */
+/** Gossip: this server is the only member and the leader. */
 export const cluster = (id: string, { host, port }: { readonly host: string; readonly port: number }): ClusterInfo =>
   new gossip.ClusterInfo().setMembersList([
     new gossip.MemberInfo()

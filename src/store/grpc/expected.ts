@@ -34,10 +34,10 @@ export const expectedIn = (options: AppendReq.Options | DeleteReq.Options | Tomb
 export const expectedInBatch = (options: BatchAppendReq.Options): Expected =>
   options.hasStreamPosition() ? revisionIn(options.getStreamPosition()) : wordIn(options);
 
-// EventStoreDB's numbers of the words.
+// EventStoreDB's numbers for these words.
 const numbers = { any: -2, no_stream: -1, stream_exists: -4 };
 
-/** The fault of a stream that is at another revision. `actual` is -1 when there is no such stream. */
+/** The fault when a stream is at another revision. `actual` is -1 when there is no such stream. */
 export const wrongVersion = (
   operation: 'Append' | 'Delete',
   stream: string,
@@ -64,7 +64,7 @@ export const wrongVersion = (
   );
 };
 
-/** The same as the answer to an append. */
+/** The same fault as an answer to Append, which has its own message for it. */
 export const wrongVersionAnswer = ({ expected, actual }: NonNullable<Fault['wrong']>): AppendResp => {
   const wrong = new streams.AppendResp.WrongExpectedVersion();
   if (actual < 0) wrong.setCurrentNoStream(new shared.Empty());

@@ -3,7 +3,7 @@ import { Metadata, status } from '@grpc/grpc-js';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 
-/** The state that a write expects of a stream: a revision, or a word of EventStoreDB. */
+/** The state of the stream that a write expects: a revision, or a word of EventStoreDB. */
 export type Expected = number | 'any' | 'no_stream' | 'stream_exists';
 
 type Message = { serializeBinary(): Uint8Array };
@@ -30,7 +30,8 @@ export class Fault extends Error {
   readonly wrong: Options['wrong'];
 
   constructor(code: status, details: string, { trailers = {}, detail, wrong }: Options = {}) {
-    // The message may contain text of the caller, and gRPC takes no half characters.
+    // The message may contain text of the caller. The cut may leave half of a surrogate pair, which gRPC does not
+    // accept.
     const told = Buffer.from(details.slice(0, mostTold)).toString();
     super(told);
     this.name = 'Fault';
@@ -49,7 +50,10 @@ const wrongRequest = (message: string): Detail => ({
   message: new shared.BadRequest().setMessage(message),
 });
 
-/** A message that no caller may send. Of the errors of a batch, clients show the words of this one. */
+/**
+ * The fault for a message that no caller may send. In answers to batches, this is the only fault whose text clients
+ * show.
+ */
 export const badRequest = (message: string): Fault =>
   new Fault(status.INVALID_ARGUMENT, message, { detail: wrongRequest(message) });
 
@@ -61,7 +65,7 @@ export const missingMetadata = (names: readonly string[]): Fault => {
   });
 };
 
-/** This caller may not do it, another may. */
+/** The fault for an action that this caller may not do, but another caller may. */
 export const accessDenied = (message: string): Fault =>
   new Fault(status.PERMISSION_DENIED, message, {
     trailers: { exception: 'access-denied' },
@@ -79,7 +83,7 @@ export const streamDeleted = (stream: string): Fault => {
   });
 };
 
-/** `most`: the most bytes of an append, or of one event. */
+/** `most`: how many bytes an append, or one event, may have. */
 export const tooLarge = (most: number, message = `Maximum Append Size of ${most} Exceeded.`): Fault =>
   new Fault(status.INVALID_ARGUMENT, message, {
     trailers: { exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(most) },
@@ -103,7 +107,7 @@ const codes: Partial<Record<RequestError['code'], status>> = {
   invalid: status.INVALID_ARGUMENT,
 };
 
-/** The fault for any error. A bug is given to `report`, and the caller gets a fixed text. */
+/** Converts any error to a fault. A bug is given to `report`, and the caller gets a fixed text. */
 export const faultOf = (error: unknown, report: (error: unknown) => void): Fault => {
   if (error instanceof Fault) return error;
   if (error instanceof RequestError) {

@@ -6,26 +6,26 @@ import { badRequest } from './faults.ts';
 /** Which events of the log a reader wants. */
 export type EventFilter = {
   readonly passes: (event: StoredEvent) => boolean;
-  /** Prefixes of types, when they alone say it: then the store itself leaves the others out. */
+  /** Prefixes of types, if the filter has nothing else. Then the store itself leaves other events out. */
   readonly types: Filter | undefined;
-  /** After how many positions a subscriber hears how far it has come. */
+  /** After how many positions a subscriber gets a checkpoint. */
   readonly checkpointInterval: number;
 };
 
 const mostCharacters = 1000;
 const mostPrefixes = 1000;
 const mostInstructions = 2000;
-// As many as EventStoreDB searches at a time unless it is told.
+// How many events EventStoreDB searches in one step if the caller names no number.
 const presetWindow = 32;
 
-/** How much larger repetitions with numbers can make a pattern: compiling takes as long as it is large. */
+/** The factor by which counted repetitions can enlarge a pattern. The time to compile a pattern grows with its size. */
 const repetitions = (text: string): number =>
   [...text.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].reduce(
     (product, [, least, most]) => product * Math.max(1, Number(least), Number(most ?? 0)),
     1,
   );
 
-/** A stranger's pattern, searched for in linear time. */
+/** Compiles a caller's regular expression, which is matched in linear time. Throws when it is too large. */
 const patternIn = (text: string): RE2JS => {
   if (text.length > mostCharacters || text.length * repetitions(text) > 100 * mostInstructions)
     throw badRequest('The regular expression is too large');
@@ -50,7 +50,7 @@ const test = (expression: ReadReq.Options.FilterOptions.Expression): ((text: str
   return (text) => pattern.matcher(text).find();
 };
 
-/** The filter of a read of the log; undefined: everything. */
+/** The filter of a read of the log; undefined when every event is wanted. */
 export const filterIn = (options: ReadReq.Options): EventFilter | undefined => {
   const filter = options.getFilter();
   if (!filter) return undefined;
@@ -63,7 +63,7 @@ export const filterIn = (options: ReadReq.Options): EventFilter | undefined => {
   const prefixes = expression.getPrefixList();
   return {
     passes: ofType ? ({ type }) => matches(type) : ({ stream }) => matches(stream),
-    // One statement of the store holds only so many.
+    // A statement of the store can have only so many prefixes.
     types: ofType && prefixes.length > 0 && prefixes.length <= 50 ? prefixes : undefined,
     checkpointInterval,
   };

@@ -10,9 +10,9 @@ import type { StreamState } from './foreignStream.ts';
 /** An append that waits for its turn. Its events are not too large for the log. */
 export type Asked = { readonly expected: Expected; readonly events: readonly NewEvent[] };
 
-// How many events ago a repeated append may have been stored when it expects no revision.
+// An append that expects no revision may be a repetition. It is found if it was stored at most so many events ago.
 const remembered = 256;
-// How many ids are kept in memory per stream, and for how many streams.
+// For how many streams ids are kept in memory, and how many ids for each stream.
 const keptIds = 1024;
 const keptStreams = 64;
 
@@ -25,7 +25,7 @@ type View = {
   readonly ids: string[];
 };
 
-/** The revision after which the events go. Events that are stored already are behind that revision. */
+/** The revision after which the events go. If they are stored already, it is the revision before them. */
 const placeOf = ({ stream, state, last, ids }: View, { expected, events }: Asked): number => {
   if (typeof expected === 'number' || expected === 'no_stream') {
     const revision = expected === 'no_stream' ? -1 : expected;
@@ -44,8 +44,8 @@ const placeOf = ({ stream, state, last, ids }: View, { expected, events }: Asked
 };
 
 /**
- * Hands appends of one stream to the log in the order of asking, each at the revision where the one before it ends.
- * None waits until the one before it is stored, so one commit of the log stores them all.
+ * Hands appends of one stream to the log in the order in which they came. Each begins at the revision where the one
+ * before it ends. No append waits until the one before it is stored, so one commit of the log stores them all.
  */
 export const foreignAppends = (store: SqliteStore) => {
   // Events never change, so the ids of a stream at a revision stay the same.
@@ -74,7 +74,7 @@ export const foreignAppends = (store: SqliteStore) => {
       } catch (error) {
         if (isNew) known.delete(stream);
         if (!(error instanceof WrongRevision)) throw error;
-        // An append before this one was not stored. This one expects any revision, so it is not at fault.
+        // An append before this one was not stored. This one expects any revision, so its caller did nothing wrong.
         if (isNew && asked.expected === 'any')
           throw new RequestError('unavailable', 'An append before this one failed; send it again');
         throw wrongVersion('Append', stream, asked.expected, error.actual);

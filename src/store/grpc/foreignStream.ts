@@ -11,15 +11,15 @@ export const metastreamOf = (stream: string): string => `$$${stream}`;
 export const isMetastream = (stream: string): boolean => stream.startsWith('$$');
 
 /**
- * A stream as the log tells it. `first`, `since` and `oldest` are the revision, position and time before which its
- * events are hidden by its metadata.
+ * The state of a stream in the log. Its metadata hide the events before the revision `first`, the position `since` and
+ * the time `oldest` (milliseconds since 1970).
  */
 export type StreamState = {
   /** Revision of the last event, hidden or not; -1 when there is none. */
   readonly last: number;
-  /** Ended for ever. */
+  /** Deleted for ever. */
   readonly tombstoned: boolean;
-  /** Deleted, and not written since. */
+  /** Deleted, but an append would bring it back. */
   readonly deleted: boolean;
   readonly first: number;
   readonly since: number;
@@ -64,7 +64,7 @@ export const ownState = async (store: SqliteStore, stream: string): Promise<Stre
   tombstoned: false,
 });
 
-/** State of a foreign stream or of the metadata stream of one, of which only the last event is shown. */
+/** State of a foreign stream, or of its metadata stream. Of a metadata stream only the last event is shown. */
 export const foreignState = async (store: SqliteStore, stream: string, now: number): Promise<StreamState> => {
   const [newest] = await store.newest(stream, 1);
   const last = newest?.revision ?? -1;

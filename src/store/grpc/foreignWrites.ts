@@ -9,9 +9,10 @@ import { Fault, streamDeleted } from './faults.ts';
 import { type Asked, foreignAppends } from './foreignAppends.ts';
 import { foreignState, metadataType, metastreamOf, type StreamState, tombstoneType } from './foreignStream.ts';
 
-// One call may have so many appends under way.
+// How many appends begin together at most. One call may have so many under way.
 const mostAtOnce = 256;
-// EventStoreDB's mark of a deleted stream. The number is too large for JavaScript.
+// The metadata by which EventStoreDB marks a deleted stream. It is a text, because the number is too large for
+// JavaScript.
 const everything = '{"$tb":9223372036854775807}';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -26,10 +27,13 @@ const systemEvent = (type: string, data: string, now: Date): NewEvent =>
     created: now,
   });
 
-/** An append that waits in the line of its stream. It has an outcome once it was begun. */
+/** An append that waits in the line of its stream. It gets an outcome when it begins. */
 type Waiting = Asked & { outcome?: Promise<Appended> | undefined };
 
-/** Throws unless a stream is as a delete expects it. A stream that never was can be ended for ever, but not deleted. */
+/**
+ * Throws unless a stream is in the state that a delete expects. A stream that never existed cannot be deleted, except
+ * for ever.
+ */
 const checkDelete = (
   stream: string,
   expected: Expected,
@@ -60,7 +64,8 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
   };
 
   /**
-   * Marks that a stream is back after a delete: it begins after the deleted events. The log is right without it, too.
+   * Marks in the metadata that a stream is back after a delete, and begins after the deleted events. The log shows the
+   * stream correctly without this mark, too.
    */
   const comeBack = async (stream: string, { last, metadata, metadataRevision }: StreamState): Promise<void> => {
     const event = systemEvent(metadataType, JSON.stringify({ ...metadata, $tb: last + 1 }), now());
@@ -70,7 +75,10 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     });
   };
 
-  /** The first append since a delete. One that expects no stream may repeat one from before the delete. */
+  /**
+   * The first append after a delete. If it expects no stream, it may repeat an append from before the delete, so that
+   * case is tried first.
+   */
   const appendAgain = async (stream: string, state: StreamState, asked: Asked): Promise<Appended> => {
     const attempt = async (expected: Expected): Promise<Appended> => {
       const [outcome] = await appendInOrder(stream, state, [{ ...asked, expected }]);
@@ -85,7 +93,10 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     return appended;
   };
 
-  /** Begins the next appends that wait for a stream, of which there is at least one. Throws when none was begun. */
+  /**
+   * Begins the next appends that wait for a stream, and waits until they have ended. At least one append must be
+   * waiting. Throws when none could begin.
+   */
   const appendNext = async (stream: string, line: Waiting[]): Promise<void> => {
     const state = await stateOf(stream);
     const next = line.slice(0, state.deleted ? 1 : mostAtOnce);
@@ -97,7 +108,7 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     await Promise.allSettled(outcomes);
   };
 
-  /** The outcome of the first waiting append, or of one that was begun together with an append before it. */
+  /** The outcome of `mine`. Either it is the first in line, or it has begun together with an append before it. */
   const appended = async (stream: string, line: Waiting[], mine: Waiting): Promise<Appended> => {
     try {
       if (!mine.outcome) await appendNext(stream, line);
@@ -107,7 +118,7 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     } finally {
       if (line.length === 0) lines.delete(stream);
     }
-    // It is the first in line, so `appendNext` has begun it.
+    // `mine` was the first in line, so `appendNext` has begun it.
     return mine.outcome!;
   };
 
@@ -124,11 +135,11 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     return store.append(stream, state.last, [systemEvent(tombstoneType, '', now())]);
   };
 
-  // A stream and its metadata are written in one line.
+  // Writes to a stream and to its metadata wait in the same line.
   const lockedStream = (stream: string): string => stream.replace(/^\$\$/, '');
 
   return {
-    /** Appends that arrive while others are stored are stored together, by one commit. */
+    /** Appends that arrive while others are being stored wait, and one commit then stores them together. */
     append: (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
       const line = lines.get(stream) ?? [];
       const mine: Waiting = { expected, events };
@@ -138,7 +149,7 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     },
     /** Deletes the stream: its events are hidden, and it can be written again. */
     remove: (stream: string, expected: Expected) => exclusively(lockedStream(stream), () => remove(stream, expected)),
-    /** Ends the stream for ever. */
+    /** Deletes the stream for ever. */
     end: (stream: string, expected: Expected) => exclusively(lockedStream(stream), () => end(stream, expected)),
   };
 };

@@ -10,7 +10,7 @@ import { badRequest } from './faults.ts';
 
 const maxName = 1024;
 
-/** A stream's name: 1 to 1024 bytes of UTF-8 without control characters. */
+/** Reads the name of a stream. Throws unless it has 1 to 1024 bytes of UTF-8 without control characters. */
 export const streamIn = (identifier: StreamIdentifier | undefined): string => {
   const bytes = identifier?.getStreamName_asU8() ?? new Uint8Array();
   if (bytes.length === 0 || bytes.length > maxName) throw badRequest(`A stream's name has 1 to ${maxName} bytes`);
@@ -26,7 +26,7 @@ export const streamIn = (identifier: StreamIdentifier | undefined): string => {
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A UUID in either form, as text in small letters. */
+/** Reads a UUID in either form. Returns it as text in lower case. */
 export const uuidIn = (uuid: UUID | undefined, what: string): string => {
   const structured = uuid?.getStructured();
   const text = structured
@@ -58,12 +58,14 @@ const timeIn = (metadata: string): Date => {
     const { at } = JSON.parse(metadata) as { readonly at: string };
     return Number.isNaN(Date.parse(at)) ? new Date(0) : new Date(at);
   } catch {
-    // An event is told whatever is in it.
+    // An event is shown whatever its metadata contain.
     return new Date(0);
   }
 };
 
-/** An event's bytes: a foreign one's as they were sent, the platform's own as the texts of the log. */
+/**
+ * The content of an event. Foreign events have the bytes that were sent, the platform's own have the texts of the log.
+ */
 const contentOf = (event: StoredEvent): Foreign =>
   unwrapForeign(event) ?? {
     data: Buffer.from(event.data),
@@ -72,7 +74,10 @@ const contentOf = (event: StoredEvent): Foreign =>
     created: timeIn(event.metadata),
   };
 
-/** The event of an answer. A position is both `commit` and `prepare`; `created` counts 100 nanoseconds since 1970. */
+/**
+ * An event as the answer to a read. Its position is sent as `commit` and as `prepare`. `created` counts units of 100
+ * nanoseconds since 1970.
+ */
 export const eventAnswer = (event: StoredEvent, structured: boolean): ReadResp => {
   const { data, metadata, contentType, created } = contentOf(event);
   const position = String(event.position);

@@ -16,7 +16,7 @@ export type Proposed = {
 };
 
 const maxType = 1024;
-// Control characters and halves of characters.
+// Control characters and halves of surrogate pairs.
 const broken = /[\p{Cc}\p{Cs}]/u;
 
 const proposedIn = (message: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): Proposed => {
@@ -37,17 +37,20 @@ const proposedIn = (message: AppendReq.ProposedMessage | BatchAppendReq.Proposed
   };
 };
 
-// Every event counts at least so much, which bounds the number of small ones.
+// Every event counts as at least so many bytes, which limits the number of small events.
 const leastSize = 64;
 
-/** Gathers the events of one append, which may come in many messages. Once they are too many, none of them is kept. */
+/**
+ * Collects the events of one append, which may come in many messages. Once they are too large together, none of them is
+ * kept.
+ */
 export const gathering = () => {
   const events: Proposed[] = [];
   let size = 0;
   let refused: unknown;
   return {
     /**
-     * Takes more events. `all` reports their faults, so that the rest of the append can be skipped.
+     * Adds events. It never throws: `all` throws the first fault, so that the messages that follow can still be read.
      */
     take(messages: readonly (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[]): void {
       try {
@@ -65,9 +68,9 @@ export const gathering = () => {
       }
     },
     isRefused: () => refused !== undefined,
-    /** Bytes that it holds. */
+    /** The number of bytes of the collected events. */
     size: () => size,
-    /** All events; throws when one of them was no event, or they are too large together. */
+    /** All events. Throws when one is invalid, when they are too large together, or when there are none. */
     all(): readonly Proposed[] {
       if (refused) throw refused;
       if (events.length === 0) throw badRequest('An append stores at least one event');
@@ -83,12 +86,12 @@ const jsonText = (bytes: Uint8Array, what: string): string => {
     const text = utf8.decode(bytes);
     if (JSON.stringify(JSON.parse(text)) === text) return text;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw badRequest(`${what} must be JSON as JSON.stringify writes it`);
 };
 
-/** An event for one of the platform's own streams: JSON, as the log keeps it. */
+/** Checks an event for one of the platform's own streams. It must be JSON as the log keeps it. */
 export const ownEvent = ({ id, type, contentType, data, metadata }: Proposed): NewEvent => {
   if (type.startsWith('$')) throw systemType(type);
   if (contentType !== 'application/json') throw badRequest('Events of the platform are application/json');
@@ -98,7 +101,8 @@ export const ownEvent = ({ id, type, contentType, data, metadata }: Proposed): N
   return event;
 };
 
-// Nobody may write these, so it is no question of rights: clients show the words of a bad request alone.
+// No caller may append these types, so the error is not about rights. It is a bad request, because clients show the
+// text of no other error.
 const systemTypes: Readonly<Record<string, string>> = {
   '$>': 'Events of the type $> are links to other events, and this log keeps none: write the event itself',
   [metadataType]:
@@ -111,7 +115,7 @@ const systemType = (type: string): Fault =>
     (Object.hasOwn(systemTypes, type) && systemTypes[type]) || `${type} begins with $: such types are the system's`,
   );
 
-/** An event for any other stream, or for its metadata. */
+/** Checks and wraps an event for a foreign stream, or for its metadata. */
 export const foreignEvent = (
   stream: string,
   { id, type, contentType, data, metadata }: Proposed,
@@ -129,7 +133,7 @@ export const foreignEvent = (
   return wrapForeign({ id, type, data, metadata, contentType, created });
 };
 
-// The settings that the log follows, and the least value of each.
+// The settings that the log obeys, and the least value of each.
 const limits = { $maxAge: 1, $maxCount: 1, $tb: 0 };
 
 const checkStreamMetadata = (data: Uint8Array): void => {
@@ -137,12 +141,12 @@ const checkStreamMetadata = (data: Uint8Array): void => {
   try {
     value = JSON.parse(utf8.decode(data));
   } catch {
-    /* Said below. */
+    /* The error is thrown below. */
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw badRequest('The metadata of a stream is a JSON object');
   const metadata = value as Readonly<Record<string, unknown>>;
-  // Taking it and not keeping to it would be a lie.
+  // The log has no access lists. To accept one and not obey it would deceive the caller.
   if ('$acl' in metadata) {
     throw badRequest(
       '$acl is the access list of a stream, which this log does not have: accounts of the platform and their roles say who reads and writes',

@@ -10,20 +10,20 @@ import { filterIn } from './filters.ts';
 import { foreignState, isShown, ownState, type StreamState } from './foreignStream.ts';
 import { eventAnswer, streamIn } from './messages.ts';
 
-/** The log to read, and which of its streams are the platform's own. */
+/** The log to read, and whether one of its streams is the platform's own. */
 export type Readable = { readonly store: SqliteStore; readonly own: (stream: string) => boolean };
 
-/** Whether ids go out as two numbers instead of text. */
+/** Whether ids are sent as two numbers instead of text. */
 export const wantsStructured = (options: ReadReq.Options): boolean => options.getUuidOption()?.hasString() !== true;
 
-/** State of any stream; throws when it was ended for ever. */
+/** State of any stream. Throws when it was deleted for ever. */
 export const stateOf = async ({ store, own }: Readable, stream: string): Promise<StreamState> => {
   const state = await (own(stream) ? ownState(store, stream) : foreignState(store, stream, Date.now()));
   if (state.tombstoned) throw streamDeleted(stream.replace(/^\$\$/, ''));
   return state;
 };
 
-/** A position as a number: `head` for the end, and for positions beyond the exact numbers. */
+/** The position to read from: `head` for the end, and for positions that JavaScript cannot hold exactly. */
 export const positionIn = (options: ReadReq.Options.AllOptions, head: number): number => {
   if (options.hasStart()) return 0;
   const position = options.getPosition();
@@ -32,7 +32,7 @@ export const positionIn = (options: ReadReq.Options.AllOptions, head: number): n
   return number > Number.MAX_SAFE_INTEGER ? head : number;
 };
 
-/** Where a revision lies: 0 for the start, Infinity for the end. */
+/** The revision to read from: 0 for the start, Infinity for the end. */
 export const revisionIn = (options: ReadReq.Options.StreamOptions): number => {
   if (options.hasStart()) return 0;
   if (options.hasEnd()) return Infinity;
@@ -73,7 +73,7 @@ const sendSome = async (
   }
 };
 
-/** Read of one stream, forwards or backwards, from a revision on. */
+/** Reads one stream from a revision on, forwards or backwards. */
 const readStream = async (
   readable: Readable,
   options: ReadReq.Options,
@@ -92,7 +92,7 @@ const readStream = async (
     );
   }
   const { store } = readable;
-  // Events that are written meanwhile are not part of this read.
+  // Events that are stored after the read has begun are not part of it.
   const passes = (event: StoredEvent): boolean => event.revision <= state.last && isShown(event, state);
   const lists = backwards(options)
     ? store.readBack(stream, Math.min(revision, state.last))
@@ -107,7 +107,7 @@ const readStream = async (
   await sendSome(shown(), Number(options.getCount()), passes, (event) => send(eventAnswer(event, structured)));
 };
 
-/** Read of the log: forwards from a position on, the event there included; backwards from before a position. */
+/** Reads the log: forwards from a position on, including the event there, or backwards from before a position. */
 const readAll = async (
   { store }: Readable,
   options: ReadReq.Options,
@@ -128,7 +128,7 @@ const readAll = async (
   await sendSome(eventsOf(lists), Number(options.getCount()), passes, (event) => send(eventAnswer(event, structured)));
 };
 
-/** Read without subscription. */
+/** Reads a stream or the log, without a subscription. */
 export const read = (readable: Readable, options: ReadReq.Options, answering: Answering<ReadResp>): Promise<void> => {
   const [stream, all] = [options.getStream(), options.getAll()];
   if (!options.hasCount()) throw badRequest('How many events are wanted is missing');

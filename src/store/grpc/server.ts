@@ -19,14 +19,14 @@ import { subscribe } from './subscribe.ts';
 import { writes as writesOf } from './writes.ts';
 
 export type ServeLog = {
-  /** The log itself, without the helps for readers: callers get the events as they are stored. */
+  /** The log itself, without wrappers such as `withPayloads`: callers get the events as they are stored. */
   readonly store: SqliteStore;
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 for any free port. */
   readonly port: number;
   /** PEM texts. */
   readonly certificate: { readonly cert: string; readonly key: string };
-  /** Name or address of this server for clients that discover it, unless it is `host`. */
+  /** The name or address that clients get when they discover this server; without it, `host`. */
   readonly advertise?: string;
   /** Whether a stream is in one of the platform's own categories. */
   readonly own: (stream: string) => boolean;
@@ -36,7 +36,7 @@ export type ServeLog = {
 
 export type ServedLog = { readonly port: number; close(): Promise<void> };
 
-// The largest message that clients of EventStoreDB make has 3 MiB and a little.
+// Clients of EventStoreDB send messages of little more than 3 MiB at most.
 const maxMessage = 4 * 1024 * 1024;
 const maxCalls = 256;
 const sessionMegabytes = 64;
@@ -54,8 +54,8 @@ const listen = (server: Server, host: string, port: number, credentials: ServerC
 
 /**
  * Serves the log by the gRPC protocol of EventStoreDB: Streams, Gossip and ServerFeatures, always over TLS. Only
- * callers
- * that `authorize` knows get events. Only other nodes of the platform may append to the platform's own streams.
+ * callers that `authorize` accepts get events. Only other nodes of the platform may append to the platform's own
+ * streams.
  */
 export const serveLog = async ({
   store,
@@ -147,7 +147,7 @@ export const serveLog = async ({
   const close = async (): Promise<void> => {
     calls.stop();
     const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-    // The server does not wait for callers that do not read their answers.
+    // A caller that does not read its answers would keep the server open, so the wait is limited.
     const patience = setTimeout(() => server.forceShutdown(), patienceMs);
     await finished;
     clearTimeout(patience);

@@ -22,8 +22,8 @@ const checkpoint = (position: number): ReadResp =>
   );
 
 /**
- * The whole log after a position. With a filter the subscriber also gets checkpoints: after a number of positions, and
- * at the end. Every event up to a checkpoint was sent before it.
+ * The whole log after a position. With a filter, the subscriber also gets checkpoints: after a number of positions, and
+ * when it has reached the end. Every event up to a checkpoint was sent before it.
  */
 const toAll = async (
   { store }: Readable,
@@ -70,7 +70,8 @@ const toStream = async (
   const stream = streamIn(from.getStreamIdentifier());
   const structured = wantsStructured(options);
   const revision = revisionIn(from);
-  // Events that are stored while the stream is read come again from the log. Their revisions tell them apart.
+  // An event that is stored while the stream is read may come again from the log. Its revision shows whether it was
+  // sent.
   const head = await store.head();
   const state = await stateOf(readable, stream);
   let next = from.hasRevision() ? revision + 1 : 0;
@@ -93,7 +94,7 @@ const toStream = async (
   }
 };
 
-/** Read with subscription: the stored events, then the new ones, until the caller or the server ends it. */
+/** Read with subscription: the stored events, then the new ones, until the caller or the server ends the call. */
 export const subscribe = async (
   readable: Readable,
   options: ReadReq.Options,

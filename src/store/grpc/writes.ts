@@ -32,7 +32,9 @@ export const writes = ({ store, own, foreign }: Needs) => {
     }
   };
 
-  /** Throws unless the stream is neither the platform's nor the log's own, and the caller may write such streams. */
+  /**
+   * Throws when the stream is the platform's own or a system stream, or when the caller may not write foreign streams.
+   */
   const checkForeign = (may: May, stream: string): void => {
     if (!may('writeStreams')) throw accessDenied('This account may not write streams');
     const named = isMetastream(stream) ? stream.slice(2) : stream;
@@ -52,7 +54,7 @@ export const writes = ({ store, own, foreign }: Needs) => {
       const created = new Date();
       return foreign.append(stream, expected, fitting(proposed.map((event) => foreignEvent(stream, event, created))));
     },
-    /** Deletes a stream, with `forEver` so that it can never be written again. */
+    /** Deletes a stream. With `forEver` it can never be written again. */
     remove: async (may: May, stream: string, expected: Expected, forEver: boolean): Promise<Appended> => {
       checkForeign(may, stream);
       if (isMetastream(stream)) throw badRequest(`${stream} has the metadata of a stream: delete the stream`);

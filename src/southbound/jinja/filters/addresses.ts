@@ -21,11 +21,11 @@ import { str } from '../values/print.ts';
 import { intOf, isTuple, kindOf, type Run, textOf, truthy, typeName, type Value } from '../values/values.ts';
 import type { Filter, Filters } from './define.ts';
 
-/** An argument that Ansible makes a str. */
+/** An argument that Ansible converts to a str. */
 const asText = (run: Run, value: Value | undefined, otherwise = ''): string =>
   value === undefined || value === null ? otherwise : str(run, value);
 
-/** An argument that must be an int, or a str of one. */
+/** An argument that must be an int or the text of one. */
 const asInt = (value: Value): bigint => {
   const int = intOf(value) ?? decimal(textOf(value) ?? '');
   if (int === undefined) throw filterError(`'${typeName(value)}' cannot be converted to an int`);
@@ -40,14 +40,14 @@ const asTexts = (run: Run, value: Value): string[] => {
   throw filterError(`'${typeName(value)}' cannot be converted to a list`);
 };
 
-/** An address by its number: IPv4 if it can be, unless IPv6 is asked for. */
+/** The address with this number: an IPv4 address if the number fits, unless IPv6 is wanted. */
 const fromNumber = (value: bigint, version: bigint): Network | undefined => {
   const four = version !== 6n && value <= greatest(4);
   if (value > greatest(6)) return undefined;
   return four ? { version: 4, value, prefix: 32 } : { version: 6, value, prefix: 128 };
 };
 
-/** `3232235776/24`: a number, and a prefix. */
+/** Reads `3232235776/24`: the number of an address, and a prefix. */
 const fromNumbers = (text: string): Network | undefined => {
   const [value, prefix, ...more] = text.split('/').map(decimal);
   if (value === undefined || prefix === undefined || more.length > 0 || value < 0n || prefix < 0n) return undefined;
@@ -55,7 +55,7 @@ const fromNumbers = (text: string): Network | undefined => {
   return value <= greatest(6) && prefix <= 128n ? { version: 6, value, prefix: Number(prefix) } : undefined;
 };
 
-/** What a str or int says; undefined where it says no address. */
+/** Reads a str or int as an address or network; undefined if it is none. */
 const asked = (run: Run, value: Value, version: bigint): Asked | undefined => {
   const shown = textOf(value) ?? (typeof value === 'bigint' ? str(run, value) : undefined);
   if (!truthy(value) || shown === undefined) return undefined;
@@ -75,7 +75,9 @@ type Question = { readonly query: string; readonly version?: bigint; readonly al
 const isSeveral = (value: Value): boolean =>
   Array.isArray(value) || isTuple(value) || (kindOf(value) === 'iterator' && typeName(value) === 'generator');
 
-/** `ipaddr`: what is asked of a value, or of each of several; false where it is no address. */
+/**
+ * `ipaddr`: the result of a query for one value, or for each of several values. False for a value that is no address.
+ */
 const ipaddr = (run: Run, value: Value, { query, version = 0n, alias = 'ipaddr' }: Question): Value => {
   run.budget.step(16);
   if (isSeveral(value)) {
@@ -94,14 +96,16 @@ const ipaddr = (run: Run, value: Value, { query, version = 0n, alias = 'ipaddr' 
   return answer;
 };
 
-/** The network that a value names, with its address if that is one of a host; throws where it names none. */
+/**
+ * The network in a text. If the text has the address of a host, that address stays. Throws if the text is no network.
+ */
 const named = (run: Run, text: string): Network => {
   const what = asked(run, text, 0n);
   if (!what) throw new PythonError('AddrFormatError', `invalid IPNetwork ${text}`);
   return what.network;
 };
 
-/** The same, undefined where it names none. */
+/** The same, but undefined if the text is no network. */
 const namedOr = (run: Run, text: string): Network | undefined => asked(run, text, 0n)?.network;
 
 const addressFilter = (alias: string, fixed?: bigint): Filter => ({
@@ -118,7 +122,7 @@ const addressFilter = (alias: string, fixed?: bigint): Filter => ({
 });
 
 const ipwrap: Filter = {
-  // Ansible drops what it is given without a name.
+  // Ansible ignores a positional argument here.
   parameters: ['dropped?', 'query?'],
   call: (run, value: Value, _dropped?: Value, query?: Value) => {
     if (textOf(value) === undefined && !Array.isArray(value) && typeof value !== 'boolean')
@@ -151,7 +155,10 @@ const ipmath: Filter = {
   },
 };
 
-/** The networks around one, from a prefix up to its own, at an index. */
+/**
+ * The network at an index among those that contain this one. Their prefixes begin at `prefix` and end before the
+ * network's own.
+ */
 const supernetAt = (network: Network, prefix: number, index: bigint): Value => {
   const count = BigInt(network.prefix - prefix);
   const at = index < 0n ? index + count : index;
@@ -160,14 +167,14 @@ const supernetAt = (network: Network, prefix: number, index: bigint): Value => {
   return networkText({ ...around, value: firstOf(around) });
 };
 
-/** How many networks of a size a network has, or which one is at an index. */
+/** Without an index, the number of subnets with a prefix. With an index, the subnet there; False if there is none. */
 const subnetAt = (network: Network, prefix: number, index: bigint | undefined): Value => {
   const more = prefix - network.prefix;
   if (index === undefined) {
     if (more < 0) throw filterError(`Requested subnet size of ${prefix} is invalid`);
     return String(1n << BigInt(more));
   }
-  // Ansible counts with a fraction of a network here, which has no index but 0.
+  // A negative `more` gives Ansible a fraction of a subnet as the count. Only index 0 is valid then.
   const count = more < 0 ? 1n : 1n << BigInt(more);
   const at = index < 0n && more >= 0 ? index + count : index;
   if (at < 0n || at >= count) return false;
@@ -176,7 +183,7 @@ const subnetAt = (network: Network, prefix: number, index: bigint | undefined): 
   return networkText({ version: network.version, value, prefix });
 };
 
-/** Which of a network's subnets, from 1, another one is. */
+/** The number of a network, from 1, among the subnets of its size in another network. */
 const rankIn = (network: Network, outer: Network): Value => {
   const width = BigInt(network.version === 4 ? 32 : 128);
   const shift = width - BigInt(outer.prefix);
@@ -207,7 +214,7 @@ const ipsubnet: Filter = {
   },
 };
 
-/** The first and the last address of a network that a text names, as numbers. */
+/** The first and the last address of the network in a text, as numbers. */
 const ends = (run: Run, text: string): readonly [bigint, bigint] | undefined => {
   const network = namedOr(run, text);
   return (
@@ -223,7 +230,7 @@ const usableEnds = (run: Run, text: string): readonly [bigint, bigint] | undefin
 
 type Ends = readonly [bigint, bigint] | undefined;
 
-/** Of what is no address, Ansible compares False, which is 0. */
+/** For a text that is no address, Ansible compares False, which is 0. */
 const isBetween = (outer: Ends, inner: Ends): boolean => {
   const [first, last] = outer ?? [0n, 0n];
   return (inner ?? [0n, 0n]).every((value) => first <= value && value <= last);
@@ -344,7 +351,7 @@ const hwaddr = (alias: string): Filter => ({
   },
 });
 
-/** Filters of Ansible's collection `ansible.utils` for addresses. */
+/** The filters for addresses of Ansible's collection `ansible.utils`, by name. */
 export const addressFilters: Filters = {
   ipaddr: addressFilter('ipaddr'),
   ipv4: addressFilter('ipv4', 4n),

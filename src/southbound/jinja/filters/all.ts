@@ -19,7 +19,7 @@ const jinja: Filters = {
   d: defaultFilter,
 };
 
-/** The filters under their full names too. */
+/** The filters under their short names, and under their full names in the collections. */
 const within = (collections: readonly string[], all: Filters): Filters =>
   Object.fromEntries(
     Object.entries(all).flatMap(([name, filter]) =>
@@ -27,7 +27,7 @@ const within = (collections: readonly string[], all: Filters): Filters =>
     ),
   );
 
-/** Filters by name: those of Jinja2, and those of Ansible, whose meaning holds where both have a name. */
+/** Filters by name: those of Jinja2 and those of Ansible. If both have a name, the name means Ansible's filter. */
 export const filters: ReadonlyMap<string, Filter> = new Map(
   Object.entries({
     ...jinja,

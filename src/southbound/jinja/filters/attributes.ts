@@ -8,10 +8,13 @@ const partsOf = (path: Value): Value[] => {
   return text.split('.').map((part) => (/^\d+$/.test(part) ? BigInt(part) : part));
 };
 
-/** Texts in lower case, anything else as it is. */
+/** Makes texts lower case. Other values stay unchanged. */
 export const ignoreCase = (value: Value): Value => textOf(value)?.toLowerCase() ?? value;
 
-/** Reads `a.b.0` of items; what is undefined on the way is `otherwise`, if given. */
+/**
+ * Returns a function that reads a path such as `a.b.0` of an item. If a part is undefined, `otherwise` takes its place,
+ * unless `otherwise` is None.
+ */
 export const getter = (
   run: Run,
   path: Value,
@@ -30,7 +33,7 @@ export const getter = (
   };
 };
 
-/** The same for several paths with commas between them: a list. */
+/** The same for several paths with commas between them. The function returns a list. */
 export const listGetter = (run: Run, paths: Value, after: (value: Value) => Value): ((of: Value) => Value) => {
   const text = textOf(paths);
   const getters = (text === undefined ? [paths] : needText(text).split(',')).map((path) =>

@@ -26,7 +26,7 @@ const filterError = (message: string): PythonError => new PythonError('AnsibleFi
 
 const isSequence = (value: Value): boolean => Array.isArray(value) || isTuple(value) || kindOf(value) === 'range';
 
-/** A list that grows, and counts what it takes. */
+/** Collects items in a list, and counts them in the budget. */
 const collected = (run: Run, items: Iterable<Value>): Value[] => {
   const list: Value[] = [];
   for (const item of items) {
@@ -54,7 +54,7 @@ function* flat(run: Run, value: Value, levels: bigint | undefined, skipNulls: bo
 const merges = ['replace', 'keep', 'append', 'prepend', 'append_rp', 'prepend_rp'] as const;
 type How = { readonly recursive: boolean; readonly lists: (typeof merges)[number] };
 
-/** Two lists as one; `rp`: without what the second has of the first. */
+/** Merges two lists. `_rp` first removes from the lower list the items that the higher list has. */
 const mergedLists = (run: Run, low: Value[], high: Value[], lists: How['lists']): Value[] => {
   if (lists === 'replace') return high;
   if (lists === 'keep') return low;
@@ -70,7 +70,7 @@ const mergedValue = (run: Run, low: Value | undefined, high: Value, how: How): V
   return high;
 };
 
-/** A dict with the members of both; those of `high` hold. */
+/** Merges two dicts. If both have a key, the value of `high` is kept, or merged with the value of `low`. */
 const mergedDicts = (run: Run, low: Dict, high: Dict, how: How): Dict => {
   run.budget.make(low.entries.size + high.entries.size);
   if (low.entries.size === 0 || equal(run, low, high)) return newDict(high.entries.values());
@@ -151,7 +151,7 @@ const isHashable = (value: Value): boolean => {
   }
 };
 
-/** Each item once, by its key if all have one; else compared one by one. */
+/** Removes items whose key occurred before. If a key cannot be hashed, the items are compared one by one. */
 const distinct = (run: Run, items: readonly Value[], key: (item: Value) => Value = (item) => item): Value[] => {
   run.budget.make(items.length);
   const keys = items.map(key);
@@ -180,7 +180,10 @@ const unique: Filter = {
   },
 };
 
-/** A filter of two collections. Python makes a set of what can be a key: here it is a list in order. */
+/**
+ * A filter of two collections. Python's result is a set if all items are hashable. Here it is a list in the order of
+ * the items.
+ */
 const ofTwo = (choose: (run: Run, a: Value, b: Value) => Value): Filter => ({
   parameters: ['b'],
   call: (run, a: Value, b: Value) => distinct(run, listOf(run, choose(run, a, b))),
@@ -257,7 +260,7 @@ const product: Filter = {
   },
 };
 
-/** Ansible's filters for lists and dicts. */
+/** Ansible's filters for lists and dicts, by name. */
 export const dataFilters: Filters = {
   combine,
   dict2items,

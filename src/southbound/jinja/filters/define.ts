@@ -1,7 +1,7 @@
 import { type Builtin, type Given, invoke, type Named } from '../values/arguments.ts';
 import type { Kwargs, Run, Value } from '../values/values.ts';
 
-/** A filter: its parameters after the value, or all that it is given. */
+/** A filter. It either names its parameters after the value, or gets all arguments of the call. */
 export type Filter =
   | Builtin
   | { readonly all: (run: Run, value: Value, args: readonly Value[], kwargs: Kwargs) => Value };

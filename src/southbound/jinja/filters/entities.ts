@@ -41,7 +41,7 @@ const named: ReadonlyMap<string, string> = new Map([
   ['ccedil', 'ç'],
 ]);
 
-/** Entities as the characters they stand for: by number, and the names above. Others stay. */
+/** Replaces HTML entities by their characters: entities with a number, and those with a name above. Others stay. */
 export const unescapeHtml = (text: string): string =>
   text.replace(
     /&(?:#(\d{1,8})|#[xX]([\da-fA-F]{1,8})|(\w{1,32}));/g,

@@ -19,7 +19,7 @@ import { unescapeHtml } from './entities.ts';
 import { toJson } from './json.ts';
 import { linked } from './urls.ts';
 
-/** Cuts out everything from `open` up to `close`, with both. An `open` without `close` stays. In one pass. */
+/** Removes everything from `open` up to `close`, including both. An `open` without `close` stays. Takes one pass. */
 const without = (text: string, open: string, close: string): string => {
   let kept = '';
   let at = 0;

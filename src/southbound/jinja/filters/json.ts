@@ -26,7 +26,7 @@ const scalar = (value: Value): string | undefined => {
   return typeof value === 'number' ? floatJson(value) : undefined;
 };
 
-/** How JSON is written: `unit` is the indentation of one level, if there are lines. */
+/** The style of JSON text. `unit` is the indentation of one level; without it the text has one line. */
 export type JsonStyle = {
   readonly unit?: string | undefined;
   readonly separators?: readonly [item: string, key: string] | undefined;
@@ -93,7 +93,7 @@ const write = (writing: Writing, value: Value): string => {
 /** json.dumps(value) */
 export const dumpJson = (run: Run, value: Value, style: JsonStyle): string => write({ run, style, around: [] }, value);
 
-/** The indentation of one level that `indent` says: a text, or a number of spaces. */
+/** The indentation of one level from the argument `indent`: a text, or a number of spaces. */
 export const unitOf = (run: Run, indent: Value): string | undefined =>
   indent === null ? undefined : (textOf(indent) ?? repeat(run, ' ', needInt(indent)));
 

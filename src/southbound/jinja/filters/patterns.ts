@@ -29,7 +29,7 @@ type Groups = ReturnType<typeof groupsOf>;
 const numberNamed = (names: Groups['names'], name: string): number | undefined =>
   Object.hasOwn(names, name) ? names[name] : undefined;
 
-/** The number of a group by its number or name. */
+/** The number of a group from its number or name in the text. */
 const groupNumber = (name: string, { count, names }: Groups): number => {
   const number = /^\d+$/.test(name) ? Number(name) : numberNamed(names, name);
   if (number === undefined) throw new PythonError('IndexError', `unknown group name '${name}'`);
@@ -53,7 +53,7 @@ const partOf = (written: string, groups: Groups): Part => {
   return written;
 };
 
-/** A replacement's texts and groups. */
+/** Splits a replacement into texts and group numbers. */
 const replacementOf = (written: string, groups: Groups): Part[] =>
   [...written.matchAll(/\\(?:g<[^>]*>|0[0-7]{0,2}|[1-3][0-7]{2}|[4-7][0-7]{2}|[1-9]\d?|[^\d]|$)|[^\\]+/gs)].map(
     ([part]) => (part.startsWith('\\') ? partOf(part, groups) : part),
@@ -91,7 +91,7 @@ const replace: Filter = {
   },
 };
 
-/** The whole match, its group if it has one, or all of its groups. */
+/** The result for a match: the whole match, its group if it has one, or all its groups. */
 const foundIn = ({ groups }: Match): Value => {
   const [whole = '', ...inner] = groups;
   if (inner.length === 0) return whole;
@@ -112,7 +112,9 @@ const findall: Filter = {
   },
 };
 
-/** The group that `\\1` or `\\g<name>` names: Ansible takes what is between the brackets for a name, never a number. */
+/**
+ * The group in `\\1` or `\\g<name>`. Like Ansible, it reads the text between the brackets as a name, never as a number.
+ */
 const wantedGroup = (written: Value): string | number => {
   const text = needText(written, 'group');
   const name = /^\\g<(\S+)>/.exec(text)?.[1];
@@ -154,7 +156,10 @@ const regexEscape: Filter = {
   },
 };
 
-/** Ansible's filters for regular expressions, which are Python's as far as they can be matched in linear time. */
+/**
+ * Ansible's filters for regular expressions, by name. The expressions are Python's, as far as they can be matched in
+ * linear time.
+ */
 export const patternFilters: Filters = {
   regex_replace: replace,
   regex_findall: findall,

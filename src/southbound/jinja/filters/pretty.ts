@@ -8,7 +8,7 @@ import { isDict, isTuple, type Run, tuple, type Value } from '../values/values.t
 const pageWidth = 80;
 const deepest = 100;
 
-/** Pairs in the order of their keys. Keys without an order are sorted by type, which is close to Python. */
+/** Sorts pairs by their keys. Keys without an order are sorted by type, which is close to Python. */
 const inOrder = (run: Run, pairs: readonly (readonly [Value, Value])[]): (readonly [Value, Value])[] => {
   const before = (a: Value, b: Value): boolean => {
     try {
@@ -35,7 +35,7 @@ const sortedWithin = (run: Run, value: Value, depth = 0): Value => {
   return value;
 };
 
-/** A long text as several literals, broken at lines and spaces. */
+/** Splits a long text into several literals, at line ends and spaces. */
 const textLines = (run: Run, text: string, width: number, allowance: number): string[] => {
   const chunks: string[] = [];
   const lines = splitLines(text, true);

@@ -16,7 +16,10 @@ import {
 import { getter } from './attributes.ts';
 import type { Filter, Filters } from './define.ts';
 
-/** Takes the items for which a test holds, or does not; `byAttribute`: of an attribute of theirs. */
+/**
+ * A filter that keeps the items for which a test holds, or those for which it does not. With `byAttribute`, it tests an
+ * attribute of the item.
+ */
 const choosing = (keep: boolean, byAttribute: boolean): Filter => ({
   all: (run: Run, value: Value, args: readonly Value[], kwargs: Kwargs) =>
     generator(

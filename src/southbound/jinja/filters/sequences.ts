@@ -38,7 +38,7 @@ export const lengthOfAny = (value: Value): number => {
 
 const length: Filter = { parameters: [], call: (_run, value: Value) => BigInt(lengthOfAny(value)) };
 
-/** reversed(value); undefined where Python cannot. */
+/** reversed(value); undefined for values that Python cannot reverse. */
 const backwards = (run: Run, value: Value): Iterator | undefined => {
   if (kindOf(value) === 'range') {
     const range = value as Extract<Value, { kind: 'range' }>;
@@ -72,7 +72,7 @@ const extreme = (which: '<' | '>'): Filter => ({
   },
 });
 
-/** JavaScript's undefined and Python's None both mean "nothing to fill with". */
+/** Whether there is a value to fill with: neither JavaScript's undefined nor Python's None. */
 const given = (value: Value | undefined): value is Value => value !== undefined && value !== null;
 
 export const defaultFilter: Filter = {
@@ -81,7 +81,7 @@ export const defaultFilter: Filter = {
     isUndefined(value) || (truthy(falsy) && !truthy(value)) ? otherwise : value,
 };
 
-/** The name of Python's iterator that goes backwards over a value. */
+/** The name of Python's class of reverse iterators over a value. */
 const backwardsName = (value: Value): string => {
   if (Array.isArray(value)) return 'list_reverseiterator';
   return isDict(value) ? 'dict_reversekeyiterator' : 'reversed';

@@ -49,7 +49,7 @@ const fromJson: Filter = {
   },
 };
 
-/** A keyword of `yaml.dump` that is a number; 0 stands for "as usual". */
+/** A keyword argument of `yaml.dump` that is a number. 0 stands for the default. */
 const numberOf = (value: Value | undefined): number =>
   value === undefined || value === null ? 0 : toIndex(needInt(value));
 
@@ -69,7 +69,7 @@ const yaml = (run: Run, value: Value, kwargs: Kwargs): string => {
   });
 };
 
-// Ansible drops what else is given without a name.
+// Ansible ignores other positional arguments, so they are ignored here, too.
 const toYaml: Filter = { all: (run, value, _args, kwargs) => yaml(run, value, kwargs) };
 
 const toNiceYaml: Filter = {
@@ -79,7 +79,7 @@ const toNiceYaml: Filter = {
   },
 };
 
-/** Ansible's filters for texts in JSON and YAML. */
+/** Ansible's filters that read and write JSON and YAML, by name. */
 export const serializeFilters: Filters = {
   to_json: toJson,
   to_nice_json: toNiceJson,

@@ -13,7 +13,7 @@ import { pretty } from './pretty.ts';
 import { lengthOfAny } from './sequences.ts';
 import { wrapped } from './wrap.ts';
 
-/** A filter that changes the text of a value, which stays safe if it was. */
+/** A filter that changes the text of a value. A safe str stays safe. */
 const changing = (change: (text: string, run: Run) => string): Filter => ({
   parameters: [],
   call: (run, value: Value) => {
@@ -24,7 +24,7 @@ const changing = (change: (text: string, run: Run) => string): Filter => ({
   },
 });
 
-/** A value that must be a str: the filter calls its methods. */
+/** The text of a value that must be a str, because the filter calls methods of str. */
 const mustBeText = (value: Value): string => {
   const text = textOf(value);
   if (text === undefined) throw unusable(value, `a str is needed, not '${typeName(value)}'`);

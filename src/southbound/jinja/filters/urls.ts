@@ -5,7 +5,7 @@ type Options = { readonly limit: number | undefined; readonly attributes: string
 
 const w = '[\\p{L}\\p{N}_]';
 const label = '[\\p{L}\\p{N}_%-]';
-// Labels end at their dots, so that there is one way to match each: linear.
+// Each label ends at its dot. So there is only one way to match it, and the pattern takes linear time.
 const url = new RegExp(
   `^(?:(?:https?://|www\\.)(?:${label}+\\.)*(?:[a-z]{2,63}|xn--[\\p{L}\\p{N}_%]{2,59})|(?:${label}{2,63}\\.)+(?:com|net|int|edu|gov|org|info|mil)` +
     '|https?://(?:\\d{1,3}(?:\\.\\d{1,3}){3}|\\[(?:[\\da-f]{0,4}:){2}(?:[\\da-f]{0,4}:?){1,6}\\]))(?::\\d{1,5})?(?:[/?#]\\S*)?$',
@@ -32,7 +32,10 @@ const pairs = [
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
-/** Takes the brackets before a word off it, and the brackets and points behind it. They are no part of a link. */
+/**
+ * Splits a word into brackets before it, the word itself, and brackets and punctuation after it, which are no part of a
+ * link.
+ */
 const bare = (run: Run, word: string): readonly [head: string, middle: string, tail: string] => {
   let [from, to] = [0, word.length];
   const openingHere = () => opening.find((text) => word.startsWith(text, from));
@@ -58,7 +61,7 @@ const bare = (run: Run, word: string): readonly [head: string, middle: string, t
   return [word.slice(0, from), word.slice(from, to), word.slice(to)];
 };
 
-/** Text with its addresses as links; it is escaped already. */
+/** Turns the addresses in a text into links. The text is already escaped. */
 export const linked = (run: Run, text: string, { limit, attributes, schemes }: Options): string => {
   const shown = (address: string): string =>
     limit !== undefined && lengthOf(address) > limit ? `${sliceText(address, 0, limit)}...` : address;

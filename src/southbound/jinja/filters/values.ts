@@ -7,7 +7,7 @@ import type { Filters } from './define.ts';
 
 const filterError = (message: string): PythonError => new PythonError('AnsibleFilterError', message);
 
-/** Python's names of hashes, and those of OpenSSL. */
+/** Names of hashes: Python's, each with OpenSSL's. */
 const hashes: ReadonlyMap<string, string> = new Map([
   ...['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'].map((name) => [name, name] as const),
   ...['sha3_224', 'sha3_256', 'sha3_384', 'sha3_512'].map((name) => [name, name.replace('_', '-')] as const),
@@ -23,7 +23,7 @@ const hash = (run: Run, value: Value, name: string): string => {
     .digest('hex');
 };
 
-/** The bytes of a text, as Python encodes it. */
+/** The bytes of a text in an encoding, as in Python. */
 const bytesOf = (run: Run, value: Value, encoding: string): Buffer => {
   const text = str(run, value);
   run.budget.make(text.length);
@@ -39,7 +39,7 @@ const bytesOf = (run: Run, value: Value, encoding: string): Buffer => {
   return Buffer.from(text, 'latin1');
 };
 
-/** Filters of Ansible for one value. */
+/** Ansible's filters for one value, by name. */
 export const valueFilters: Filters = {
   ternary: {
     parameters: ['true_val', 'false_val', 'none_val?'],

@@ -8,8 +8,8 @@ const word = /[\p{L}\p{N}_!"'&.,?]/u;
 const wordCharacter = /[\p{L}\p{N}_]/u;
 
 /**
- * After which characters of a word a line may break: a hyphen between letters, or before or after a dash of two and
- * more.
+ * The indexes in a word where a line may break: after a hyphen between letters, and before and after a dash of two or
+ * more hyphens.
  */
 const hyphenBreaks = (text: string): number[] => {
   const is = (pattern: RegExp, at: number): boolean => at >= 0 && at < text.length && pattern.test(text.charAt(at));
@@ -37,7 +37,7 @@ const hyphenBreaks = (text: string): number[] => {
   return breaks.filter((at) => at > 0 && at < text.length);
 };
 
-/** Words and the space between them, each as one piece. */
+/** Splits a text into words, parts of words and the spaces between them. */
 const pieces = (text: string, breakOnHyphens: boolean): string[] => {
   const found: string[] = [];
   for (let from = 0; from < text.length; ) {
@@ -60,7 +60,7 @@ const pieces = (text: string, breakOnHyphens: boolean): string[] => {
 
 type Options = { readonly width: number; readonly breakLong: boolean; readonly breakOnHyphens: boolean };
 
-/** A line as several, as Python's textwrap does it. */
+/** Wraps a line into several lines, as Python's textwrap does. */
 export const wrapped = (run: Run, text: string, { width, breakLong, breakOnHyphens }: Options): string[] => {
   if (width <= 0) throw valueError(`invalid width ${width} (must be > 0)`);
   run.budget.make(text.length);

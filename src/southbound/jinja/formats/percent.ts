@@ -78,7 +78,7 @@ const characterOf = (value: Value): string => {
   return String.fromCodePoint(Number(int));
 };
 
-/** Turns the text of %s into the text that is shown: a safe format escapes it. */
+/** Turns the text of a %s into the text that is printed. A safe format escapes it. */
 type Shown = (text: string, value: Value) => string;
 
 const partsOf = (run: Run, value: Value, conversion: Conversion, shown: Shown): Parts => {
@@ -103,13 +103,13 @@ const partsOf = (run: Run, value: Value, conversion: Conversion, shown: Shown): 
 const padded = (run: Run, [lead, body]: Parts, width: bigint, { flags, form }: Conversion): string => {
   const missing = (width < 0n ? -width : width) - BigInt(lengthOf(lead) + lengthOf(body));
   if (missing <= 0n) return lead + body;
-  // A negative width stands for the flag -.
+  // A negative width means the same as the flag `-`.
   if (flags.includes('-') || width < 0n) return lead + body + repeat(run, ' ', missing);
   const zeros = flags.includes('0') && !'srac'.includes(form);
   return zeros ? lead + repeat(run, '0', missing) + body : repeat(run, ' ', missing) + lead + body;
 };
 
-/** The parts of one conversion as the format has them, `*` for a width or precision among the values. */
+/** The parts of one conversion as written in the format. `*` takes the width or precision from the values. */
 type Written = {
   readonly whole: string;
   readonly key: string | undefined;
@@ -129,7 +129,7 @@ const widthOf = ({ width }: Written, next: () => Value): bigint => {
   return width === '*' ? needInt(next()) : BigInt(width);
 };
 
-/** format % values. `shown` turns the text of %s into the text that is shown. */
+/** format % values. `shown` turns the text of a %s into the text that is printed. */
 export const percentFormat = (run: Run, format: string, values: Value, shown: Shown = (text) => text): string => {
   const args = isTuple(values) ? values.items : [values];
   const mapping = isDict(values) ? values : undefined;
@@ -167,7 +167,7 @@ export const percentFormat = (run: Run, format: string, values: Value, shown: Sh
       convert({ whole, key, flags, width, precision, form }),
   );
   run.budget.make(text.length);
-  // Python lets values that could be mappings (a list, an Undefined) go unused.
+  // Python does not complain of unused values that could be mappings (a list, an Undefined).
   if (!mapping && used < args.length && !Array.isArray(values) && !isUndefined(values))
     throw typeError('not all arguments converted during string formatting');
   return text;

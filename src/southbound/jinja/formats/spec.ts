@@ -6,7 +6,7 @@ import { isMarkup, numberOf, type Run, typeName, type Value } from '../values/va
 
 const mostPrecision = 1000;
 
-/** Refuses a precision that would cost too much. */
+/** Throws when a precision would cost too much time. */
 export const checkedPrecision = (precision: number): number => {
   if (precision > mostPrecision) throw valueError(`precision too big: at most ${mostPrecision}`);
   return precision;
@@ -14,7 +14,7 @@ export const checkedPrecision = (precision: number): number => {
 
 const stripZeros = (text: string): string => (text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text);
 
-/** A finite float >= 0 in the forms e, f and g (lower case); `alternate` keeps the point and zeros. */
+/** Formats a finite float >= 0 in the forms e, f and g (lower case). `alternate` keeps the point and the zeros. */
 export const floatForm = (value: number, form: string, precision: number, alternate: boolean): string => {
   if (form === 'f') return fixed(value, precision) + (alternate && precision === 0 ? '.' : '');
   const scientific = (count: number): string => {
@@ -33,7 +33,7 @@ export const floatForm = (value: number, form: string, precision: number, altern
   return alternate ? text : stripZeros(text);
 };
 
-/** The float that a number is; ints too large raise as in Python. */
+/** Converts a number to a float. An int that is too large raises an error as in Python. */
 export const toFloat = (value: bigint | number): number => {
   const float = Number(value);
   if (typeof value === 'bigint' && !Number.isFinite(float))
@@ -65,11 +65,11 @@ const intForms: ReadonlyMap<string, IntForm> = new Map([
   ['n', decimal],
 ]);
 
-/** A format specifier in its parts. */
+/** The parts of a format specifier. */
 type Spec = {
   /** `<`, `>`, `^` or `=`, as written or because of a leading zero. */
   readonly align: string | undefined;
-  /** Whether `=` itself is written. */
+  /** Whether `=` is written, and does not just follow from a leading zero. */
   readonly alignsWithin: boolean;
   readonly fill: string;
   readonly sign: string | undefined;
@@ -97,7 +97,7 @@ const parseSpec = (spec: string, wrong: () => PythonError): Spec => {
   };
 };
 
-/** The sign and prefix of a number, and its digits. */
+/** A number in two parts: `lead` is the sign and prefix, `body` the digits. */
 type Parts = { readonly lead: string; readonly body: string };
 
 const textBody = (run: Run, value: Value, spec: Spec): string => {
@@ -124,7 +124,10 @@ const intParts = (number: bigint, lead: string, spec: Spec): Parts => {
   return { lead: spec.alternate ? lead + prefix : lead, body };
 };
 
-/** A float without a form: like g, but with a digit after the point, and an exponent one digit earlier. */
+/**
+ * Formats a float when the specifier has no form. The result is like g, but has a digit after the point, and uses an
+ * exponent one digit earlier.
+ */
 const plainFloat = (float: number, precision: number | undefined): string => {
   if (precision === undefined) return floatRepr(float);
   const count = Math.max(precision, 1);
@@ -133,7 +136,7 @@ const plainFloat = (float: number, precision: number | undefined): string => {
   return /[.e]/.test(text) ? text : `${text}.0`;
 };
 
-/** A float >= 0 without grouping. */
+/** Formats a float >= 0, without grouping. */
 const floatBody = (float: number, { form, precision, alternate }: Spec): string => {
   if (!Number.isFinite(float)) return notFinite(float) + (form === '%' ? '%' : '');
   if (form === undefined) return plainFloat(float, precision);
@@ -161,7 +164,7 @@ const numberParts = (number: bigint | number, spec: Spec, wrongForm: () => Pytho
   return { lead, body: group(cased, spec.separator, 3) };
 };
 
-/** Zeros between the sign and the digits, grouped like the digits. */
+/** Adds zeros between the sign and the digits, and groups them like the digits. */
 const zeroPadded = (run: Run, { lead, body }: Parts, width: bigint, { separator, form }: Spec): string => {
   run.budget.make(width);
   let padded = body;
@@ -205,7 +208,7 @@ export const formatValue = (run: Run, value: Value, given: string): string => {
     if (spec.form !== undefined && spec.form !== 's') throw wrongForm();
     return aligned(run, { lead: '', body: textBody(run, value, spec) }, spec, '<');
   }
-  // A bool without a form prints as an int.
+  // A bool with a specifier that has no form is formatted as an int.
   if (typeof value === 'boolean' && spec.form === undefined && spec.precision === undefined)
     return formatValue(run, number, `${given}d`);
   return aligned(run, numberParts(number, spec, wrongForm), spec, '>');

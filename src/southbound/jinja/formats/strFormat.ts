@@ -4,7 +4,7 @@ import { escaped, repr, str } from '../values/print.ts';
 import { charactersOf, isMarkup, type Run, type Text, type Value } from '../values/values.ts';
 import { formatValue } from './spec.ts';
 
-/** The rest of a field's name after its first part: `.attribute` and `[key]`. */
+/** Yields the steps in a field's name after its first part: `.attribute` and `[key]`. */
 const steps = function* (path: string): Generator<readonly ['.' | '[', string]> {
   let i = 0;
   while (i < path.length) {
@@ -27,7 +27,7 @@ const steps = function* (path: string): Generator<readonly ['.' | '[', string]> 
 
 const isNumber = (text: string): boolean => /^\d+$/.test(text);
 
-/** Finds the values of fields by their names. Fields without a name are numbered. */
+/** Returns a function that finds the value of a field by its name. Fields without a name are numbered. */
 const fieldsOf = (run: Run, { args, kwargs }: Given): ((name: string) => Value) => {
   let automatic = 0;
   let manual = false;
@@ -72,7 +72,7 @@ const converted = (run: Run, value: Value, conversion: string | undefined): Valu
   }
 };
 
-/** The index behind the bracket that closes the one at `start`. */
+/** The index after the bracket that closes the one at `start`. */
 const closingOf = (text: string, start: number): number => {
   let open = 1;
   let end = start + 1;
@@ -86,7 +86,7 @@ const closingOf = (text: string, start: number): number => {
 
 const fieldForm = /^([^!:{}[\]]*(?:\[[^\]]*\][^!:{}[\]]*)*)(?:!(.))?(?::(.*))?$/su;
 
-/** text.format(*args, **kwargs). Attributes are those that templates see. A safe text escapes the values. */
+/** text.format(*args, **kwargs). Fields can read the same attributes as templates. A safe text escapes the values. */
 export const strFormat = (run: Run, self: Text, given: Given): string => {
   const field = fieldsOf(run, given);
   const shown = (name: string, conversion: string | undefined, spec: string): string => {

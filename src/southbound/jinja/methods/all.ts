@@ -6,7 +6,7 @@ import { numberAttribute } from './numbers.ts';
 import { safely } from './safeStrings.ts';
 import { strMethods } from './strings.ts';
 
-/** Methods that Python takes keywords for. */
+/** Methods that accept keyword arguments in Python. */
 const withKeywords = new Set(['split', 'rsplit', 'splitlines', 'expandtabs', 'sort', 'encode', 'to_bytes']);
 
 const methodsOf = (value: Value): Methods | undefined => {
@@ -18,7 +18,7 @@ const methodsOf = (value: Value): Methods | undefined => {
 
 const noArguments: Given = { args: [], kwargs: noKwargs };
 
-/** An attribute that values of this type have in Python, else undefined. */
+/** A method or attribute that values of this type have in Python; undefined if they have none of this name. */
 export const methodOf = (value: Value, name: string): Value | undefined => {
   const method = methodsOf(value)?.get(name);
   if (!method) return numberAttribute(value, name);

@@ -5,7 +5,7 @@ import { each, itemAt, listOf } from '../values/iterate.ts';
 import { repr } from '../values/print.ts';
 import { type Dict, isDict, type Kwargs, orElse, type Run, tuple, type Value, type View } from '../values/values.ts';
 
-/** The pairs that dict() and update() take: of a dict, or of an iterable of pairs. */
+/** Yields the pairs for dict() and update(), from a dict or from an iterable of pairs. */
 const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, Value]> {
   if (isDict(source)) {
     yield* [...source.entries.values()];
@@ -27,7 +27,7 @@ const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, 
   }
 };
 
-/** Adds the arguments of dict(...) and update(...). */
+/** Adds the arguments of dict(...) or update(...) to a dict. */
 export const merge = (run: Run, dict: Dict, args: readonly Value[], kwargs: Kwargs): void => {
   if (args.length > 1) throw typeError(`update expected at most 1 argument, got ${args.length}`);
   const add = (key: Value, value: Value): void => {
@@ -44,7 +44,7 @@ const view = (of: View['of']): Builtin => ({
   call: (_run, dict: Dict) => ({ kind: 'view', of, dict }),
 });
 
-/** Methods of dict; those that change it do so in place. */
+/** Methods of dict. Those that change the dict do so in place. */
 export const dictMethods: Methods = new Map(
   Object.entries({
     keys: view('keys'),

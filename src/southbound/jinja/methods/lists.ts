@@ -20,7 +20,7 @@ const replaceAll = (list: Value[], items: readonly Value[]): null => {
   return null;
 };
 
-/** Methods of list; those that change it do so in place. */
+/** Methods of list. Those that change the list do so in place. */
 export const listMethods: Methods = new Map(
   Object.entries({
     append: {

@@ -35,7 +35,7 @@ const methods: ReadonlyMap<string, (value: bigint | number) => Value | undefined
   ],
 ]);
 
-/** Attributes of int and float. */
+/** Attributes and methods of int and float; undefined if there is none of this name. */
 export const numberAttribute = (value: Value, name: string): Value | undefined => {
   const number = numberOf(value);
   if (number === undefined) return undefined;

@@ -29,14 +29,14 @@ const safeResult = (result: Value): Value => {
   return isTuple(result) ? tuple(result.items.map(safeResult)) : result;
 };
 
-/** The arguments of a safe str's method. Most methods escape the texts among them. */
+/** The arguments for a method of a safe str. Most methods need the texts among them escaped. */
 const safeArguments = (run: Run, name: string, args: readonly Value[]): readonly Value[] => {
   const safe = (value: Value): Value => (textOf(value) === undefined ? value : escaped(run, value).text);
   if (name === 'join') return args.map((arg) => listOf(run, arg).map((item) => escaped(run, item).text));
   return escaping.has(name) ? args.map(safe) : args;
 };
 
-/** Calls a method of a value. If the value is a safe str, its arguments are escaped and its results are safe. */
+/** Calls a method of a value. If the value is a safe str, the arguments are escaped and the results are safe. */
 export const safely = (
   run: Run,
   self: Value,

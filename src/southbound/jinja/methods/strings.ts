@@ -30,10 +30,10 @@ import {
   type Value,
 } from '../values/values.ts';
 
-/** The characters of the str whose method is called. */
+/** The characters of the str on which a method is called. */
 const self = charactersOf;
 
-/** A method of the text alone. */
+/** A method without arguments. */
 const plain = (call: (text: string, run: Run) => Value): Builtin => ({
   parameters: [],
   call: (run, value: Text) => {
@@ -63,7 +63,7 @@ type Search = {
   readonly last: boolean;
 };
 
-/** The index of a part in a text, in code points; -1 if it is not there. */
+/** The index of a part in a text, in code points; -1 if the text does not contain the part. */
 const find = (run: Run, text: string, { part, start, stop, last }: Search): number => {
   run.budget.step(1 + (text.length >> 6));
   const length = lengthOf(text);
@@ -132,7 +132,7 @@ const padding = (left: (missing: number, width: number) => number): Builtin => (
   },
 });
 
-/** str.center: the odd one goes left when the width is odd. */
+/** str.center: how much padding goes to the left. With odd padding, one more goes left if the width is odd. */
 export const centered = (missing: number, width: number): number => (missing >> 1) + (missing & width & 1);
 
 const parting = (last: boolean): Builtin => ({
@@ -150,7 +150,7 @@ const parting = (last: boolean): Builtin => ({
 type Replacement = {
   readonly old: string;
   readonly by: string;
-  /** How often at most; negative for always. */
+  /** The most replacements; negative for no limit. */
   readonly times: bigint;
 };
 
@@ -168,7 +168,7 @@ export const replaced = (run: Run, text: string, { old, by, times: most }: Repla
   return [...parts.slice(0, times), parts.slice(times).join(old)].join(by);
 };
 
-/** The text that a table of str.translate has for a character. */
+/** The text for a character from an entry in the table of str.translate. */
 const translated = (by: Value): string => {
   if (by === null) return '';
   const code = intOf(by);

@@ -2,17 +2,17 @@ import type { Operator } from '../values/arithmetic.ts';
 import type { CallArguments, CallNode, Comparison, Expression, FilterNode } from './nodes.ts';
 import { describe, type Stream } from './stream.ts';
 
-/** Tells the parser of statements what the expressions within them use. */
+/** Functions by which the parser of statements learns what expressions contain. */
 export type Watch = {
-  /** A name is read. */
+  /** An expression reads the name. */
   readonly reads: (name: string) => void;
   readonly filter: (name: string, line: number) => void;
   readonly test: (name: string, line: number) => void;
-  /** Parses an expression. If it turns out to be a condition, its filters need not exist. */
+  /** Parses an expression. If it turns out to be a condition, unknown filters and tests in it are no errors. */
   readonly condition: (parse: () => readonly [Expression, boolean]) => Expression;
 };
 
-/** The tokens of a template, and who is told about the expressions in them. */
+/** The tokens of a template, and the functions that are called for the expressions in them. */
 export type ExpressionParser = Stream & { readonly watch: Watch };
 
 type Parser = ExpressionParser;
@@ -50,7 +50,7 @@ const condition = (parser: Parser): Expression =>
     return [value, conditional];
   });
 
-/** Operators of one level, applied from left to right. */
+/** Returns the parser for operators of one level, which are applied from left to right. */
 const leftToRight =
   (operand: (parser: Parser) => Expression, operators: readonly string[]) =>
   (parser: Parser): Expression => {
@@ -166,7 +166,7 @@ export const primary = (parser: Parser): Expression => {
   return parser.fail(`unexpected '${describe(token)}'`);
 };
 
-/** Parts with commas between them, and perhaps one after the last, up to `close`. */
+/** Parses parts with commas between them, up to `close`. A comma may follow the last part. */
 const items = <T>(parser: Parser, close: string, part: () => T): T[] => {
   const parts: T[] = [];
   while (!parser.is(close)) {
@@ -181,12 +181,12 @@ const items = <T>(parser: Parser, close: string, part: () => T): T[] => {
 type TupleOptions = {
   /** Whether `a if b else c` is allowed. */
   readonly conditions?: boolean;
-  /** The name before which the tuple stops. */
+  /** A name that ends the tuple. */
   readonly end?: string;
   readonly parenthesised?: boolean;
 };
 
-/** One expression, or a tuple of several with commas between them. */
+/** Parses one expression, or a tuple of several with commas between them. */
 export const tuple = (parser: Parser, options: TupleOptions = {}): Expression => {
   const { conditions = true, end, parenthesised = false } = options;
   const { line } = parser.current();
@@ -312,7 +312,7 @@ const filter = (parser: Parser, of: Expression | undefined): FilterNode => {
   return { node: 'filter', of, name, ...given, line };
 };
 
-/** The filters of a block, with bars between them. The first one works on the text of the block. */
+/** Parses the filters of a block, with bars between them. The first filter works on the text of the block. */
 export const blockFilters = (parser: Parser): FilterNode => {
   let node = filter(parser, undefined);
   while (parser.skip('|')) node = filter(parser, node);
@@ -338,7 +338,7 @@ const test = (parser: Parser, of: Expression): Expression => {
   return negated ? { node: 'not', of: node, line } : node;
 };
 
-/** Filters, tests and calls of their results. */
+/** Parses filters, tests and calls after an expression. */
 const afterwards = (parser: Parser, start: Expression): Expression => {
   let node = start;
   for (;;) {

@@ -41,18 +41,18 @@ const endraw = /\{%([-+]?)\s*endraw\s*(?:\+%\}|(-)%\}|%\})/y;
 
 const mostDigits = 4300;
 
-/** How far the source is read, and the tokens found so far. */
+/** The state of the lexer. */
 type Scan = {
   readonly source: string;
   readonly tokens: Token[];
   at: number;
   /** Line of `at`, from 1. */
   line: number;
-  /** Index of the next newline that `line` does not count yet, else -1. */
+  /** Index of the next newline that `line` does not count yet; -1 if there is none. */
   newline: number;
 };
 
-/** Moves to `to`, and counts the lines on the way. */
+/** Moves to the index `to`, and counts the lines on the way. */
 const advance = (scan: Scan, to: number): void => {
   while (scan.newline >= 0 && scan.newline < to) {
     scan.line++;
@@ -65,7 +65,7 @@ const fail = ({ line }: Scan, message: string, where = line): never => {
   throw new TemplateError(message, where);
 };
 
-/** The text at the current place that a sticky pattern matches. */
+/** The text at the current index that a sticky pattern matches. */
 const match = ({ source, at }: Scan, pattern: RegExp): string | undefined => {
   pattern.lastIndex = at;
   return pattern.exec(source)?.[0];
@@ -78,10 +78,10 @@ const skipSpace = (scan: Scan): void => {
   advance(scan, to);
 };
 
-/** Index behind the opening delimiter, which has a sign or none. */
+/** Index after the opening delimiter, which may have a sign. */
 const behindOpening = ({ source, at }: Scan): number => at + (/[-+]/.test(source[at + 2] ?? '') ? 3 : 2);
 
-/** Text up to `to`. A `-` as the sign of the tag that follows strips the space before the tag. */
+/** Adds the text up to `to`. A `-` as the sign of the tag that follows removes the space before the tag. */
 const data = (scan: Scan, to: number, sign: string): void => {
   const { source, at, tokens, line } = scan;
   let end = to;
@@ -123,7 +123,7 @@ const number = (scan: Scan, text: string, type: NumberType): void => {
   scan.tokens.push({ type, value: text, number: value, line: scan.line });
 };
 
-/** Keeps in `open` which brackets must close next. */
+/** Updates `open`, the brackets that must close next. */
 const bracket = (scan: Scan, text: string, open: string[]): void => {
   const closer = openers.get(text);
   if (closer !== undefined) {
@@ -136,7 +136,7 @@ const bracket = (scan: Scan, text: string, open: string[]): void => {
   if (expected !== text) fail(scan, `unexpected '${text}', expected '${expected}'`);
 };
 
-/** Adds the token at the current place and answers its text. */
+/** Adds the token at the current index, and returns its text. */
 const part = (scan: Scan, open: string[]): string => {
   const { source, tokens, line } = scan;
   const asFloat = match(scan, float);
@@ -171,7 +171,7 @@ const part = (scan: Scan, open: string[]): string => {
   return fail(scan, `unexpected char ${textRepr(character)} at ${scan.at}`);
 };
 
-/** Passes the end of a tag, if it is here. */
+/** Moves past the end of a tag if there is one at the current index. Returns whether there was. */
 const tagEnds = (scan: Scan, kind: 'block' | 'variable'): boolean => {
   const { source, at } = scan;
   const close = kind === 'block' ? '%}' : '}}';
@@ -204,7 +204,10 @@ const nextOpening = ({ source, at }: Scan): number => {
   return open;
 };
 
-/** The tokens of a template. Delimiters are Jinja2's, blocks are not trimmed, one newline at the end is dropped. */
+/**
+ * Splits a template into tokens. Delimiters are those of Jinja2. Blocks are not trimmed. One newline at the end is
+ * dropped.
+ */
 export const tokenize = (template: string): Token[] => {
   const source = template.replace(/\r\n|\r/g, '\n').replace(/\n$/, '');
   const scan: Scan = { source, tokens: [], at: 0, line: 1, newline: source.indexOf('\n') };

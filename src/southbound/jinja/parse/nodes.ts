@@ -14,7 +14,7 @@ type At = { readonly line: number };
 
 type NameNode = At & { readonly node: 'name'; readonly name: string };
 export type CallNode = At & CallArguments & { readonly node: 'call'; readonly callee: Expression };
-/** `of` is undefined where a filter works on the text of a block. */
+/** `of` is undefined if the filter works on the text of a block. */
 export type FilterNode = At &
   CallArguments & { readonly node: 'filter'; readonly name: string; readonly of: Expression | undefined };
 
@@ -62,7 +62,7 @@ export type Target =
   | (At & { readonly node: 'targets'; readonly items: readonly Target[] })
   | (At & { readonly node: 'member'; readonly name: string; readonly attribute: string });
 
-/** A macro's parameters and body, or those of a call block. */
+/** The parameters and body of a macro or call block. */
 export type Signature = {
   readonly parameters: readonly string[];
   readonly defaults: readonly Expression[];

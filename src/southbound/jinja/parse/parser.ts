@@ -12,15 +12,15 @@ import {
 } from './statements.ts';
 import { describe, streamOf } from './stream.ts';
 
-/** Which filters and tests there are. */
+/** The filters and tests that exist. */
 type Known = {
   readonly filter: (name: string) => boolean;
   readonly test: (name: string) => boolean;
-  /** A sentence that names the nearest filter, if one is near. */
+  /** A sentence with the most similar filter; empty if none is similar. */
   readonly nearest: (name: string) => string;
 };
 
-/** Names of a macro that it has only if its body reads them. */
+/** Names that a macro has only if its body reads them. */
 const specialNames = ['caller', 'kwargs', 'varargs'];
 
 /** Fails because of a tag that is not expected, or of the end of the template, in the words of Jinja2. */
@@ -47,7 +47,7 @@ const failAtTag = (
   return fail(parts.join(' '), line);
 };
 
-/** Statements up to one of the tags, or to the end of the template. */
+/** Parses statements up to one of the tags, or to the end of the template. */
 const statementsUpTo = (parser: StatementParser, until?: readonly string[]): Body => {
   const { ends } = parser;
   const statements: Statement[] = [];
@@ -83,7 +83,7 @@ const statement = (parser: StatementParser): Statement[] => {
   return Array.isArray(parsed) ? parsed : [parsed];
 };
 
-/** The body of a statement up to one of the tags. The tag's name is passed, too. */
+/** Parses the body of a statement up to one of the tags, and moves past the tag's name. */
 const bodyUpTo = (parser: StatementParser, until: readonly string[]): ParsedBody => {
   parser.skip(':');
   parser.expectType('block_end');

@@ -2,10 +2,13 @@ import { TemplateError } from '../errors.ts';
 import { blockFilters, constants, type ExpressionParser, expression, primary, tuple } from './expressions.ts';
 import type { BlockNode, Body, Expression, Signature, Statement, Target } from './nodes.ts';
 
-/** How many statements are around the current place, up to the nearest macro or block. */
+/** How many loops and conditions are around the current place, up to the nearest macro or block. */
 export type Nesting = {
   loops: number;
-  /** Branches of `if`, where an unknown filter or test is no error. Other bodies count them anew. */
+  /**
+   * Branches of `if`, where an unknown filter or test is no error. In the bodies of other statements the count begins
+   * again at 0.
+   */
   conditions: number;
   /** Bodies with names of their own. */
   frames: number;
@@ -19,7 +22,7 @@ export type OtherTemplates = { readonly names: Set<string>; extends: boolean };
 
 export type ParsedBody = { readonly body: Body; readonly end: string };
 
-/** A template that is being parsed, and what its statements share. */
+/** A template that is being parsed, and the state that all its statements share. */
 export type StatementParser = ExpressionParser & {
   readonly nesting: Nesting;
   /** For each macro around the current place, the special names that its body reads. */
@@ -36,7 +39,7 @@ export type StatementParser = ExpressionParser & {
   readonly tags: string[];
   /** For each body around the current place, the tags that may end it. */
   readonly ends: (readonly string[])[];
-  /** Parses a body up to one of the tags, and passes the tag's name. */
+  /** Parses a body up to one of the tags, and moves past the tag's name. */
   readonly body: (...until: string[]) => ParsedBody;
 };
 
@@ -59,7 +62,7 @@ const asTarget = (parser: Parser, value: Expression): Target => {
 const endsTarget = (parser: Parser, end: string | undefined): boolean =>
   parser.current().type === 'block_end' || parser.is('=') || (end !== undefined && parser.isName(end));
 
-/** One name, or several with commas between them. The name `end` stops them. */
+/** Parses one name, or several with commas between them. The name `end` ends the list. */
 const target = (parser: Parser, end?: string): Target => {
   const { line } = parser.current();
   const first = primary(parser);
@@ -74,7 +77,7 @@ const target = (parser: Parser, end?: string): Target => {
   return { node: 'targets', items: parts.map((part) => asTarget(parser, part)), line };
 };
 
-/** A body with names of its own, where unknown filters count again. */
+/** Parses a body in which unknown filters are errors again, although an `if` may be around it. */
 const framed = (parser: Parser, ...until: string[]): ParsedBody => {
   const { nesting } = parser;
   const outer = nesting.conditions;
@@ -90,7 +93,7 @@ type Parameters = Pick<Signature, 'parameters' | 'defaults'>;
 
 const noParameters: Parameters = { parameters: [], defaults: [] };
 
-/** Parameters in parentheses. */
+/** Parses parameters in parentheses. */
 const parametersOf = (parser: Parser): Parameters => {
   const parameters: string[] = [];
   const defaults: Expression[] = [];
@@ -107,7 +110,9 @@ const parametersOf = (parser: Parser): Parameters => {
   return { parameters, defaults };
 };
 
-/** The body that is run when the macro is called: loops around it do not count in it. */
+/**
+ * Parses the body of a macro or call block. It runs when the macro is called, so loops around it do not count in it.
+ */
 const macroBody = (parser: Parser, end: string, { parameters, defaults }: Parameters): Signature => {
   const { nesting } = parser;
   const uses = new Set<string>();
@@ -171,7 +176,7 @@ const ifStatement = (parser: Parser, line: number): Statement => {
   }
 };
 
-/** A name, names with commas between them, or the attribute of a namespace. */
+/** Parses a name, names with commas between them, or the attribute of a namespace. */
 const setTarget = (parser: Parser, line: number): Target => {
   const ahead = parser.ahead();
   const dotted = parser.current().type === 'name' && ahead.type === 'operator' && ahead.value === '.';
@@ -336,7 +341,7 @@ const leaveLoop =
     return { node: word, line };
   };
 
-/** The parsers of statements by their tags. They are called behind the tag. */
+/** The parsers of statements by tag. They are called when the tag's name is passed. */
 export const statementParsers: ReadonlyMap<string, (parser: Parser, line: number) => Statement | Statement[]> = new Map<
   string,
   (parser: Parser, line: number) => Statement | Statement[]

@@ -10,28 +10,28 @@ const described: Readonly<Partial<Record<TokenType, string>>> = {
   eof: 'end of template',
 };
 
-/** A token as messages name it. */
+/** Names a token in messages. */
 export const describe = ({ type, value }: Token): string =>
   type === 'name' || type === 'operator' ? value : (described[type] ?? type);
 
 const deepest = 100;
 
-/** The tokens one after the other, and what the parser keeps while it passes them. */
+/** A reader of tokens, with the state of the parser. `current` is the next token to read, `ahead` the one after it. */
 export type Stream = {
   readonly current: () => Token;
   readonly ahead: () => Token;
   readonly next: () => Token;
-  /** Whether the current token is this operator, or this name. */
+  /** Whether the current token is this operator, or one of these names. */
   readonly is: (operator: string) => boolean;
   readonly isName: (...names: string[]) => boolean;
-  /** Passes the token if it is this one. */
+  /** Moves past the token if it is this one. Returns whether it was. */
   readonly skip: (operator: string) => boolean;
   readonly skipName: (name: string) => boolean;
   readonly expect: (operator: string) => Token;
   readonly expectType: (type: TokenType) => Token;
   readonly expectName: (name: string) => Token;
   readonly fail: (message: string, line?: number) => never;
-  /** Parses something one level deeper. */
+  /** Parses one level deeper. Throws when the template is nested too deeply. */
   readonly deeper: <T>(parse: () => T) => T;
 };
 

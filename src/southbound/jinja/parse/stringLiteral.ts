@@ -18,7 +18,7 @@ const digitsAfter: ReadonlyMap<string, number> = new Map([
   ['U', 8],
 ]);
 
-/** The text that a string literal without its quotes stands for. Unknown escapes stay as they are. */
+/** The text of a string literal, which is given without its quotes. Unknown escapes stay as they are. */
 export const unescaped = (text: string, fail: (message: string) => never): string =>
   text.replace(/\\([0-7]{1,3}|[xuU][\da-fA-F]*|.)/gsu, (whole, rest: string) => {
     if (/^[0-7]/.test(rest)) return String.fromCodePoint(parseInt(rest, 8));

@@ -28,7 +28,9 @@ const shownType = (value: Value): string => (value === null ? 'None' : `${typeNa
 const noAttribute = (value: Value, name: string): Undefined =>
   undefinedValue(`'${shownType(value)}' has no attribute ${textRepr(name)}`);
 
-/** A method or other attribute of the value's type, as in a sandbox: nothing that begins with an underscore. */
+/**
+ * A method or other attribute of the value's type. As in a sandbox, names that begin with two underscores are hidden.
+ */
 export const ownAttribute = (value: Value, name: string): Value | undefined => {
   if (name.startsWith('__')) return undefined;
   if (isThing(value)) return value.get?.(name);
@@ -36,7 +38,10 @@ export const ownAttribute = (value: Value, name: string): Value | undefined => {
   return methodOf(value, name);
 };
 
-/** `value[key]` of Python, without Jinja2's way round; undefined where that raises LookupError or TypeError. */
+/**
+ * `value[key]` of Python, without Jinja2's fallback to attributes. Undefined where Python raises LookupError or
+ * TypeError.
+ */
 const found = (run: Run, value: Value, key: Value): Value | undefined => {
   if (isDict(value)) {
     try {
@@ -64,13 +69,13 @@ const found = (run: Run, value: Value, key: Value): Value | undefined => {
   return character === '' ? undefined : like(value, character);
 };
 
-/** value.name as templates have it: attributes first, then items; else undefined. */
+/** value.name in a template: attributes first, then items; else an Undefined. */
 export const attribute = (run: Run, value: Value, name: string): Value => {
   if (isUndefined(value)) throw undefinedError(value.message);
   return orElse(ownAttribute(value, name), () => orElse(found(run, value, name), () => noAttribute(value, name)));
 };
 
-/** value[key] as templates have it: items first, then attributes; else undefined. */
+/** value[key] in a template: items first, then attributes; else an Undefined. */
 export const item = (run: Run, value: Value, key: Value): Value => {
   if (isUndefined(value)) throw undefinedError(value.message);
   const name = textOf(key);
@@ -81,7 +86,7 @@ export const item = (run: Run, value: Value, key: Value): Value => {
   );
 };
 
-/** The parts of `start:stop:step`; None where nothing is written. */
+/** The parts of `start:stop:step`. A part that is not written is None. */
 type Slice = { readonly start: Value; readonly stop: Value; readonly step: Value };
 
 /** The indexes that a slice takes from a sequence of this length. */

@@ -7,10 +7,10 @@ export type Parameters = readonly string[];
 /** The arguments of a call. */
 export type Given = { readonly args: readonly Value[]; readonly kwargs: Kwargs };
 
-/** Something that is found by its name, with the name. */
+/** Something that was found by name, and the name. */
 export type Named<T> = readonly [name: string, found: T];
 
-/** Arguments in the order of the parameters; JavaScript's undefined where none was given. */
+/** Puts the arguments in the order of the parameters. A parameter without an argument is JavaScript's undefined. */
 export const bind = (
   name: string,
   parameters: Parameters,
@@ -34,7 +34,10 @@ export const bind = (
   return bound;
 };
 
-/** The error of an Undefined that is used; for other values a TypeError with this message. */
+/**
+ * The error for a value that cannot be used: an Undefined has an error of its own, other values get a TypeError with
+ * this message.
+ */
 export const unusable = (value: Value, message: string): PythonError =>
   isUndefined(value) ? undefinedError(value.message) : typeError(message);
 
@@ -52,13 +55,13 @@ export const needText = (value: Value, what = 'argument'): string => {
   return text;
 };
 
-/** An int as a JavaScript number, cut to what can be an index. */
+/** An int as a JavaScript number. Numbers that are too large for an index are limited. */
 export const toIndex = (value: bigint): number => {
   if (value > 0x7fffffffn) return 0x7fffffff;
   return value < -0x7fffffffn ? -0x7fffffff : Number(value);
 };
 
-/** `start` and `stop` of a slice or search, as indexes within the length. */
+/** The arguments `start` and `stop` of a search, as indexes within the length. */
 export const bounds = (
   length: number,
   start: Value | undefined,
@@ -72,17 +75,18 @@ export const bounds = (
   return [within(start, 0), within(stop, length)];
 };
 
-/** A function written here, and its parameters. */
+/** A function of this engine and its parameters. */
 export type Builtin = {
   readonly parameters: Parameters;
-  // `any`: each function declares the types of its own arguments. `bind` gives Values, and undefined for optional ones.
+  // The type is `any`, because each function declares its own arguments. `bind` passes Values, and undefined for
+  // missing optional arguments.
   readonly call: (run: Run, ...args: any[]) => Value;
 };
 
-/** The functions of a type by name; the value itself is their first argument. */
+/** The methods of a type by name. The first argument of each is the value itself. */
 export type Methods = ReadonlyMap<string, Builtin>;
 
-/** Calls a function of this folder with arguments of a template. */
+/** Calls a function of this engine with arguments from a template. */
 export const invoke = (
   run: Run,
   [name, { parameters, call }]: Named<Builtin>,

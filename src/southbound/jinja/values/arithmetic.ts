@@ -29,7 +29,7 @@ const unsupported = (operator: Operator, a: Value, b: Value): PythonError =>
 
 const zero = (message: string): PythonError => new PythonError('ZeroDivisionError', message);
 
-/** How many bits an int has, give or take four. */
+/** About how many bits an int has. Above 64 bits the result is at most four too large. */
 const bitsOf = (value: bigint): number =>
   value < 1n << 64n && value > -(1n << 64n) ? 64 : value.toString(16).length * 4;
 
@@ -177,7 +177,7 @@ const formatted = (run: Run, format: Value, values: Value): Value | undefined =>
   return markup(percentFormat(run, text, values, shown));
 };
 
-/** The result for operands that are not both numbers; undefined where Python has none. */
+/** The result for operands that are not both numbers; undefined where Python raises a TypeError. */
 const operateOnOthers = (run: Run, operator: Operator, a: Value, b: Value): Value | undefined => {
   switch (operator) {
     case '+':
@@ -210,7 +210,7 @@ export const signed = (sign: '-' | '+', value: Value): Value => {
   return sign === '-' ? -number : number;
 };
 
-/** a ~ b ~ c: as text; safe if one of them is and escaping is on. */
+/** a ~ b ~ c: joins the values as text. The result is safe if escaping is on and one of the values is safe. */
 export const concatenated = (run: Run, values: readonly Value[]): Value => {
   const safe = run.escaping && values.some(isMarkup);
   const text = values.map((value) => (safe ? escaped(run, value).text : str(run, value))).join('');

@@ -1,11 +1,11 @@
 const cased = /[\p{Lu}\p{Ll}\p{Lt}\p{Lowercase}\p{Uppercase}]/u;
 const titleOf = (character: string): string => {
   const upper = character.toUpperCase();
-  // ß becomes Ss, not SS, at the start of a word.
+  // At the start of a word ß becomes Ss, not SS.
   return upper.length > character.length ? upper.charAt(0) + upper.slice(1).toLowerCase() : upper;
 };
 
-/** str.title(): every run of letters begins with a capital. */
+/** str.title(): every sequence of letters begins with a capital. */
 export const titled = (text: string): string => {
   let within = false;
   let result = '';
@@ -28,10 +28,10 @@ export const swapped = (text: string): string =>
     character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase(),
   ).join('');
 
-/** str.casefold(), but for letters that few alphabets have. */
+/** str.casefold(), without the special letters of rare alphabets. */
 export const casefolded = (text: string): string => text.toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ');
 
-/** str.islower() and str.isupper(): at least one cased character, none of the other case. */
+/** str.islower() and str.isupper(): the text has at least one cased character, and none of the other case. */
 export const isCase = (text: string, which: 'lower' | 'upper'): boolean => {
   const other = which === 'lower' ? /[\p{Lu}\p{Lt}]/u : /[\p{Ll}\p{Lt}]/u;
   return cased.test(text) && !other.test(text);

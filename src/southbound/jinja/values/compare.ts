@@ -14,7 +14,7 @@ export const equal = (run: Run, a: Value, b: Value, depth = 0): boolean => {
   const x = numberOf(a);
   if (x !== undefined) {
     const y = numberOf(b);
-    // An int (bigint) and a float are never ===; <= and >= compare them exactly.
+    // An int (bigint) and a float are never equal with `===`. `<=` and `>=` compare them exactly.
     return y !== undefined && x <= y && x >= y;
   }
   const text = textOf(a);
@@ -62,7 +62,7 @@ const holds = <T extends string | number | bigint>(order: Order, a: T, b: T): bo
 
 const pointAt = (text: string, index: number): number => text.codePointAt(index) ?? -1;
 
-// UTF-16 puts characters beyond the first plane before U+E000. Python compares code points.
+// In the order of UTF-16 units, characters beyond the first plane come before U+E000. Python compares code points.
 const compareText = (a: string, b: string): number => {
   const end = Math.min(a.length, b.length);
   let i = 0;
@@ -129,7 +129,7 @@ export const contains = (run: Run, container: Value, item: Value): boolean => {
   return false;
 };
 
-/** sorted(items, key, reverse): stable, in a list of its own. */
+/** sorted(items, key, reverse): returns a new list. The order of equal items stays. */
 export const sorted = (run: Run, items: readonly Value[], key: (item: Value) => Value, reverse = false): Value[] => {
   run.budget.make(items.length);
   const sign = reverse ? -1 : 1;

@@ -2,7 +2,7 @@ import { PythonError, typeError, undefinedError, valueError } from '../errors.ts
 import { toFloatOf } from './parseNumber.ts';
 import { isUndefined, numberOf, textOf, typeName, type Value } from './values.ts';
 
-/** float(value), or int(value) of what is no text. */
+/** float(value), or int(value) for values that are not texts. */
 export const toNumberOf = (value: Value, type: 'int' | 'float'): bigint | number => {
   const number = numberOf(value);
   if (number === undefined) {

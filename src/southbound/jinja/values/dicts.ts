@@ -4,7 +4,10 @@ import { type Dict, typeName, type Value } from './values.ts';
 
 const textKey = (text: string): string => (text.startsWith('\0') ? `\0s${text}` : text);
 
-/** The same for equal keys: 1, 1.0 and True are one key. Throws for values that Python cannot hash. */
+/**
+ * A key for JavaScript's Map. It is the same for keys that are equal in Python, such as 1, 1.0 and True. Throws for
+ * values that Python cannot hash.
+ */
 export const keyOf = (key: Value): unknown => {
   switch (typeof key) {
     case 'string':
@@ -44,13 +47,13 @@ export const newDict = (pairs: Iterable<readonly [Value, Value]> = []): Dict => 
 
 export const getKey = (dict: Dict, key: Value): Value | undefined => dict.entries.get(keyOf(key))?.[1];
 
-/** An equal key that is there stays as it is. */
+/** Sets the value of a key. If the dict has an equal key, that key stays. */
 export const setKey = ({ entries }: Dict, key: Value, value: Value): void => {
   const hashed = keyOf(key);
   entries.set(hashed, [entries.get(hashed)?.[0] ?? key, value]);
 };
 
-/** Takes a key out; answers its value, if it was there. */
+/** Removes a key. Returns its value, or undefined if the dict had no such key. */
 export const deleteKey = ({ entries }: Dict, key: Value): Value | undefined => {
   const hashed = keyOf(key);
   const found = entries.get(hashed);
@@ -58,11 +61,11 @@ export const deleteKey = ({ entries }: Dict, key: Value): Value | undefined => {
   return found?.[1];
 };
 
-/** An integer that JavaScript prints in full is an int; other numbers are floats. */
+/** An integer that JavaScript prints without an exponent becomes an int. Other numbers become floats. */
 const fromNumber = (value: number): Value =>
   Number.isInteger(value) && Math.abs(value) < 1e21 && !Object.is(value, -0) ? BigInt(value) : value;
 
-/** Python's value for one of JSON, with the marks of domain/engine/exactJson.ts. */
+/** Converts a value of JSON, which may have the marks of domain/engine/exactJson.ts, to a value of Python. */
 export const fromJson = (value: unknown): Value => {
   const written = exactNumber(value);
   if (written !== undefined) return /^-?\d+$/.test(written) ? BigInt(written) : Number(written);

@@ -1,4 +1,4 @@
-/** Half to even, of a fraction of positive integers. */
+/** Rounds a fraction of positive integers to an integer, half to even. */
 const rounded = (numerator: bigint, denominator: bigint): bigint => {
   const quotient = numerator / denominator;
   const twice = 2n * (numerator % denominator);
@@ -17,7 +17,10 @@ export const fractionOf = (value: number): readonly [numerator: bigint, denomina
   return power >= 0 ? [mantissa << BigInt(power), 1n] : [mantissa, 1n << BigInt(-power)];
 };
 
-/** A finite float >= 0 with so many digits after the point (below 0: tens, hundreds ...), exactly rounded. */
+/**
+ * A finite float >= 0, exactly rounded to a number of digits after the point. With negative `digits` it is rounded to
+ * tens, hundreds and so on.
+ */
 export const fixed = (value: number, digits: number): string => {
   const [numerator, denominator] = fractionOf(value);
   if (digits <= 0) return String(rounded(numerator, denominator * 10n ** BigInt(-digits)) * 10n ** BigInt(-digits));
@@ -25,7 +28,7 @@ export const fixed = (value: number, digits: number): string => {
   return `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 };
 
-/** So many significant digits of a finite float >= 0 and the power of ten of the first one. */
+/** The first `count` significant digits of a finite float >= 0, and the power of ten of the first digit. */
 export const significant = (value: number, count: number): readonly [digits: string, exponent: number] => {
   if (value === 0) return ['0'.repeat(count), 0];
   const [numerator, denominator] = fractionOf(value);
@@ -42,7 +45,7 @@ export const significant = (value: number, count: number): readonly [digits: str
   }
 };
 
-/** inf and nan, which all formats write alike. */
+/** inf and nan, which are the same in all formats. */
 export const notFinite = (value: number): string => {
   if (Number.isNaN(value)) return 'nan';
   return value > 0 ? 'inf' : '-inf';
@@ -74,7 +77,7 @@ export const roundFloat = (value: number, digits: number): number => {
   return value < 0 || Object.is(value, -0) ? -result : result;
 };
 
-/** The float nearest to the quotient of two ints; the divisor is not 0. */
+/** The float nearest to the quotient of two ints. The divisor must not be 0. */
 export const quotient = (a: bigint, b: bigint): number => {
   const [x, y] = [Number(a), Number(b)];
   if (Number.isSafeInteger(x) && Number.isSafeInteger(y)) return x / y;
@@ -82,7 +85,7 @@ export const quotient = (a: bigint, b: bigint): number => {
   const [n, d] = [a < 0n ? -a : a, b < 0n ? -b : b];
   const shift = BigInt(66 - (n.toString(16).length - d.toString(16).length) * 4);
   const [top, bottom] = shift >= 0n ? [n << shift, d] : [n, d << -shift];
-  // The last bit keeps whether anything is left over, so that rounding to 53 bits is right.
+  // The last bit shows whether there is a remainder, so that rounding to 53 bits is right.
   const result = Number(((top / bottom) << 1n) | (top % bottom === 0n ? 0n : 1n)) * 2 ** -(Number(shift) + 1);
   return negative ? -result : result;
 };

@@ -2,7 +2,7 @@ import { PythonError, typeError } from '../errors.ts';
 import { characters, lengthOf } from './text.ts';
 import { type Iterator, kindOf, type Range, type Run, tuple, typeName, type Value } from './values.ts';
 
-/** The item at an index that the caller knows to be there. */
+/** The item at an index. The caller knows that the index exists. */
 export const itemAt = (items: readonly Value[], index: number): Value => {
   const item = items[index];
   if (item === undefined) throw new Error(`There is no item ${index} among ${items.length}`);
@@ -11,7 +11,9 @@ export const itemAt = (items: readonly Value[], index: number): Value => {
 
 export const rangeItem = ({ start, step }: Range, index: number): bigint => start + BigInt(index) * step;
 
-/** iter(value): answers each item, then JavaScript's undefined. Throws for what cannot be iterated. */
+/**
+ * iter(value): the function returns each item, then JavaScript's undefined. Throws for values that cannot be iterated.
+ */
 export const iterator = (run: Run, value: Value): (() => Value | undefined) => {
   let i = 0;
   const over = (items: readonly Value[]) => () => {
@@ -66,7 +68,7 @@ export const iterator = (run: Run, value: Value): (() => Value | undefined) => {
   }
 };
 
-/** len(value) where there is one; undefined where Python has none. */
+/** len(value); undefined for values that have no length in Python. */
 export const knownLength = (value: Value): number | undefined => {
   if (Array.isArray(value)) return value.length;
   if (typeof value === 'string') return lengthOf(value);
@@ -91,7 +93,7 @@ export const knownLength = (value: Value): number | undefined => {
   }
 };
 
-/** The items one after the other. */
+/** Yields the items of a value. */
 export function* each(run: Run, value: Value): Generator<Value, void> {
   const next = iterator(run, value);
   for (let item = next(); item !== undefined; item = next()) yield item;

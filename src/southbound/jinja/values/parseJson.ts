@@ -10,7 +10,7 @@ type Reading = { readonly run: Run; readonly text: string; at: number };
 
 const wrong = ({ at }: Reading, what: string): PythonError => new PythonError('JSONDecodeError', `${what}: char ${at}`);
 
-/** What a pattern (sticky) matches here, and goes on behind it. */
+/** Reads the text that a sticky pattern matches at the current index, and moves past it. Undefined without a match. */
 const take = (reading: Reading, pattern: RegExp): string | undefined => {
   pattern.lastIndex = reading.at;
   const [found] = pattern.exec(reading.text) ?? [];
@@ -45,7 +45,7 @@ const text = (reading: Reading): string | undefined => {
   return JSON.parse(written) as string;
 };
 
-/** What stands between brackets, with commas; `one` reads an item. */
+/** Reads items with commas between them, up to the closing bracket. `one` reads an item. */
 const listed = (reading: Reading, close: string, one: () => void): void => {
   reading.at++;
   space(reading);

@@ -22,7 +22,7 @@ const prefixes: ReadonlyMap<string, number> = new Map([
   ['0x', 16],
 ]);
 
-/** Bases that JavaScript reads by itself, with their prefixes. */
+/** The bases that JavaScript can read, with their prefixes. */
 const prefixOf: ReadonlyMap<number, string> = new Map([
   [2, '0b'],
   [8, '0o'],

@@ -10,7 +10,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 const unprintable = /[^\P{C}]|[^\P{Z} ]/u;
-/** A character that cannot be printed, as an escape. */
+/** The escape for a character that cannot be printed. */
 const asEscape = (character: string): string => {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
@@ -18,7 +18,7 @@ const asEscape = (character: string): string => {
   return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 };
 
-/** A character within the quotes of a literal. */
+/** A character as it is written between the quotes of a literal. */
 const shownCharacter = (character: string, quote: string): string => {
   if (character === quote) return `\\${quote}`;
   const known = escapes.get(character);
@@ -37,7 +37,7 @@ export const textRepr = (text: string): string => {
 
 const mostDigits = 4300;
 
-/** str(int); Python refuses more than 4,300 digits too. */
+/** str(int). Like Python, it refuses more than 4,300 digits. */
 export const intText = (value: bigint): string => {
   if (value < 1n << 14000n && value > -(1n << 14000n)) return String(value);
   if (value.toString(16).length > 3600)
@@ -73,7 +73,7 @@ const within = (printing: Printing, [open, close]: Brackets, container: Value, i
   return open + text + close;
 };
 
-/** The printing of each item, later. */
+/** Functions that print the items, for later. */
 const each = (printing: Printing, items: readonly Value[]): (() => string)[] =>
   items.map((item) => () => show(printing, item));
 
@@ -164,7 +164,7 @@ export const str = (run: Run, value: Value): string => {
   return repr(run, value);
 };
 
-/** The value as a str. A safe str stays safe. */
+/** Converts a value to a str. A safe str stays safe. */
 export const softStr = (run: Run, value: Value): Text => (isMarkup(value) ? value : str(run, value));
 
 /** markupsafe.escape */

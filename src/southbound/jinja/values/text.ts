@@ -2,22 +2,22 @@ import { isMarkup, markup, type Run, type Value } from './values.ts';
 
 const wide = /[\ud800-\udfff]/;
 
-/** Characters as Python counts them: code points. Undefined when they are UTF-16 units one by one. */
+/** Characters as Python counts them: code points. Undefined when every character is one UTF-16 unit. */
 const pointsOf = (text: string): string[] | undefined => (wide.test(text) ? Array.from(text) : undefined);
 
 export const lengthOf = (text: string): number => pointsOf(text)?.length ?? text.length;
 
-/** Characters from `from` up to `to`, both within the text. */
+/** The characters from `from` up to `to`, both in code points and within the text. */
 export const sliceText = (text: string, from: number, to: number): string =>
   pointsOf(text)?.slice(from, to).join('') ?? text.slice(from, to);
 
-/** The characters, one string each. */
+/** A text as a list of its characters. */
 export const characters = (run: Run, text: string): string[] => {
   run.budget.make(text.length);
   return Array.from(text);
 };
 
-/** The index in code points of one in UTF-16 units. */
+/** Converts an index in UTF-16 units to one in code points. */
 export const pointIndex = (text: string, unit: number): number =>
   unit < 0 || !wide.test(text) ? unit : lengthOf(text.slice(0, unit));
 
@@ -26,7 +26,7 @@ const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
 /** Whether a character is white space in Python. */
 export const isSpace = (character: string): boolean => space.test(character);
 
-/** Removes characters that `drop` names from the ends. */
+/** Removes characters for which `drop` is true from the ends. */
 export const strip = (text: string, drop: (character: string) => boolean, left = true, right = true): string => {
   const points = Array.from(text);
   let from = 0;
@@ -36,7 +36,7 @@ export const strip = (text: string, drop: (character: string) => boolean, left =
   return from === 0 && to === points.length ? text : points.slice(from, to).join('');
 };
 
-/** str.split() without a separator. At most `most` splits unless negative. */
+/** str.split() without a separator. It splits at most `most` times, or without limit if `most` is negative. */
 export const splitSpace = (text: string, most = -1): string[] => {
   const parts: string[] = [];
   let i = 0;
@@ -73,10 +73,10 @@ const entities: ReadonlyMap<string, string> = new Map([
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>'"]/g, (character) => entities.get(character) ?? character);
 
-/** The text as a str that is safe if the model is. */
+/** A str with this text. It is safe if the model is safe. */
 export const like = (model: Value, text: string): Value => (isMarkup(model) ? markup(text) : text);
 
-/** The text, repeated. */
+/** Repeats a text, and counts the result in the budget. */
 export const repeat = (run: Run, text: string, times: number | bigint): string => {
   if (times <= 0 || text === '') return '';
   run.budget.make(BigInt(text.length) * BigInt(times));
@@ -86,7 +86,7 @@ export const repeat = (run: Run, text: string, times: number | bigint): string =
 type Padding = {
   readonly width: bigint;
   readonly fill: string;
-  /** How much of the padding goes to the left. */
+  /** How much of the padding goes to the left of the text. */
   readonly left: (padding: number) => number;
 };
 

@@ -3,13 +3,13 @@ import type { Budget } from '../budget.ts';
 /** Arguments of a call by keyword. */
 export type Kwargs = ReadonlyMap<string, Value>;
 
-/** The state of a template that is rendered. */
+/** The state of a render. */
 export type Run = {
   readonly budget: Budget;
   /** The template that is at work, and its line. One whose text was given has no name. */
   template: { readonly name: string | undefined };
   line: number;
-  /** Whether what is printed is escaped for HTML. */
+  /** Whether printed values are escaped for HTML. */
   escaping: boolean;
   filter(name: Value, value: Value, args: readonly Value[], kwargs: Kwargs): Value;
   test(name: Value, value: Value, args: readonly Value[], kwargs: Kwargs): boolean;
@@ -23,7 +23,7 @@ export type Markup = { readonly kind: 'markup'; readonly text: string };
 /** A str, safe or not. */
 export type Text = string | Markup;
 export type Tuple = { readonly kind: 'tuple'; readonly items: readonly Value[]; readonly names?: readonly string[] };
-/** In the order of insertion; the map's keys are those of `keyOf`. */
+/** Entries are in the order of insertion. Their keys in the map come from `keyOf`. */
 export type Dict = { readonly kind: 'dict'; readonly entries: Map<unknown, readonly [Value, Value]> };
 export type View = { readonly kind: 'view'; readonly of: 'keys' | 'values' | 'items'; readonly dict: Dict };
 export type Range = {
@@ -33,28 +33,28 @@ export type Range = {
   readonly step: bigint;
   readonly length: number;
 };
-/** Gives each item once. `next` answers JavaScript's undefined at the end. */
+/** Yields each item once. `next` returns JavaScript's undefined at the end. */
 export type Iterator = { readonly kind: 'iterator'; readonly name: string; readonly next: () => Value | undefined };
-/** Jinja2's Undefined; `message` is what using it says. */
+/** Jinja2's Undefined. `message` is the error for its use. */
 export type Undefined = { readonly kind: 'undefined'; readonly message: string };
-/** Anything with attributes or calls of its own: methods, macros, loops, namespaces, ... */
+/** A value with attributes or calls of its own, such as a method, macro, loop or namespace. */
 export type Thing = {
   readonly kind: 'thing';
   readonly type: string;
-  /** How it prints. */
+  /** The text that is printed for it. */
   readonly shown: () => string;
   /** Its text, which is safe in HTML, if it prints as another one within other values. */
   readonly text?: () => string;
   readonly get?: (name: string) => Value | undefined;
   readonly set?: (name: string, value: Value) => void;
   readonly call?: (run: Run, args: readonly Value[], kwargs: Kwargs) => Value;
-  /** A sequence's length and rest. */
+  /** The length, for things that have one, such as `loop`. */
   readonly length?: () => number;
 };
 
 /**
- * Python's values. int is bigint (always exact), float is number, None is null, list is an array; JavaScript's
- * undefined stands for "not given" and is no value.
+ * Python's values. int is bigint (always exact), float is number, None is null, and list is an array. JavaScript's
+ * undefined means that nothing was given; it is no value.
  */
 export type Value =
   | null
@@ -82,7 +82,7 @@ export const markup = (text: string): Markup => ({ kind: 'markup', text });
 export const undefinedValue = (message: string): Undefined => ({ kind: 'undefined', message });
 export const noKwargs: Kwargs = new Map();
 
-/** The value, or something in place of JavaScript's undefined. `??` would replace None as well. */
+/** The value, or another one in place of JavaScript's undefined. `??` would replace None as well. */
 export const orElse = (value: Value | undefined, otherwise: () => Value): Value =>
   value === undefined ? otherwise() : value;
 
@@ -96,7 +96,7 @@ export const generator = (name: string, items: Generator<Value>): Iterator => ({
   },
 });
 
-/** A function by its name in Python. */
+/** A function. `shown` is the text that Python prints for it. */
 export const callable = (type: string, shown: string, call: NonNullable<Thing['call']>): Thing => ({
   kind: 'thing',
   type,
@@ -104,7 +104,7 @@ export const callable = (type: string, shown: string, call: NonNullable<Thing['c
   call,
 });
 
-/** The kind of a tagged value, else undefined. */
+/** The kind of a value that has a `kind`; undefined for others. */
 export const kindOf = (value: Value): string | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value.kind : undefined;
 
@@ -114,7 +114,7 @@ export const isTuple = (value: Value): value is Tuple => kindOf(value) === 'tupl
 export const isMarkup = (value: Value): value is Markup => kindOf(value) === 'markup';
 export const isThing = (value: Value): value is Thing => kindOf(value) === 'thing';
 
-/** The characters of a str (safe or not), else undefined. */
+/** The characters of a str, safe or not; undefined for other values. */
 export const textOf = (value: Value): string | undefined => {
   if (typeof value === 'string') return value;
   return isMarkup(value) ? value.text : undefined;
@@ -123,19 +123,19 @@ export const textOf = (value: Value): string | undefined => {
 /** The characters of a str. */
 export const charactersOf = (text: Text): string => (typeof text === 'string' ? text : text.text);
 
-/** The number that a bool, int or float is, else undefined. */
+/** The number of a bool, int or float; undefined for other values. */
 export const numberOf = (value: Value): bigint | number | undefined => {
   if (typeof value === 'bigint' || typeof value === 'number') return value;
   return typeof value === 'boolean' ? BigInt(value) : undefined;
 };
 
-/** The int that a bool or int is, else undefined. */
+/** The int of a bool or int; undefined for other values. */
 export const intOf = (value: Value): bigint | undefined => {
   if (typeof value === 'bigint') return value;
   return typeof value === 'boolean' ? BigInt(value) : undefined;
 };
 
-/** Name of the type, as Python has it in its messages. */
+/** The name of the type in Python's messages. */
 export const typeName = (value: Value): string => {
   if (value === null) return 'NoneType';
   switch (typeof value) {

@@ -57,9 +57,9 @@ export const newDocumentsByStream = (
 ) => {
   const byCategory = byCategoryOf(projections);
   let nothingBefore = false;
-  // True if `documentsByStream` has every stream that had an event.
+  // True if `kept` has every stream that had an event.
   let knowsAll = false;
-  const documentsByStream = new LRUCache<string, StreamDocuments>({
+  const kept = new LRUCache<string, StreamDocuments>({
     max: mostStreams,
     dispose: (_, __, why) => {
       knowsAll &&= why !== 'evict';
@@ -69,7 +69,7 @@ export const newDocumentsByStream = (
   return {
     /** The documents of a stream as they are before an event; undefined if no projection concerns the stream. */
     before: ({ stream, revision }: StoredEvent): StreamDocuments | undefined | Promise<StreamDocuments> => {
-      const known = documentsByStream.get(stream);
+      const known = kept.get(stream);
       if (known) return known;
       const { category, id } = splitStream(stream);
       const concerned = byCategory.get(category);
@@ -86,12 +86,12 @@ export const newDocumentsByStream = (
         return { stream, key, docs, revision: last < 0 && revision > 0 ? undefined : last };
       });
     },
-    keep: (stream: string, unit: StreamDocuments): void => void documentsByStream.set(stream, unit),
+    keep: (documents: StreamDocuments): void => void kept.set(documents.stream, documents),
     /**
      * Forgets all documents. `empty` says that the read store holds nothing, so that no document is looked up there.
      */
     reset: (empty: boolean): void => {
-      documentsByStream.clear();
+      kept.clear();
       nothingBefore = empty;
       knowsAll = empty;
     },

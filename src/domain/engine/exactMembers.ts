@@ -1,0 +1,16 @@
+import { exactEntries, exactNumber, inOrder } from './exactJson.ts';
+import { isObject, type Members } from './members.ts';
+
+/** Whether the value is an object in JSON. A marked number is none. */
+export const isMembers = (value: unknown): value is Members => isObject(value) && exactNumber(value) === undefined;
+
+/** The object with these values: members that it has keep their places, others come last. It may have marks. */
+export const withMembers = (object: Members, values: Members): Members =>
+  inOrder([
+    ...exactEntries(object).map(([name, value]) => [name, Object.hasOwn(values, name) ? values[name] : value] as const),
+    ...exactEntries(values).filter(([name]) => !Object.hasOwn(object, name)),
+  ]);
+
+/** The object without the members of which `drops` is true. It may have marks. */
+export const withoutMembers = (object: Members, drops: (name: string) => boolean): Members =>
+  inOrder(exactEntries(object).filter(([name]) => !drops(name)));
