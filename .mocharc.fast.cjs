@@ -1,5 +1,6 @@
 // `npm run test:fast`: the decisions of every resource, the machinery, the conventions, and one resource over HTTP.
-// A new test file runs here too, unless it starts programs, whole services or takes long: then add it to this list.
+// A new test file runs here too. Tests called `... over HTTP` are left out by `grep` below. Add a file to this list if other
+// tests in it start programs or whole services, or take long.
 const notFast = `
   account activeProfile answers authenticate authorization automationImports automationRaces backup badEvents
   badEventsLive badSshServers badUpstreams certificate compression demo deployment deviceCrash deviceGroupRaces

@@ -23,6 +23,80 @@ const unprojected = new Set([
   'deviceConfigurationFailed',
 ]);
 
+/** Routes whose commands have other names, because an operation's name is documented or one command serves several. */
+const commandsOfRoutes: Readonly<Record<string, string>> = {
+  'agent-session-manager updateAgent': 'replaceAgent',
+  'agent-session-manager runAgent': 'startSession',
+  'agent-session-manager cancelSession': 'endSession',
+  'agent-session-manager completeSession': 'endSession',
+  'agent-session-manager failSession': 'endSession',
+  'configuration-manager setVariables': 'setTreeVariables',
+  'configuration-manager deleteVariables': 'deleteTreeVariables',
+  'configuration-manager importGroups': 'importDeviceGroups',
+  'configuration-manager updateAdapter': 'replaceAdapter',
+  'inventory-manager addNodes': 'addInventoryNodes',
+  'inventory-manager clearNodes': 'clearInventoryNodes',
+  'lifecycle-manager createResourceInstance': 'createInstance',
+  'lifecycle-manager updateResourceInstance': 'updateInstance',
+  'lifecycle-manager deleteResourceInstance': 'deleteInstance',
+  'lifecycle-manager createGroup': 'createResourceGroup',
+  'lifecycle-manager updateGroup': 'updateResourceGroup',
+  'lifecycle-manager deleteGroup': 'deleteResourceGroup',
+  'lifecycle-manager cancelActionExecution': 'cancelExecution',
+  'mop createTemplate': 'createCommandTemplate',
+  'mop updateTemplate': 'updateCommandTemplate',
+  'mop deleteTemplate': 'deleteCommandTemplate',
+  'operations-manager pauseJobs': 'moveJobs',
+  'operations-manager resumeJobs': 'moveJobs',
+  'operations-manager cancelJobs': 'moveJobs',
+};
+
+/** Collections that paths name in other words. */
+const collectionsOfPaths: Readonly<Record<string, string>> = {
+  '/agent-session-manager/sessions': 'agentSessions',
+  '/agent-session-manager/sessions/:id/messages': 'agentSessionMessages',
+  '/customization/banner': 'banners',
+  '/configuration_manager/configs': 'trees',
+  '/lifecycle-manager/resources': 'resourceModels',
+  '/lifecycle-manager/resources/:modelIdentifier/instances': 'resourceInstances',
+  '/lifecycle-manager/resources/:modelIdentifier/groups': 'resourceGroups',
+  '/mop/listTemplates': 'commandTemplates',
+  '/mop/listAnalyticTemplates': 'analyticTemplates',
+  '/profiles/active': 'activeProfiles',
+};
+
+/** The collection that a path names: by its last word, without the parameters and `export` that follow it. */
+const collectionNamed = (path: string): string => {
+  const end = path.replace(/(?:\/:\w+|\/export)+$/, '');
+  return collectionsOfPaths[end] ?? end.slice(end.lastIndexOf('/') + 1);
+};
+const plainWord = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, '');
+
+/** The titles of the documents in a schema, without those within a document. */
+const titlesIn = (schema: unknown): readonly string[] => {
+  if (typeof schema !== 'object' || schema === null) return [];
+  if (Array.isArray(schema)) return schema.flatMap(titlesIn);
+  const { title } = schema as { readonly title?: unknown };
+  return typeof title === 'string' ? [title] : Object.values(schema).flatMap(titlesIn);
+};
+
+/** Schemas of documents that several kinds of streams share. */
+const sharedSchemas: Readonly<Record<string, readonly string[]>> = {
+  'body JobIds': ['watching', 'jobMoveDecision'],
+  'answer Job': ['job', 'jobMoveDecision'],
+  'answer Profile': ['profile', 'activeProfile'],
+};
+
+/** The kind of stream that a route is about; undefined for other operations. */
+const kindOf = (row: Route): string | undefined => {
+  if ('command' in row) return row.command.aggregate.category;
+  if ('get' in row) return row.get.of.category;
+  if (!('list' in row && row.list && 'collection' in row.list)) return undefined;
+  const { collection } = row.list as Collection;
+  return projections.find((one) => one.collection === collection || one.children?.collection === collection)?.of
+    .category;
+};
+
 const collections = projections.flatMap(({ collection, children }) =>
   children ? [collection, children.collection] : [collection],
 );
@@ -86,6 +160,10 @@ describe('conventions', () => {
           assert.equal(aggregate.area, area.area as AreaRoutes['area']);
           assert.ok(aggregates.includes(aggregate), `${aggregate.category} is in no projection of projections/all.ts`);
         });
+        it('runs the command of its name', () => {
+          const { name } = row.command;
+          assert.equal(name, commandsOfRoutes[`${area.area} ${row.name}`] ?? row.name, `${row.name} runs ${name}`);
+        });
         it('says which resource it changes: a new one, or one that the path or the body names', () => {
           const { on, name } = row.command;
           if (row.key) return;
@@ -97,14 +175,34 @@ describe('conventions', () => {
         it('says which document it shows, of a projection that is wired', () => {
           assert.ok(row.key || namesOne(row), `${row.path} names no document`);
           assert.ok(projections.includes(row.get), `${row.get.collection} is not in projections/all.ts`);
+          const named = collectionNamed(path);
+          assert.equal(plainWord(row.get.collection), plainWord(named), `${path} shows ${row.get.collection}`);
         });
       if ('list' in row && row.list && 'collection' in row.list) {
         const { collection } = row.list as Collection;
-        it('lists documents of a projection that is wired', () =>
-          assert.ok(collections.includes(collection), `${collection} is not in projections/all.ts`));
+        it('lists the documents that its path names, of a projection that is wired', () => {
+          assert.ok(collections.includes(collection), `${collection} is not in projections/all.ts`);
+          assert.equal(plainWord(collection), plainWord(collectionNamed(path)), `${path} lists ${collection}`);
+        });
       }
     });
   }
+
+  for (const member of ['body', 'answer'] as const)
+    it(`a document in the ${member} of a route belongs to one kind of stream`, () => {
+      const kinds = new Map<string, Set<string>>();
+      for (const { row } of placed) {
+        const kind = kindOf(row);
+        if (kind === undefined) continue;
+        for (const title of titlesIn(row[member])) kinds.set(title, (kinds.get(title) ?? new Set()).add(kind));
+      }
+      for (const [title, found] of kinds) {
+        const allowed = sharedSchemas[`${member} ${title}`] ?? [];
+        const others = [...found].filter((kind) => !allowed.includes(kind));
+        const all = [...found].join(', ');
+        assert.ok(others.length === 0 || found.size === 1, `${title} is the ${member} of routes of ${all}`);
+      }
+    });
 
   it('every area has the prefix and provenance of the contract', () => {
     for (const { area } of areas) assert.ok(area === 'service' || areaNames.includes(area), area);

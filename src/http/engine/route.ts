@@ -76,8 +76,18 @@ export type Parent<Name extends string = string, Filter extends string = string>
   readonly field?: Filter;
 };
 
-/** Adds data of other streams to a document when the document is read. */
-export type Join<Doc, C extends Call = Call> = (doc: Doc, service: Service, call: C) => Promise<unknown>;
+/** A call whose query parameters nobody reads. */
+type CallWithoutQuery = Call<string, unknown, Readonly<Record<never, never>>>;
+
+/**
+ * Adds data of other streams to a document when the document is read. A join that reads query parameters says so with
+ * the type of its call.
+ */
+export type Join<Doc, C extends Call<string, unknown, object> = CallWithoutQuery> = (
+  doc: Doc,
+  service: Service,
+  call: C,
+) => Promise<unknown>;
 
 /** The join of any route, with its arguments erased. */
 export type AnyJoin = Checked<[doc: unknown, service: Service, call: Call], Promise<unknown>>;
