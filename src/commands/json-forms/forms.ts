@@ -9,13 +9,13 @@ import {
   formDeletion,
   formDeletionSchema,
 } from '../../domain/json-forms/formDeletions.ts';
+import { importedFormId } from '../../domain/json-forms/formDocuments.ts';
 import {
   type FormDocument,
   formDocumentSchema,
   formPatchSchema,
   newFormSchema,
 } from '../../domain/json-forms/formSchemas.ts';
-import { importedFormId } from '../../domain/json-forms/formDocuments.ts';
 import { create, form, importOne, remove, sealImported, update } from '../../domain/json-forms/forms.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { forms } from '../../projections/json-forms/forms.ts';

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { createForm, deleteForms, formMeant, importForm, updateForm } from '../../commands/json-forms/forms.ts';
+import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { withLargeIntegers } from '../../domain/json-forms/formDocuments.ts';
-import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { formDocumentSchema, formPatchSchema, formSchema } from '../../domain/json-forms/formSchemas.ts';
 import { type FormDoc, forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
