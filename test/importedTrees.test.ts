@@ -81,6 +81,14 @@ describe('Golden configurations of other installations', () => {
     assert.deepEqual(await shown('Routers'), data);
   });
 
+  it('name their tree in any of their versions', async () => {
+    const document = published('Named once', '1');
+    const [{ treeId: _, ...initial }, v2] = document.data as [(typeof document.data)[0], (typeof document.data)[0]];
+    const once = { ...document, data: [initial, v2] };
+    assert.equal((await taken(once)).data._id, id('1'));
+    assert.deepEqual(await given('Named once', 'imported'), once);
+  });
+
   it('are given back as they came, and in our own words with all that is not ours', async () => {
     const document = published('Whole', 'b', { variables: { ntp: '10.0.0.1' } });
     await taken(document);

@@ -31,21 +31,28 @@ type Keywords = {
   readonly [asWritten]?: boolean;
 };
 
-/** The same schema, except that objects may have unknown members. */
+/**
+ * The same schema, except that objects may have unknown members. Schemas within it that have a title get another one,
+ * because the strict ones keep theirs.
+ */
 export const lenient = <S extends TSchema>(schema: S): S => opened(schema) as S;
 
 const opened = (schema: unknown): unknown => {
-  if (Array.isArray(schema)) return schema.map(opened);
   if (!isObject(schema)) return schema;
   if (ifItFits in schema) return { description: schema.description };
   const { additionalProperties, ...keywords } = schema;
   const open = additionalProperties === undefined || additionalProperties === false;
   const copy: Record<string, unknown> = open ? keywords : { ...keywords, additionalProperties };
   if (isObject(copy.properties))
-    copy.properties = Object.fromEntries(Object.entries(copy.properties).map(([name, one]) => [name, opened(one)]));
-  if (copy.items !== undefined) copy.items = opened(copy.items);
-  if (copy.anyOf !== undefined) copy.anyOf = opened(copy.anyOf);
+    copy.properties = Object.fromEntries(Object.entries(copy.properties).map(([name, one]) => [name, openedPart(one)]));
+  if (copy.items !== undefined) copy.items = openedPart(copy.items);
+  if (Array.isArray(copy.anyOf)) copy.anyOf = copy.anyOf.map(openedPart);
   return copy;
+};
+
+const openedPart = (schema: unknown): unknown => {
+  const part = opened(schema);
+  return isObject(part) && typeof part.title === 'string' ? { ...part, title: `Imported${part.title}` } : part;
 };
 
 /** The two parts of a document. */
