@@ -81,6 +81,14 @@ describe('Golden configurations of other installations', () => {
     assert.deepEqual(await shown('Routers'), data);
   });
 
+  it('name their tree in any of their versions', async () => {
+    const document = published('Named once', '1');
+    const [{ treeId: _, ...initial }, v2] = document.data as [(typeof document.data)[0], (typeof document.data)[0]];
+    const once = { ...document, data: [initial, v2] };
+    assert.equal((await taken(once)).data._id, id('1'));
+    assert.deepEqual(await given('Named once', 'imported'), once);
+  });
+
   it('are given back as they came, and in our own words with all that is not ours', async () => {
     const document = published('Whole', 'b', { variables: { ntp: '10.0.0.1' } });
     await taken(document);
@@ -208,6 +216,39 @@ describe('Golden configurations of other installations', () => {
     ok(await put(mask));
     ok(await put('known now'));
     assert.deepEqual((await taken(await given('Alone', 'imported'))).missingSecrets, [alone[0], alone[2]]);
+  });
+
+  it('are installed by packages, which give them back', async () => {
+    const bundles = [{ type: 'golden-config', data: published('Packed', '9', { variables: { token: 'hunter4' } }) }];
+    const prebuilt = {
+      metadata: {
+        name: 'trees',
+        version: '1',
+        description: '',
+        author: 'a',
+        license: 'MIT',
+        repository: { type: 'local' },
+        PlatformDependencies: {},
+      },
+      manifest: { bundleName: 'trees' },
+      bundles,
+      readme: '',
+    };
+    const install = async () => {
+      const answer = await service.ask('POST', '/prebuilts/import', { prebuilt });
+      return { ...ok(answer).data, position: answer.headers.get('x-event-position') };
+    };
+    const { installed, refused: none } = await install();
+    assert.deepEqual(
+      [installed.map(({ _id, name }: { _id: string; name: string }) => [_id, name]), none],
+      [[[id('9'), 'Packed']], []],
+    );
+    const back = await given('Packed', 'imported');
+    assert.deepEqual(back, published('Packed', '9', { variables: { token: mask } }));
+    const exported = ok(await service.ask('GET', '/prebuilts/trees/export'));
+    assert.deepEqual(exported.bundles[0].data, back);
+    const { position } = await taken(back);
+    assert.equal((await taken(exported.bundles[0].data)).position, position);
   });
 
   it('are refused with the path when they are no tree', async () => {

@@ -30,8 +30,9 @@ export const treeIdOf = (given: unknown): string | undefined => {
  */
 export const inOurForm = (document: Members): Members => {
   const { data } = document as PublishedTree;
-  const { treeId, name, deviceType = null } = firstItem(document);
-  checkItems(data);
+  const { name, deviceType = null } = firstItem(document);
+  const treeId = namedTree(document);
+  checkItems(data, treeId);
   const _id = treeIdOf(treeId);
   const tree = { ...(_id === undefined ? {} : { _id }), name, deviceType };
   const seed = typeof treeId === 'string' ? treeId : name;
@@ -46,14 +47,20 @@ export const inOurForm = (document: Members): Members => {
   );
 };
 
-/** The item that says what the tree is. */
-export const firstItem = (document: Members): PublishedTree['data'][number] => (document as PublishedTree).data[0]!; // the schema requires one
+/** The item that says what the tree is called. */
+export const firstItem = (document: Members): PublishedTree['data'][number] => {
+  const [item] = (document as PublishedTree).data;
+  return item!; // the schema requires one
+};
 
-const checkItems = (data: PublishedTree['data']): void => {
+/** The `treeId` of the items; undefined if none has one. */
+export const namedTree = (document: Members): unknown =>
+  (document as PublishedTree).data.find(({ treeId }) => treeId !== undefined)?.treeId;
+
+const checkItems = (data: PublishedTree['data'], treeId: unknown): void => {
   const versions = new Set<string>();
-  const treeId = data[0]?.treeId;
   for (const [i, item] of data.entries()) {
-    if (!same(item.treeId, treeId))
+    if (item.treeId !== undefined && !same(item.treeId, treeId))
       throw new RequestError('invalid', 'A document holds the versions of one tree', { path: `/data/${i}/treeId` });
     if (versions.size === versions.add(item.version).size)
       throw new RequestError('invalid', `Another one here is the version ${JSON.stringify(item.version)}`, {

@@ -11,7 +11,7 @@ import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets, type Seal, sealImported } from '../engine/secretFields.ts';
-import { firstItem, inOurForm, isPublished, publishedNow, treeIdOf } from './publishedTrees.ts';
+import { firstItem, inOurForm, isPublished, namedTree, publishedNow, treeIdOf } from './publishedTrees.ts';
 import { importedNodeSchema, type OwnTree, type TreeNode } from './treeSchemas.ts';
 import { findNode, maskTree, maxDepth, type TreeContent, type TreeEvent, type TreeState } from './trees.ts';
 
@@ -72,7 +72,7 @@ const nodeIn = ({ name, configId, children }: TreeNode): TreeNode => ({
 /** The id, if the document names one, and the name of the tree in a document. */
 export const identityIn = (document: Members): { readonly _id?: string; readonly name: string } => {
   const { name } = isPublished(document) ? firstItem(document) : (document as OwnTree);
-  const id = isPublished(document) ? firstItem(document).treeId : document._id;
+  const id = isPublished(document) ? namedTree(document) : document._id;
   return { name, ...defined({ _id: treeIdOf(id) }) };
 };
 
