@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { expressions } from './jinja/expressions.ts';
 import { network } from './jinja/network.ts';
 import { agree, type Case, describeWithJinja2, difference, jinja2, ours } from './jinja/oracle.ts';
+import { sets } from './jinja/sets.ts';
 import { several } from './jinja/several.ts';
 import { templates } from './jinja/templates.ts';
 
@@ -135,6 +136,20 @@ describeWithJinja2('variables as JSON texts beside the real Jinja2', () => {
       agree(theirs, ours(asked[i]!)) ? [] : [difference(asked[i]!, theirs, ours(asked[i]!))],
     );
     assert.deepEqual(different, []);
+  });
+});
+
+describeWithJinja2('generated templates that use others beside the real Jinja2', () => {
+  it('at least 99 % of 300 are the same, to the character or in being refused', function () {
+    this.timeout(180_000);
+    const asked = sets(300, 16);
+    const theirs = jinja2(asked);
+    const different = asked.flatMap((one, i) =>
+      agree(theirs[i]!, ours(one)) ? [] : [`${JSON.stringify(one.stored)}\n${difference(one, theirs[i]!, ours(one))}`],
+    );
+    const texts = theirs.filter((result) => 'text' in result).length;
+    assert.ok(texts > 200, `only ${texts} give a text: the templates say too little`);
+    assert.ok(different.length <= 3, `${different.length} differ:\n\n${different.join('\n\n')}`);
   });
 });
 

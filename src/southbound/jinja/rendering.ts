@@ -54,10 +54,8 @@ export const newSink = (run: Run, count: (characters: number) => void): Sink => 
 export const printBlock = (shared: Shared, context: Context, block: Block, into: Sink): void =>
   inTemplate(shared.run, block.template, () => {
     const { self, text } = selfIn(shared, context);
-    const names = new Map<string, Value>([
-      ['self', self],
-      ['super', superOf(context, block, text)],
-    ]);
+    const names = new Map<string, Value>([['self', self]]);
+    if (block.node.readsSuper) names.set('super', superOf(context, block, text));
     shared.perform({ ...shared, context, child: undefined }, block.node.body, innerScope(context.root, names), into);
   });
 

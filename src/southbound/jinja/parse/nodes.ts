@@ -77,6 +77,8 @@ export type BlockNode = At & {
   readonly name: string;
   readonly scoped: boolean;
   readonly required: boolean;
+  /** Whether there is a `super`: only if the body reads it. */
+  readonly readsSuper: boolean;
   readonly body: Body;
 };
 

@@ -4,6 +4,7 @@ import { tokenize } from './lexer.ts';
 import type { BlockNode, Body, Statement, Tree } from './nodes.ts';
 import {
   type Nesting,
+  type OpenBlock,
   type OpenLoop,
   type OtherTemplates,
   type ParsedBody,
@@ -97,6 +98,7 @@ export const parse = (template: string, known: Known): Tree => {
   const nesting: Nesting = { loops: 0, conditions: 0, frames: 0 };
   const macros: Set<string>[] = [];
   const loops: OpenLoop[] = [];
+  const openBlocks: OpenBlock[] = [];
   const unknown: (() => TemplateError)[] = [];
   const blocks = new Map<string, BlockNode>();
   const others: OtherTemplates = { names: new Set(), extends: false };
@@ -104,6 +106,8 @@ export const parse = (template: string, known: Known): Tree => {
   const watch: Watch = {
     reads: (name) => {
       if (specialNames.includes(name)) for (const names of macros) names.add(name);
+      const block = openBlocks.at(-1);
+      if (name === 'super' && block) block.readsSuper = true;
       if (name === 'loop') for (const loop of loops) loop.extended = true;
     },
     filter: (name, line) => {
@@ -127,6 +131,7 @@ export const parse = (template: string, known: Known): Tree => {
     nesting,
     macros,
     loops,
+    openBlocks,
     blockNames: new Set(),
     blocks,
     others,

@@ -17,6 +17,9 @@ export type Nesting = {
 /** A loop around the current place. */
 export type OpenLoop = { extended: boolean };
 
+/** A block around the current place. */
+export type OpenBlock = { readsSuper: boolean };
+
 /** What a template says of other templates. */
 export type OtherTemplates = { readonly names: Set<string>; extends: boolean };
 
@@ -29,6 +32,7 @@ export type StatementParser = ExpressionParser & {
   readonly macros: Set<string>[];
   /** The loops around the current place, up to the nearest block. */
   readonly loops: OpenLoop[];
+  readonly openBlocks: OpenBlock[];
   /** Names of the blocks so far, and those blocks that have ended. */
   readonly blockNames: Set<string>;
   readonly blocks: Map<string, BlockNode>;
@@ -225,7 +229,7 @@ const filterBlock = (parser: Parser, line: number): Statement => {
 const isBlank = (node: Statement): boolean => node.node === 'data' && /^\s+$/.test(node.text);
 
 const block = (parser: Parser, line: number): Statement => {
-  const { nesting, blocks, loops } = parser;
+  const { nesting, blocks, loops, openBlocks } = parser;
   const called = name(parser);
   if (parser.blockNames.has(called)) parser.fail(`block '${called}' defined twice`, line);
   parser.blockNames.add(called);
@@ -238,13 +242,16 @@ const block = (parser: Parser, line: number): Statement => {
   if (scoped) for (const loop of loops) loop.extended = true;
   const outerLoops = nesting.loops;
   const around = loops.splice(0);
+  const open: OpenBlock = { readsSuper: false };
+  openBlocks.push(open);
   nesting.loops = 0;
   const { body } = framed(parser, 'endblock');
+  openBlocks.pop();
   nesting.loops = outerLoops;
   loops.push(...around);
   if (required && !body.every(isBlank)) parser.fail('Required blocks can only contain comments or whitespace');
   parser.skipName(called);
-  const node: BlockNode = { node: 'block', name: called, scoped, required, body, line };
+  const node: BlockNode = { node: 'block', name: called, scoped, required, readsSuper: open.readsSuper, body, line };
   blocks.set(called, node);
   return node;
 };
