@@ -101,6 +101,13 @@ export const kinds: readonly Kind[] = [
     list: '/operations-manager/automations',
     exporting: exportAt('/operations-manager/automations'),
   },
+  {
+    name: 'scheduled job',
+    is: ({ name, data }) => typeof name === 'string' && isObject(data) && typeof data.workflowId === 'string',
+    importing: listOf('POST', '/automation_catalog/import/scheduled-jobs', 'scheduledJobs'),
+    list: '/automation_catalog/scheduled-jobs',
+    exporting: exportAt('/automation_catalog/scheduled-jobs'),
+  },
 ];
 
 const isListOf = (value: unknown, member: string): boolean =>
@@ -117,7 +124,18 @@ export type Found = {
 };
 
 /** The members that wrap one document, or a list of documents. */
-const wrappers = ['prebuilt', 'data', 'results', 'forms', 'templates', 'trees', 'automations', 'template', 'mop'];
+const wrappers = [
+  'prebuilt',
+  'data',
+  'results',
+  'forms',
+  'templates',
+  'trees',
+  'automations',
+  'scheduledJobs',
+  'template',
+  'mop',
+];
 
 /**
  * The documents in the JSON of a file or an answer: one, a list, or one of them within the members that requests and

@@ -5,7 +5,7 @@ import type { ApiRequest } from './kinds.ts';
 export type Access = { readonly url: string; readonly username: string; readonly password: string };
 
 /** An answer: its status, and its body with the marks of domain/engine/exactJson.ts. */
-export type ApiAnswer = { readonly status: number; readonly body: unknown };
+type ApiAnswer = { readonly status: number; readonly body: unknown };
 
 export type Platform = { readonly url: string; readonly ask: (request: ApiRequest) => Promise<ApiAnswer> };
 

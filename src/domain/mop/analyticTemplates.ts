@@ -69,14 +69,14 @@ const pairSchema = Type.Object(
 );
 
 /** An analytic template (docs/command-templates.md). */
+const schemas = templateSchemas('AnalyticTemplate', 'analytic template', {
+  prepostCommands: atMost(100, pairSchema, 'Commands before and after'),
+});
 export const {
   fresh: newAnalyticTemplateSchema,
   document: analyticTemplateSchema,
   imported: importedAnalyticTemplateSchema,
-  parts: analyticTemplateParts,
-} = templateSchemas('AnalyticTemplate', 'analytic template', {
-  prepostCommands: atMost(100, pairSchema, 'Commands before and after'),
-});
+} = schemas;
 
 export type AnalyticTemplateDocument = Static<typeof importedAnalyticTemplateSchema>;
 export type AnalyticRule = Static<typeof analyticRuleSchema>;
@@ -144,5 +144,5 @@ export const { create, change, importOne, remove } = templateDecisions({
   word: 'template',
   contentOf,
   faultsIn: () => [],
-  parts: analyticTemplateParts,
+  parts: schemas.parts,
 });

@@ -79,14 +79,14 @@ const commandSchema = Type.Object(
 );
 
 /** A command template (docs/command-templates.md). */
+const schemas = templateSchemas('CommandTemplate', 'command template', {
+  commands: atMost(100, commandSchema, 'What devices are asked, in order'),
+});
 export const {
   fresh: newCommandTemplateSchema,
   document: commandTemplateSchema,
   imported: importedCommandTemplateSchema,
-  parts: commandTemplateParts,
-} = templateSchemas('CommandTemplate', 'command template', {
-  commands: atMost(100, commandSchema, 'What devices are asked, in order'),
-});
+} = schemas;
 
 export type CommandTemplateDocument = Static<typeof importedCommandTemplateSchema>;
 export type Rule = Static<typeof ruleSchema>;
@@ -163,5 +163,5 @@ export const { create, change, importOne, remove } = templateDecisions({
   word: 'mop',
   contentOf,
   faultsIn,
-  parts: commandTemplateParts,
+  parts: schemas.parts,
 });

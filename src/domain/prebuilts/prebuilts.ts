@@ -28,7 +28,7 @@ export type Plan = {
 };
 
 /** A document that cannot be installed. */
-export type Refused = {
+type Refused = {
   readonly type: string;
   readonly id?: string;
   readonly name?: string;
@@ -99,7 +99,7 @@ type Derived = Pick<PrebuiltImported, 'bundlesHash' | 'createdEpoch'>;
  * The package without its documents, in our names. Missing parts of the manifest are computed. An empty list of
  * artifacts is not missing.
  */
-export const described = (given: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
+const described = (given: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
   const { bundles, ...prebuilt } = inOurNames(given);
   const artifacts = () =>
     bundles.map((bundle, i) => {

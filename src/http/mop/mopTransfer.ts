@@ -94,7 +94,7 @@ const envelope = withStatus(() => 'Successfully imported template');
 type ImportedTemplate = typeof importedCommandTemplateSchema | typeof importedAnalyticTemplateSchema;
 
 /** The body with a template of one kind. The list that only the other kind has tells that `type` is wrong. */
-const importBody = (template: ImportedTemplate, ofOtherKind: string) =>
+const importBody = ({ title: _, ...template }: ImportedTemplate & { readonly title?: string }, ofOtherKind: string) =>
   Type.Object(
     {
       type,

@@ -11,7 +11,7 @@ export type Work = {
 export type Supplied = { readonly supplied: Texts };
 
 /** The engine wants templates, to go on with its work. */
-export type Wants = { readonly wanted: readonly string[] };
+type Wants = { readonly wanted: readonly string[] };
 
 /** How a work ends. `template` is the one that has the line, if it is not the one to render. */
 export type Outcome =
