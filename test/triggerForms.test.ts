@@ -75,7 +75,7 @@ describe('A trigger with a form', () => {
       .then({ topic: 'triggerChanged', data: { formId: null, formSchemaHash: null } });
   });
 
-  it('is imported with the hash that the document has, or else that of the form', () => {
+  it('is imported with the hash of the form that is here; that of the document is only kept', () => {
     const refs = { ...open, accounts: {}, form: changedForm };
     const authors = {
       created: '2020-01-01T00:00:00.000Z',
@@ -84,14 +84,24 @@ describe('A trigger with a form', () => {
       lastUpdatedBy: 'x',
     };
     const document = { _id: '0123456789abcdef01234567', ...content, ...authors };
-    given()
-      .when(importOne, { trigger: document }, refs)
-      .then({ topic: 'triggerRestored', data: { ...content, ...authors } });
+    const equal = Object.fromEntries(Object.keys(content).map((name) => [name, { $same: true }]));
+    const imported = { ...document, ...equal, formSchemaHash: 'h1' };
+    const restored = {
+      topic: 'triggerRestored',
+      data: { ...content, ...authors, formSchemaHash: 'h2', imported },
+    } as const;
+    given().when(importOne, { trigger: document }, refs).then(restored);
     given()
       .when(importOne, { trigger: { ...document, formSchemaHash: null } }, refs)
-      .then({ topic: 'triggerRestored', data: { ...content, ...authors, formSchemaHash: 'h2' } });
-    given(created)
-      .when(importOne, { trigger: document }, { ...open, accounts: {} })
+      .then({
+        topic: 'triggerRestored',
+        data: { ...content, ...authors, formSchemaHash: 'h2', imported: { ...imported, formSchemaHash: null } },
+      });
+    const unchanged = { ...open, accounts: {} };
+    given(created).when(importOne, { trigger: document }, unchanged).thenNothing();
+    given(restored).when(importOne, { trigger: document }, unchanged).thenNothing();
+    given(restored)
+      .when(importOne, { trigger: { ...document, formSchemaHash: 'h2' } }, unchanged)
       .thenNothing();
   });
 });

@@ -257,9 +257,12 @@ describe('An imported trigger', () => {
     lastUpdatedBy: 'somebody',
   };
   const document = { _id: context.id, ...schedule, ...authors };
+  /** What is stored of the document, beside the content. */
+  const equal = Object.fromEntries(Object.keys(schedule).map((name) => [name, { $same: true }]));
+  const imported = { _id: context.id, ...equal, ...authors };
   const restored = {
     topic: 'triggerRestored',
-    data: { ...stored, ...schedule, ...authors, createdBy: 'c'.repeat(24) },
+    data: { ...stored, ...schedule, ...authors, createdBy: 'c'.repeat(24), imported },
   } as const;
 
   it('keeps times and authors, who become ids of accounts where there are such', () =>
@@ -275,7 +278,10 @@ describe('An imported trigger', () => {
     };
     given()
       .when(importOne, { trigger: rest }, refs)
-      .then({ topic: 'triggerRestored', data: { ...stored, ...schedule, ...now } });
+      .then({
+        topic: 'triggerRestored',
+        data: { ...stored, ...schedule, ...now, imported: { _id: context.id, ...equal } },
+      });
   });
 
   it('is no change when it is so already', () =>

@@ -13,4 +13,8 @@ export type Kind = {
   readonly importing: (document: string) => Request;
   /** The request that exports the document in the words of the import. */
   readonly exporting: (document: Members) => Request;
+  /** The document's text in the answer of an export, if it is not the whole answer. */
+  readonly inside?: (answer: string) => string;
+  /** Requests that make what the documents refer to. */
+  readonly needs?: readonly Request[];
 };

@@ -3,13 +3,20 @@ import { groupsIn } from '../../domain/authorization/gbac.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import {
-  automationDocumentSchema,
   automationImport,
   decideImport,
   type ImportRefs,
+  type PresentTrigger,
 } from '../../domain/operations-manager/automationImports.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
-import { type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
+import {
+  type AutomationDocument,
+  automationDocumentSchema,
+  automationParts,
+  sealAutomation,
+  triggerPartsIn,
+} from '../../domain/operations-manager/importedAutomations.ts';
+import { type TriggerState, trigger } from '../../domain/operations-manager/triggers.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { unknownGroups } from '../authorization/names.ts';
@@ -17,17 +24,16 @@ import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { componentId } from './components.ts';
-import { importedData, importedForm } from './triggerForms.ts';
+import { importedForm } from './triggerForms.ts';
 import { filterFaultOf, triggersOf } from './triggers.ts';
 
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
-type Document = Static<typeof input>['automation'];
 
 /**
  * The automation that an import creates or changes: the one with the document's id, else the one with its name that the
  * actor may see.
  */
-const meant = async ({ _id, name }: Document, actor: Actor, tools: Tools) => {
+const meant = async ({ _id, name }: AutomationDocument, actor: Actor, tools: Tools) => {
   const own = await tools.state(automation, _id);
   if (own.exists) return { id: _id, state: own };
   const [namesake] = await tools.query(automations, { field: 'name', op: 'equals', value: name });
@@ -43,58 +49,73 @@ const accessTo = (readable: boolean, writable: boolean): ImportRefs['access'] =>
 
 type Importing = { readonly input: Static<typeof input>; readonly actor: Actor };
 
-/** `kept`: the automation in the installed version of a package. The mask keeps its secrets, too. */
+/**
+ * `kept`: the automation in the installed version of a package. The mask keeps its secrets, too. The document may have
+ * the marks of domain/engine/exactJson.ts.
+ */
 export const preparing = async (
-  { input: { automation: document }, actor }: Importing,
+  { input: { automation: given }, actor }: Importing,
   tools: Tools,
-  kept: readonly Document[],
+  kept: readonly AutomationDocument[],
 ): Promise<ImportRefs> => {
-  const {
-    id,
-    state: { exists, content },
-  } = await meant(document, actor, tools);
-  const given = document.triggers ?? [];
+  const { id, state } = await meant(given, actor, tools);
+  const { exists, content, imported } = state;
   const readable = !exists || mayRead(actor, content.gbac);
   const elsewhere: Record<string, { writable: boolean }> = {};
-  const triggers = [...(await triggersOf(id, tools))];
-  const known: (TriggerContent | undefined)[] = [];
-  for (const { _id, name } of given) {
-    const { exists, content: other } = await tools.state(trigger, _id);
-    known.push(exists ? other : triggers.find(({ content }) => content.name === name)?.content);
-    if (!exists || !other) continue;
+  const triggers: PresentTrigger[] = [...(await triggersOf(id, tools))];
+  const known: (TriggerState | undefined)[] = [];
+  for (const { _id, name } of given.triggers ?? []) {
+    const own = await tools.state(trigger, _id);
+    known.push(own.exists ? own : presentNamed(name, triggers));
+    if (!own.exists || !own.content) continue;
+    const { content: other, imported } = own;
     if (other.actionId === id) {
       // Another node has just created this trigger, and the read models here do not show it yet.
-      if (!triggers.some((one) => one.id === _id)) triggers.push({ id: _id, content: other });
+      if (!triggers.some((one) => one.id === _id)) triggers.push({ id: _id, content: other, ...defined({ imported }) });
       continue;
     }
     const { gbac } = (await tools.state(automation, other.actionId)).content;
     elsewhere[_id] = { writable: mayWrite(actor, gbac) };
     if (!mayRead(actor, gbac)) known[known.length - 1] = undefined;
   }
-  const inPackage = kept.flatMap(({ triggers = [] }) => triggers);
   // A caller who may not see the automation must not learn its secrets, or whether it has any.
-  const befores = (i: number) => (readable ? [inPackage.find(({ _id }) => _id === given[i]?._id), known[i]] : []);
-  const formData = given.map((one, i) => importedData(one, befores(i), tools, `/triggers/${i}`));
+  const stored = readable
+    ? { packaged: kept[0], state: exists ? state : undefined, triggers: known }
+    : { triggers: [] };
+  const sealed = sealAutomation(given, stored, tools.seal);
+  const document = automationParts(sealed).known;
+  const parts = triggerPartsIn(sealed).map((one) => one.known);
   return {
     id,
     elsewhere,
     triggers,
+    sealed,
     access: accessTo(readable, !exists || mayWrite(actor, content.gbac)),
-    ...defined({ existing: exists ? content : undefined }),
+    ...(exists ? { existing: content, ...defined({ imported }) } : {}),
     unknownGroups: await unknownGroups(tools, groupsIn(document.gbac)),
-    accounts: await accountIds([document, ...given], tools),
-    schemaFaults: given.map((one) => filterFaultOf(one).schemaFault),
-    formData,
+    accounts: await accountIds([document, ...parts], tools),
+    schemaFaults: parts.map((one) => filterFaultOf(one).schemaFault),
     forms: await Promise.all(
-      given.map((one, i) =>
-        importedForm({ ...one, formData: formData[i] }, triggers.find(({ id }) => id === one._id)?.content, tools),
+      parts.map((one) =>
+        importedForm(
+          one,
+          triggers.find(({ id }) => id === one._id),
+          tools,
+        ),
       ),
     ),
     sameComponent: exists && (await sameComponent(document, content, tools)),
   };
 };
 
-const sameComponent = async (document: Document, content: AutomationContent, tools: Tools): Promise<boolean> => {
+const presentNamed = (name: string, triggers: readonly PresentTrigger[]): TriggerState | undefined => {
+  const found = triggers.find(({ content }) => content.name === name);
+  return found && { exists: true, ...found };
+};
+
+type Component = Pick<AutomationContent, 'componentType' | 'componentName'>;
+
+const sameComponent = async (document: Component, content: AutomationContent, tools: Tools): Promise<boolean> => {
   if (document.componentType !== content.componentType) return false;
   const id = await componentId(tools, document);
   return id !== undefined && id === (await componentId(tools, content));

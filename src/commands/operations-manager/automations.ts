@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
-import type { Authored } from '../../domain/engine/authors.ts';
 import {
-  type AutomationContent,
   automation,
   automationPatchSchema,
   change,
   create,
   newAutomationSchema,
+  type RestoredAutomation,
   remove,
   restore,
 } from '../../domain/operations-manager/automations.ts';
@@ -45,7 +44,7 @@ export const deleteAutomation = command({
 /** Part of an import. */
 export const restoreAutomation = command({
   name: 'restoreAutomation',
-  input: Type.Unsafe<AutomationContent & Authored>({}),
+  input: Type.Unsafe<RestoredAutomation>({}),
   on: 'any',
   decide: restore,
 });

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { canonical } from '../../domain/engine/canonical.ts';
 import { same } from '../../domain/engine/changes.ts';
 import { plainValue } from '../../domain/engine/exactJson.ts';
-import { faultsInTheOpen, maskSecrets, sealImported, sealSecrets } from '../../domain/engine/secretFields.ts';
+import type { Imported } from '../../domain/engine/importedDocuments.ts';
+import { faultsInTheOpen, maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { form } from '../../domain/json-forms/forms.ts';
 import type { FormFound, FormRef } from '../../domain/operations-manager/formReferences.ts';
 import { speaksOfForm } from '../../domain/operations-manager/triggers.ts';
@@ -56,22 +57,6 @@ export const sealedData = (
 ): object | null | undefined =>
   formData == null ? formData : (sealSecrets(formData, known?.formData, seal, `${path}/formData`) as object);
 
-/** Like `sealedData`, for an imported trigger: only the mask keeps a secret, the first one that `known` has. */
-export const importedData = (
-  { formData }: Formed,
-  known: readonly (Formed | undefined)[],
-  { seal }: Tools,
-  path = '',
-): object | null | undefined =>
-  formData == null
-    ? formData
-    : (sealImported(
-        formData,
-        known.map((one) => one?.formData),
-        seal,
-        `${path}/formData`,
-      ) as object);
-
 /**
  * The form that a trigger names, if it names one. Masked secrets count as valid: nobody checks them against the form.
  */
@@ -82,16 +67,22 @@ export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promis
 export const changedForm = (content: Formed | undefined, patch: Formed): Formed =>
   speaksOfForm(patch) ? { ...content, ...patch } : {};
 
-/** Whether an imported document changes the form fields of the known trigger. */
-export const newsOfForm = (document: Formed, known: Formed | undefined): boolean =>
+/** A trigger that is there. */
+type Known = { readonly content?: Formed; readonly imported?: Imported<object> };
+
+/**
+ * Whether an imported document changes the form fields of the known trigger. Its hash may be that of the trigger, or
+ * that of the last import: the form of another installation has another hash.
+ */
+export const newsOfForm = (document: Formed, { content, imported }: Known = {}): boolean =>
   document.formId != null &&
   !(
-    known &&
-    document.formId === known.formId &&
-    same(document.formData, known.formData) &&
-    document.formSchemaHash === known.formSchemaHash
+    content &&
+    document.formId === content.formId &&
+    same(document.formData, content.formData) &&
+    [content.formSchemaHash, imported?.document.formSchemaHash].includes(document.formSchemaHash)
   );
 
 /** The form of an imported document, if the import changes the form fields. */
-export const importedForm = async (document: Formed, known: Formed | undefined, tools: Tools): Promise<FormFound> =>
+export const importedForm = async (document: Formed, known: Known | undefined, tools: Tools): Promise<FormFound> =>
   newsOfForm(document, known) ? formOf(document, tools) : undefined;

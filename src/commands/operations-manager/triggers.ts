@@ -1,18 +1,25 @@
 import { Type } from 'typebox';
 import { everybody } from '../../domain/authorization/gbac.ts';
-import type { Authored } from '../../domain/engine/authors.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import type { Seal } from '../../domain/engine/secretFields.ts';
+import type { PresentTrigger } from '../../domain/operations-manager/automationImports.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
-import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
+import {
+  type ImportedTrigger,
+  importedTriggerSchema,
+  sealTrigger,
+  triggerParts,
+} from '../../domain/operations-manager/importedTriggers.ts';
+import { newTriggerSchema, triggerPatchSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import {
   change,
   create,
   importOne,
+  type RestoredTrigger,
   remove,
   removeFrom,
   restore,
-  type TriggerContent,
   type TriggerRefs,
   type TriggerState,
   trigger,
@@ -24,7 +31,7 @@ import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
-import { changedForm, formOf, importedData, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
+import { changedForm, formOf, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
 
 const command = commandsOf(trigger);
 
@@ -45,14 +52,13 @@ export const filterFaultOf = (given: object) =>
   schemaFaultOf('schema' in given ? (given.schema ?? undefined) : undefined);
 
 /** The triggers of an automation. */
-export const triggersOf = async (
-  actionId: string,
-  tools: Tools,
-): Promise<readonly { readonly id: string; readonly content: TriggerContent }[]> => {
+export const triggersOf = async (actionId: string, tools: Tools): Promise<readonly PresentTrigger[]> => {
   const found = await queryAll(tools, triggers, { field: 'actionId', op: 'equals', value: actionId });
   // Reads the streams, not the documents: documents have masked secrets.
   const states = await Promise.all(found.map(async ({ _id }) => ({ id: _id, ...(await tools.state(trigger, _id)) })));
-  return states.flatMap(({ id, exists, content }) => (exists && content ? [{ id, content }] : []));
+  return states.flatMap(({ id, exists, content, imported }) =>
+    exists && content ? [{ id, content, ...defined({ imported }) }] : [],
+  );
 };
 
 const refsOf = async (
@@ -69,6 +75,13 @@ const refsOf = async (
     ...filterFaultOf(given),
   };
 };
+
+type Import = { readonly trigger: ImportedTrigger; readonly overwrite?: boolean };
+
+const sealImport = (input: Import, state: TriggerState, seal: Seal): Import => ({
+  ...input,
+  trigger: sealTrigger(input.trigger, { state: state.exists ? state : undefined }, seal) as ImportedTrigger,
+});
 
 const gbac = (_: TriggerState, refs: TriggerRefs): Gbac => refs.gbac;
 
@@ -109,22 +122,22 @@ export const deleteTrigger = command({
 });
 export const importTrigger = command({
   name: 'importTrigger',
-  input: Type.Object({ trigger: triggerSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({ trigger: importedTriggerSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   gbac,
   decide: importOne,
-  locks: ({ exists, content }, { trigger }) =>
-    newsOfForm(trigger, exists ? content : undefined) ? formReferences : undefined,
-  prepare: async ({ input: { trigger }, state, actor }, tools) => {
-    const known = state.exists ? state.content : undefined;
-    const refs = await refsOf(trigger, state, actor, tools);
+  seal: sealImport,
+  locks: (state, { trigger }) => (newsOfForm(trigger, state.exists ? state : {}) ? formReferences : undefined),
+  prepare: async (request, tools) => {
+    const { input, state, actor } = request;
+    const { known: given } = triggerParts(input.trigger);
+    const refs = await refsOf(given, state, actor, tools);
     if (!mayRead(actor, refs.gbac)) return { ...refs, accounts: {} };
-    const formData = importedData(trigger, [known], tools, '/trigger');
+    const { known } = triggerParts(sealImport(input, state, tools.seal).trigger);
     return {
       ...refs,
-      formData,
-      form: await importedForm({ ...trigger, formData }, known, tools),
-      accounts: await accountIds([trigger], tools),
+      form: await importedForm(known, state.exists ? state : undefined, tools),
+      accounts: await accountIds([known], tools),
     };
   },
 });
@@ -132,7 +145,7 @@ export const importTrigger = command({
 /** Parts of imports and deletions of automations. */
 export const restoreTrigger = command({
   name: 'restoreTrigger',
-  input: Type.Unsafe<TriggerContent & Authored>({}),
+  input: Type.Unsafe<RestoredTrigger>({}),
   on: 'any',
   decide: restore,
 });

@@ -16,9 +16,6 @@ type Given = {
   readonly triggers?: readonly { readonly _id: string; readonly name: string }[];
 };
 
-const withFormData = (trigger: object, formData: object | null | undefined): object =>
-  formData === undefined ? trigger : { ...trigger, formData };
-
 /** The decision that `importAutomation` would make for this document; undefined if nothing changes. */
 const decideImport = async ({ request, world, installedAs }: Draft, bundle: Bundle, index: number) => {
   const { actor, now, newId } = request;
@@ -47,8 +44,7 @@ export const planAutomation = async (draft: Draft, bundle: Bundle, index: number
   ]);
   if (decided) await planParts(draft, decided, given, index);
   draft.installed[index] = { type, _id: refs.id, name };
-  const triggersSealed = given.map((trigger, i) => withFormData(trigger, refs.formData[i]));
-  if (given.length > 0) draft.sealed[index] = { ...bundle, data: { ...data, triggers: triggersSealed } };
+  draft.sealed[index] = { ...bundle, data: refs.sealed };
 };
 
 const planParts = async (

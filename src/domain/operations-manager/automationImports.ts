@@ -1,39 +1,40 @@
-import { type Static, Type } from 'typebox';
-import { everybody, gbacExport, gbacInput, gbacOf } from '../authorization/gbac.ts';
-import { type Authored, authored, authorsOf, objectId } from '../engine/authors.ts';
+import { Type } from 'typebox';
+import { everybody, gbacExport, gbacOf } from '../authorization/gbac.ts';
+import { authoredByPeople, authorsOf, objectId } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { withMembers } from '../engine/exactMembers.ts';
+import { type Imported, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { lenient } from '../engine/lenientSchemas.ts';
+import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { type AutomationContent, automationMembers, automationNames } from './automations.ts';
+import { type AutomationContent, automationMembers, automationNames, type RestoredAutomation } from './automations.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
-import { type TriggerDocument, triggerSchema } from './triggerMembers.ts';
-import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts';
-
-const triggers = Type.Optional(Type.Array(triggerSchema, { description: 'Its triggers, sorted by name' }));
+import { automationParts, ownPartOf, triggerPartsIn, triggersIn } from './importedAutomations.ts';
+import { type ImportedTrigger, sameWords, triggerOfAny, triggerParts } from './importedTriggers.ts';
+import { importedContent, type RestoredTrigger, type TriggerContent, triggerNames } from './triggers.ts';
 
 /** An automation as `exportAutomation` returns it. */
-export const automationExportSchema = Type.Object(
-  { _id: objectId('Id'), ...automationMembers, gbac: gbacExport, ...authored, triggers },
-  { title: 'AutomationExport', description: 'Exported automation' },
+export const automationExportSchema = lenient(
+  Type.Object(
+    {
+      _id: objectId('Id'),
+      ...automationMembers,
+      gbac: gbacExport,
+      ...authoredByPeople,
+      triggers: Type.Optional(Type.Array(triggerOfAny, { description: 'Its triggers, sorted by name' })),
+    },
+    { title: 'AutomationExport', description: 'Exported automation' },
+  ),
 );
 
-/** An automation in an import. Groups may be names, too. Without `triggers`, the existing triggers stay. */
-export const automationDocumentSchema = Type.Object(
-  { _id: objectId('Id'), ...automationMembers, gbac: gbacInput, ...authored, triggers },
-  {
-    additionalProperties: false,
-    title: 'AutomationDocument',
-    description: 'Exported automation, groups by name or as objects',
-  },
-);
-
-type Stored<Content> = Content & Authored & { readonly _id: string };
+type Stored<Restored> = Restored & { readonly _id: string };
 
 export type AutomationImported = {
-  readonly automation: Stored<AutomationContent>;
+  readonly automation: Stored<RestoredAutomation>;
   /** The triggers that change or are created. */
-  readonly triggers: readonly Stored<TriggerContent>[];
+  readonly triggers: readonly Stored<RestoredTrigger>[];
   /** The ids of the triggers that are deleted. */
   readonly removed: readonly string[];
   readonly overwrite: boolean;
@@ -69,10 +70,13 @@ export type ImportRefs = {
   /** The id of the automation to import into: the document's own, or that of the automation with the same name. */
   readonly id: string;
   readonly access: 'none' | 'read' | 'write';
-  /** The automation's content, if it exists. */
+  /** The document with sealed secrets. */
+  readonly sealed: Members;
+  /** The automation, if it exists. */
   readonly existing?: AutomationContent;
+  readonly imported?: Imported<AutomationContent>;
   /** The automation's present triggers. */
-  readonly triggers: readonly { readonly id: string; readonly content: TriggerContent }[];
+  readonly triggers: readonly PresentTrigger[];
   /**
    * The triggers of the document that belong to another automation, by id, and whether the actor may change that
    * automation.
@@ -83,23 +87,30 @@ export type ImportRefs = {
   readonly accounts: Readonly<Record<string, string>>;
   /** Why the schema of a trigger cannot be compiled, in the order of the document's triggers. */
   readonly schemaFaults: readonly (string | undefined)[];
-  /** The forms of the triggers, and their form data with sealed secrets, in the same order. */
+  /** The forms of the triggers, in the same order. */
   readonly forms: readonly FormFound[];
-  readonly formData: readonly (object | null | undefined)[];
   /** Whether the existing automation has the document's component. One may name it by id, the other by name. */
   readonly sameComponent: boolean;
 };
 
-type Input = { readonly automation: Static<typeof automationDocumentSchema>; readonly overwrite?: boolean };
+export type PresentTrigger = {
+  readonly id: string;
+  readonly content: TriggerContent;
+  readonly imported?: Imported<TriggerContent>;
+};
+
+type Input = { readonly overwrite?: boolean };
 
 export const decideImport = (
   _: unknown,
-  { automation: document, overwrite = false }: Input,
+  { overwrite = false }: Input,
   context: Context<ImportRefs>,
 ): readonly AutomationImportEvent[] => {
   const { refs } = context;
-  const { name, description, componentType } = document;
-  const { componentName } = refs.sameComponent && refs.existing ? refs.existing : document;
+  const { sealed } = refs;
+  const { known } = automationParts(sealed);
+  const { name, description, componentType } = known;
+  const { componentName } = refs.sameComponent && refs.existing ? refs.existing : known;
   if (refs.access === 'none') throw new RequestError('not_found', 'No such automation', { path: '/_id' });
   if (refs.access === 'read')
     throw new RequestError('forbidden', 'Only members of its write groups may change the automation', { path: '/_id' });
@@ -108,17 +119,19 @@ export const decideImport = (
     description,
     componentType,
     componentName,
-    gbac: gbacOf(document.gbac, everybody, refs.unknownGroups),
+    gbac: gbacOf(known.gbac, everybody, refs.unknownGroups),
   };
-  const wanted = triggersOf(document, refs);
-  const current = new Map(refs.triggers.map(({ id, content }) => [id, content]));
-  const changed = wanted.filter(({ id, content }) => !same(content, current.get(id)));
-  const removed = document.triggers
+  const wanted = triggersOf(known._id, refs);
+  const current = new Map(refs.triggers.map((trigger) => [trigger.id, trigger]));
+  const changed = wanted.filter((one) => !isThere(one, current.get(one.id)));
+  const removed = triggersIn(sealed)
     ? [...current.keys()].filter((id) => !wanted.some((trigger) => trigger.id === id))
     : [];
-  const own = refs.id === document._id;
-  if (refs.existing && (own || overwrite) && same(content, refs.existing) && changed.length + removed.length === 0)
-    return [];
+  const own = refs.id === known._id;
+  const isSame =
+    same(content, refs.existing) &&
+    sameUnknown(sealed, defined({ imported: refs.imported, content: refs.existing }), automationParts);
+  if (refs.existing && (own || overwrite) && isSame && changed.length + removed.length === 0) return [];
 
   if (refs.existing && !overwrite)
     throw new RequestError(
@@ -135,16 +148,26 @@ export const decideImport = (
     throw new RequestError('forbidden', 'A trigger with this id belongs to an automation that you may not change', {
       path: `/triggers/${taken.index}/_id`,
     });
+  const ids = wanted.map(({ id }) => id);
   return [
     {
       topic: 'automationImported',
       data: {
-        automation: { _id: refs.id, ...content, ...authorsOf(document, refs.accounts, context) },
-        triggers: changed.map(({ id, content, document }) => ({
-          _id: id,
+        automation: {
+          _id: refs.id,
           ...content,
-          ...authorsOf(document, refs.accounts, context),
-        })),
+          ...authorsOf(known, refs.accounts, context),
+          imported: withoutContent(ownPartOf(sealed, refs.id, ids), content),
+        },
+        // A trigger with the same content may have come with other times, or in another order of members.
+        triggers: wanted
+          .filter((one) => changed.includes(one) || !saysTheSame(one, current.get(one.id)))
+          .map(({ id, content, known, document }) => ({
+            _id: id,
+            ...content,
+            ...authorsOf(known, refs.accounts, context),
+            imported: withoutContent(document, content),
+          })),
         removed,
         overwrite,
       },
@@ -152,40 +175,60 @@ export const decideImport = (
   ];
 };
 
+/** A trigger of the document, with the id that it gets. */
+type WantedTrigger = {
+  readonly id: string;
+  readonly index: number;
+  readonly document: Members;
+  readonly known: ImportedTrigger;
+  readonly content: TriggerContent;
+};
+
+const isThere = ({ content, document }: WantedTrigger, present: PresentTrigger | undefined): boolean =>
+  present !== undefined && same(content, present.content) && sameUnknown(document, present, triggerParts);
+
+const saysTheSame = ({ document }: WantedTrigger, present: PresentTrigger | undefined): boolean =>
+  present !== undefined && sameWords(document, present);
+
 /**
  * The triggers of the document with their future ids: the trigger's own id, else that of the automation's trigger with
  * the same name.
  */
-const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRefs) => {
-  checkDistinct(triggers);
+const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => {
+  const given = triggerPartsIn(refs.sealed).map(({ known }) => known);
+  checkDistinct(given);
   refuseForms(
-    triggers.map((trigger, i) => ({
+    given.map((trigger, i) => ({
       formId: 'formId' in trigger ? trigger.formId : null,
       form: refs.forms[i],
       path: `/triggers/${i}`,
     })),
   );
-  return triggers.map((document, index) => {
+  return given.map((known, index) => {
     const path = `/triggers/${index}`;
-    if (document.actionId !== _id)
+    if (known.actionId !== _id)
       throw new RequestError('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
-    const known = refs.triggers.some(({ id }) => id === document._id) || Object.hasOwn(refs.elsewhere, document._id);
-    const namesake = known
-      ? undefined
-      : refs.triggers.find(
-          ({ id, content }) => content.name === document.name && !triggers.some((other) => other._id === id),
-        );
+    const own = refs.triggers.find(({ id }) => id === known._id);
+    const namesake =
+      own || Object.hasOwn(refs.elsewhere, known._id)
+        ? undefined
+        : refs.triggers.find(
+            ({ id, content }) => content.name === known.name && !given.some((other) => other._id === id),
+          );
     const [schemaFault, form] = [refs.schemaFaults[index], refs.forms[index]];
-    const content = checkedContent(
-      { ...document, actionId: refs.id },
-      { form, formData: refs.formData[index], ...defined({ schemaFault }) },
+    const content = importedContent(
+      { ...known, actionId: refs.id },
+      own?.content,
+      { form, ...defined({ schemaFault }) },
       path,
     );
-    return { id: namesake?.id ?? document._id, index, document, content };
+    const id = namesake?.id ?? known._id;
+    const document = withMembers(triggersIn(refs.sealed)?.[index] ?? {}, { _id: id, actionId: refs.id });
+    return { id, index, document, known, content };
   });
 };
 
-const checkDistinct = (triggers: readonly TriggerDocument[]): void => {
+const checkDistinct = (triggers: readonly ImportedTrigger[]): void => {
   for (const member of ['_id', 'name', 'routeName'] as const) {
     const seen = new Set<string>();
     triggers.forEach((trigger, i) => {

@@ -3,6 +3,8 @@ import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import type { Authored } from '../engine/authors.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
+import { type Imported, importedIn } from '../engine/importedDocuments.ts';
+import type { Members } from '../engine/members.ts';
 import { name } from '../engine/schemas.ts';
 
 export const automationMembers = {
@@ -39,10 +41,20 @@ export type AutomationEvent =
   | Event<'automationCreated', AutomationContent>
   | Event<'automationChanged', Partial<AutomationContent>>
   /** Set to the content of an imported document, with its times and authors. */
-  | Event<'automationRestored', AutomationContent & Authored>
+  | Event<'automationRestored', RestoredAutomation>
   | Event<'automationDeleted', Record<string, never>>;
 
-export type AutomationState = { readonly exists: boolean; readonly content: AutomationContent };
+/**
+ * `imported`: the document as it was written, with the ids of its triggers in the place of the triggers. Migrated
+ * automations have none.
+ */
+export type RestoredAutomation = AutomationContent & Authored & { readonly imported?: Members };
+
+export type AutomationState = {
+  readonly exists: boolean;
+  readonly content: AutomationContent;
+  readonly imported?: Imported<AutomationContent>;
+};
 
 /** The content, without the other members of the object. */
 const contentIn = ({
@@ -62,8 +74,11 @@ export const automation = aggregate<AutomationState, AutomationEvent>({
   },
   evolve: {
     automationCreated: (_, data) => ({ exists: true, content: data }),
-    automationChanged: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
-    automationRestored: (_, data) => ({ exists: true, content: contentIn(data) }),
+    automationChanged: (state, changed) => ({ ...state, content: { ...state.content, ...changed } }),
+    automationRestored: (_, data) => {
+      const content = contentIn(data);
+      return { exists: true, content, ...importedIn(data, content) };
+    },
     automationDeleted: ({ content }) => ({ exists: false, content }),
   },
   exists: (state) => state.exists,
@@ -111,7 +126,7 @@ export const change = (
 };
 
 /** Part of an import. Always stores an event, even without a change: the event shows that this part was carried out. */
-export const restore = (_: AutomationState, document: AutomationContent & Authored): readonly AutomationEvent[] => [
+export const restore = (_: AutomationState, document: RestoredAutomation): readonly AutomationEvent[] => [
   { topic: 'automationRestored', data: document },
 ];
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { time } from '../engine/authors.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -56,6 +56,20 @@ export const repetitionSchema = Type.Unsafe<Repetition>(repetitionLevel);
 const level = Compile(repetitionLevel);
 const maxDepth = 16;
 const maxNodes = 1000;
+
+/**
+ * Describes the whole tree, to take it apart (domain/engine/lenientSchemas.ts). Too deep nodes are not described:
+ * `checkRepetition` refuses them.
+ */
+export const repetitionTree = Type.Unsafe<Repetition>(
+  Array.from({ length: maxDepth }).reduce<TSchema>(
+    (below) => ({
+      ...repetitionLevel,
+      properties: { ...repetitionLevel.properties, components: { type: 'array', items: below } },
+    }),
+    repetitionLevel,
+  ),
+);
 
 /**
  * Throws `invalid` with the path for a node that has none of the forms. The same for a tree that is too deep or too

@@ -1,10 +1,10 @@
-import { type Static, type TProperties, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 import { repetitionSchema, unit } from './repetition.ts';
 
 const opaque = (description: string) => Type.Object({}, { additionalProperties: true, description });
-const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>
+export const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 const milliseconds = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description });
 const description = Type.String({ description: 'What it is for' });
@@ -86,6 +86,11 @@ export const triggerMembers = {
   },
 };
 
+export type Variants = { readonly [T in keyof typeof triggerMembers]: Static<TObject<(typeof triggerMembers)[T]>> };
+
+/** The content of a trigger with defaults, without id, times, authors and bookkeeping. */
+export type TriggerContent = Variants[keyof Variants];
+
 const bookkeeping = {
   lastExecuted: Type.Optional(
     nullable(Type.Integer(), 'Last run, epoch milliseconds; kept by the service, ignored in requests'),
@@ -103,40 +108,47 @@ const runs = {
   ),
 };
 
-const variants = <Extra extends TProperties>(prefix: string, extra: Extra) => {
+/** The schemas of the four variants, by type. */
+export const variantsOf = <Extra extends TProperties>(prefix: string, extra: Extra, members = triggerMembers) => {
   const strict = { additionalProperties: false } as const;
-  return Type.Union(
-    [
-      Type.Object(
-        { ...triggerMembers.endpoint, ...bookkeeping, ...authored, ...extra },
-        { ...strict, title: `${prefix}EndpointTrigger`, description: 'Endpoint trigger' },
-      ),
-      Type.Object(
-        { ...triggerMembers.eventSystem, ...bookkeeping, ...authored, ...extra },
-        { ...strict, title: `${prefix}EventTrigger`, description: 'Event trigger' },
-      ),
-      Type.Object(
-        { ...triggerMembers.manual, ...bookkeeping, ...authored, ...extra },
-        { ...strict, title: `${prefix}ManualTrigger`, description: 'Manual trigger' },
-      ),
-      Type.Object(
-        { ...triggerMembers.schedule, ...runs, ...bookkeeping, ...authored, ...extra },
-        { ...strict, title: `${prefix}ScheduleTrigger`, description: 'Schedule trigger' },
-      ),
-    ],
-    { title: `${prefix}Trigger`, description: 'Trigger, one of four variants by its type' },
-  );
+  return {
+    endpoint: Type.Object(
+      { ...members.endpoint, ...bookkeeping, ...authored, ...extra },
+      { ...strict, title: `${prefix}EndpointTrigger`, description: 'Endpoint trigger' },
+    ),
+    eventSystem: Type.Object(
+      { ...members.eventSystem, ...bookkeeping, ...authored, ...extra },
+      { ...strict, title: `${prefix}EventTrigger`, description: 'Event trigger' },
+    ),
+    manual: Type.Object(
+      { ...members.manual, ...bookkeeping, ...authored, ...extra },
+      { ...strict, title: `${prefix}ManualTrigger`, description: 'Manual trigger' },
+    ),
+    schedule: Type.Object(
+      { ...members.schedule, ...runs, ...bookkeeping, ...authored, ...extra },
+      { ...strict, title: `${prefix}ScheduleTrigger`, description: 'Schedule trigger' },
+    ),
+  };
+};
+
+/** One of the four variants. */
+export const anyVariant = <Extra extends TProperties>(prefix: string, extra: Extra, members = triggerMembers) => {
+  const { endpoint, eventSystem, manual, schedule } = variantsOf(prefix, extra, members);
+  return Type.Union([endpoint, eventSystem, manual, schedule], {
+    title: `${prefix}Trigger`,
+    description: 'Trigger, one of four variants by its type',
+  });
 };
 
 /**
  * A trigger in a create request. Times, authors and bookkeeping are accepted and ignored, so that clients can send a
  * copy.
  */
-export const newTriggerSchema = variants('New', {});
+export const newTriggerSchema = anyVariant('New', {});
 export type NewTrigger = Static<typeof newTriggerSchema>;
 
-/** A trigger in answers, exports and imports. */
-export const triggerSchema = variants('', { _id: objectId('Id') });
+/** A trigger in answers. */
+export const triggerSchema = anyVariant('', { _id: objectId('Id') });
 export type TriggerDocument = Static<typeof triggerSchema>;
 
 const { endpoint, eventSystem, manual, schedule } = triggerMembers;

@@ -1,26 +1,38 @@
-import type { Static, TObject } from 'typebox';
 import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac, type Name } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { type Imported, importedIn, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
+import { type ImportedTrigger, triggerParts } from './importedTriggers.ts';
 import { checkRepetition, unitLength } from './repetition.ts';
-import { type NewTrigger, type TriggerDocument, type TriggerPatch, triggerMembers } from './triggerMembers.ts';
+import {
+  type NewTrigger,
+  type TriggerContent,
+  type TriggerPatch,
+  triggerMembers,
+  type Variants,
+} from './triggerMembers.ts';
 
-type Variants = { readonly [T in keyof typeof triggerMembers]: Static<TObject<(typeof triggerMembers)[T]>> };
-
-/** The content of a trigger with defaults, without id, times, authors and bookkeeping. */
-export type TriggerContent = Variants[keyof Variants];
+export type { TriggerContent } from './triggerMembers.ts';
 
 export type TriggerEvent =
   | Event<'triggerCreated', TriggerContent>
   | Event<'triggerChanged', TriggerPatch>
   /** Set to the content of an imported document, with its times and authors. */
-  | Event<'triggerRestored', TriggerContent & Authored>
+  | Event<'triggerRestored', RestoredTrigger>
   | Event<'triggerDeleted', Record<string, never>>;
 
-export type TriggerState = { readonly exists: boolean; readonly content?: TriggerContent };
+/** `imported`: the document as it was written. Migrated triggers have none. */
+export type RestoredTrigger = TriggerContent & Authored & { readonly imported?: Members };
+
+export type TriggerState = {
+  readonly exists: boolean;
+  readonly content?: TriggerContent;
+  readonly imported?: Imported<TriggerContent>;
+};
 
 const memberNames = new Map(Object.entries(triggerMembers).map(([type, members]) => [type, Object.keys(members)]));
 
@@ -53,7 +65,10 @@ export const trigger = aggregate<TriggerState, TriggerEvent>({
     triggerCreated: (_, content) => ({ exists: true, content }),
     triggerChanged: (state, changed) =>
       state.content ? { ...state, content: patched(state.content, changed) } : state,
-    triggerRestored: (_, data) => ({ exists: true, content: contentIn(data) }),
+    triggerRestored: (_, data) => {
+      const content = contentIn(data);
+      return { exists: true, content, ...importedIn(data, content) };
+    },
     triggerDeleted: (state) => ({ ...state, exists: false }),
   },
   exists: (state) => state.exists,
@@ -85,7 +100,7 @@ const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: nul
  * The checked content of a document. The form's hash is added if the document has none. `path` points to the document.
  */
 export const checkedContent = (
-  given: NewTrigger,
+  given: NewTrigger | ImportedTrigger,
   { target, schemaFault, form, formData }: Omit<TriggerRefs, 'gbac'>,
   path = '',
 ): TriggerContent => {
@@ -95,8 +110,6 @@ export const checkedContent = (
   );
   if (schemaFault !== undefined)
     throw new RequestError('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
-  if (content.type === 'eventSystem' && content.topic.includes(':'))
-    throw new RequestError('invalid', 'A topic holds no colon', { path: `${path}/topic` });
   if (target && !target.exists) throw new RequestError('not_found', 'No such automation', { path: `${path}/actionId` });
   if (target && !target.writable)
     throw new RequestError('forbidden', 'Only members of its write groups may change the automation', {
@@ -104,6 +117,27 @@ export const checkedContent = (
     });
   refuseForms([{ formId: 'formId' in content ? content.formId : null, form, path }]);
   return content;
+};
+
+/** Published events have no colon in their topics. A trigger of another installation may have one: it never fires. */
+const refuseColon = (given: object): void => {
+  if ('topic' in given && typeof given.topic === 'string' && given.topic.includes(':'))
+    throw new RequestError('invalid', 'A topic holds no colon', { path: '/topic' });
+};
+
+/**
+ * The checked content of an imported trigger. The hash of its form is that of the form here. Without `form`, the import
+ * leaves the form of `before` as it is. `path` points to the document.
+ */
+export const importedContent = (
+  known: ImportedTrigger,
+  before: TriggerContent | undefined,
+  refs: Omit<TriggerRefs, 'gbac' | 'formData'>,
+  path = '',
+): TriggerContent => {
+  const stays = !refs.form && before && 'formId' in before ? before.formSchemaHash : undefined;
+  const given = 'formId' in known ? { ...known, formSchemaHash: stays ?? null } : known;
+  return checkedContent(given, refs, path);
 };
 
 const hashed = (content: TriggerContent, form: FormFound): TriggerContent =>
@@ -149,12 +183,15 @@ const intervalOf = (
   return derived;
 };
 
-export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] => [
-  {
-    topic: 'triggerCreated',
-    data: checkedContent({ ...input, ...defined({ formSchemaHash: 'formId' in input ? null : undefined }) }, refs),
-  },
-];
+export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] => {
+  refuseColon(input);
+  return [
+    {
+      topic: 'triggerCreated',
+      data: checkedContent({ ...input, ...defined({ formSchemaHash: 'formId' in input ? null : undefined }) }, refs),
+    },
+  ];
+};
 
 /** A new unit or frequency gives a new interval. A trigger may move to another automation. */
 export const change = (
@@ -168,6 +205,7 @@ export const change = (
   const foreign = Object.keys(patch).find((key) => !Object.hasOwn(triggerMembers[before.type], key));
   if (foreign !== undefined)
     throw new RequestError('invalid', `A trigger of type ${before.type} has no ${foreign}`, { path: `/${foreign}` });
+  refuseColon(patch);
   const derives = ('repeatUnit' in patch || 'repeatFrequency' in patch) && !('repeatInterval' in patch);
   const after = checkedContent(
     patched(before, {
@@ -201,19 +239,29 @@ export const removeFrom = (
 ): readonly TriggerEvent[] => (exists && content?.actionId === actionId ? remove() : []);
 
 /** Part of an import. Always stores an event, even without a change: the event shows that this part was carried out. */
-export const restore = (_: TriggerState, document: TriggerContent & Authored): readonly TriggerEvent[] => [
+export const restore = (_: TriggerState, document: RestoredTrigger): readonly TriggerEvent[] => [
   { topic: 'triggerRestored', data: document },
 ];
 
-/** Imports a document with its times and authors (`accounts`: ids by username). */
+/** Imports a document of any installation, with its times and authors (`accounts`: ids by username). */
 export const importOne = (
-  { exists, content }: TriggerState,
-  { trigger, overwrite = false }: { readonly trigger: TriggerDocument; readonly overwrite?: boolean },
+  { exists, content, imported }: TriggerState,
+  { trigger: document, overwrite = false }: { readonly trigger: Members; readonly overwrite?: boolean },
   context: Context<TriggerRefs & { readonly accounts: Readonly<Record<string, string>> }>,
 ): readonly TriggerEvent[] => {
-  const wanted = checkedContent(trigger, context.refs);
-  if (exists && same(wanted, content)) return [];
+  const { known } = triggerParts(document);
+  const wanted = importedContent(known, exists ? content : undefined, context.refs);
+  if (exists && same(wanted, content) && sameUnknown(document, defined({ imported, content }), triggerParts)) return [];
   if (exists && !overwrite)
     throw new RequestError('conflict', 'A trigger with this id exists with other content', { path: '/_id' });
-  return [{ topic: 'triggerRestored', data: { ...wanted, ...authorsOf(trigger, context.refs.accounts, context) } }];
+  return [
+    {
+      topic: 'triggerRestored',
+      data: {
+        ...wanted,
+        ...authorsOf(known, context.refs.accounts, context),
+        imported: withoutContent(document, wanted),
+      },
+    },
+  ];
 };

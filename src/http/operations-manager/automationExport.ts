@@ -1,10 +1,18 @@
 import { componentCollections } from '../../commands/operations-manager/components.ts';
+import type { Words } from '../../domain/engine/importedDocuments.ts';
+import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
+import type { Members } from '../../domain/engine/members.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { type AutomationDocument, exportedAutomation } from '../../domain/operations-manager/importedAutomations.ts';
+import { exportedTrigger, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
+import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { AutomationDoc } from '../../projections/operations-manager/automations.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { signing, withGroups } from '../authorization/people.ts';
-import type { Join } from '../engine/route.ts';
+import type { Call, Join } from '../engine/route.ts';
+import type { Service } from '../engine/service.ts';
 
 const triggersOf = async (model: ReadStore, actionId: string): Promise<readonly TriggerDoc[]> => {
   const found: TriggerDoc[] = [];
@@ -30,23 +38,42 @@ const componentNameOf = async (
   return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : componentName;
 };
 
-// Members of a trigger that the service itself maintains. They are null until they have a value.
-const kept = new Set(['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash']);
+/** The export of each trigger, with its imported part. */
+const exportsOf = (triggers: readonly TriggerDoc[], words: Words, { tools }: Service): Promise<readonly Members[]> =>
+  Promise.all(
+    triggers.map(async (shown) => exportedTrigger(await tools.state(trigger, shown._id), shown as never, words)),
+  );
 
-/** A trigger without those members that have no value yet. */
-const withoutUnset = <T extends object>(trigger: T): Partial<T> =>
-  Object.fromEntries(
-    Object.entries(trigger).filter(([name, value]) => value !== null || !kept.has(name)),
-  ) as Partial<T>;
+type Exporting = Call<'id', unknown, { readonly as?: Words }>;
 
 /** Operation 3: the automation with its triggers, with usernames, group objects and the component's name. */
-export const exportOf: Join<AutomationDoc> = async (doc, { model }) => {
+export const exportOf: Join<AutomationDoc, Exporting> = async (doc, service, { query: { as: words } }) => {
+  const { model, tools } = service;
   const own = await triggersOf(model, doc._id);
   const sign = await signing(model, [doc, ...own]);
-  return {
+  const shown = {
     ...sign(doc),
     componentName: await componentNameOf(model, doc),
     gbac: await withGroups(model, doc.gbac),
-    triggers: own.map((trigger) => withoutUnset(sign(trigger))),
   };
+  const triggers = await exportsOf(own.map(sign), words, service);
+  return exportedAutomation(await tools.state(automation, doc._id), { shown, triggers }, words);
+};
+
+/** The places of the masked secrets of an import for which nothing is stored. `path` points to the document. */
+export const missingOf = async (
+  { triggers = [] }: AutomationDocument,
+  id: string,
+  path: string,
+  { tools, model }: Service,
+): Promise<readonly string[]> => {
+  const { imported } = await tools.state(automation, id);
+  const own = await triggersOf(model, id);
+  const inTriggers = await Promise.all(
+    triggers.map(async ({ _id, name }, i) => {
+      const there = own.find((one) => one._id === _id) ?? own.find((one) => one.name === name);
+      return there ? missingInTrigger(await tools.state(trigger, there._id), `${path}/triggers/${i}`) : [];
+    }),
+  );
+  return [...missingSecrets(imported?.document, path), ...inTriggers.flat()];
 };

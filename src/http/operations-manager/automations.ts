@@ -3,25 +3,23 @@ import { importAutomation } from '../../commands/operations-manager/automationIm
 import { createAutomation, deleteAutomation, updateAutomation } from '../../commands/operations-manager/automations.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
 import { authored, objectId } from '../../domain/engine/authors.ts';
-import { partsBy } from '../../domain/engine/lenientSchemas.ts';
-import { automationDocumentSchema, automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
+import { automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
 import { automationMembers } from '../../domain/operations-manager/automations.ts';
+import { automationDocumentSchema } from '../../domain/operations-manager/importedAutomations.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { enveloped } from '../engine/schemas.ts';
-import { exportOf } from './automationExport.ts';
+import { enveloped, wordsSchema } from '../engine/schemas.ts';
+import { exportOf, missingOf } from './automationExport.ts';
 
 const automationSchema = Type.Object(
   { _id: objectId('Id'), ...automationMembers, gbac: gbacSchema, ...authored },
   { title: 'Automation', description: 'Automation; authors are ids of accounts' },
 );
 const path = '/automations/:id';
-
-const plainAutomation = partsBy(automationDocumentSchema);
 
 const importAutomations = importRoute({
   name: 'importAutomations',
@@ -30,7 +28,8 @@ const importAutomations = importRoute({
   access: ['operators'],
   summary: 'Import automations with their triggers',
   description:
-    'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other ' +
+    'Takes what export gives, and automations of other installations: members that the service does not know are ' +
+    'kept. Ids, times and authors are kept. The same document again is no change; other ' +
     'content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that ' +
     'the document does not have go. A secret in clear is other content, be it right or wrong; ******** keeps ' +
     'the one that is stored.',
@@ -39,13 +38,14 @@ const importAutomations = importRoute({
   shown: Type.Union([automationSchema, Type.Null()], {
     description: 'The automation; null if it has been deleted since, or is still being made',
   }),
-  take: async ({ document, overwrite, fresh: id, about }, { handle, tools, model }) => {
-    const automation = plainAutomation(document).known;
+  take: async ({ document: automation, path, overwrite, fresh: id, about }, service) => {
+    const { handle, tools, model } = service;
     const { position, replayed } = await handle(importAutomation, { ...about, id, input: { automation, overwrite } });
     const imported =
       (await tools.find(automations, automation._id)) ?? (await tools.find(automations, automation.name));
-    const data = imported === undefined ? undefined : await documentOf(model, automations, imported);
-    return { data: data ?? null, position, replayed };
+    if (imported === undefined) return { data: null, position, replayed };
+    const data = (await documentOf(model, automations, imported)) ?? null;
+    return { data, position, replayed, missingSecrets: await missingOf(automation, imported, path, service) };
   },
 });
 
@@ -80,7 +80,10 @@ export const automationRoutes: readonly Route[] = [
     path: `${path}/export`,
     access: ['operators', 'readers'],
     summary: 'Export an automation with its triggers',
-    description: 'What the import of automations takes back. Secrets are masked.',
+    description:
+      'What the import of automations takes back, also what an import brought and the service does not know. ' +
+      'Secrets are masked.',
+    query: { as: wordsSchema },
     get: automations,
     join: exportOf,
     envelope: withMessage('Successfully exported automation'),

@@ -5,7 +5,7 @@ import {
   importTrigger,
   updateTrigger,
 } from '../../commands/operations-manager/triggers.ts';
-import { partsBy } from '../../domain/engine/lenientSchemas.ts';
+import { importedTriggerSchema, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
 import { triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
@@ -16,8 +16,6 @@ import { enveloped } from '../engine/schemas.ts';
 
 const path = '/triggers/:id';
 
-const plainTrigger = partsBy(triggerSchema);
-
 const importTriggers = importRoute({
   name: 'importTriggers',
   method: 'put',
@@ -25,19 +23,20 @@ const importTriggers = importRoute({
   access: ['operators'],
   summary: 'Import triggers',
   description:
-    'Ids, times and authors are kept. The same document again is no change; other content under a used id is ' +
+    'Members that the service does not know are kept. Ids, times and authors are kept. The same document again is no change; other content under a used id is ' +
     '409 unless overwrite is true. A secret in clear is other content, be it right or wrong; ******** keeps ' +
     'the one that is stored.',
   member: 'triggers',
-  document: triggerSchema,
+  document: importedTriggerSchema,
   shown: triggerSchema,
-  take: async ({ document: trigger, overwrite, about }, service) => {
-    const { doc, position, replayed } = await service.handle(importTrigger, {
+  take: async ({ document: trigger, path, overwrite, about }, service) => {
+    const { id, doc, position, replayed } = await service.handle(importTrigger, {
       ...about,
       id: trigger._id,
-      input: { trigger: plainTrigger(trigger).known, overwrite },
+      input: { trigger, overwrite },
     });
-    return { data: doc, position, replayed };
+    const missingSecrets = missingInTrigger(await service.tools.state(importTrigger.aggregate, id), path);
+    return { data: doc, position, replayed, missingSecrets };
   },
 });
 

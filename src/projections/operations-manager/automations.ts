@@ -12,7 +12,10 @@ export const automations = projection<AutomationDoc>()(automation, {
   on: {
     automationCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
     automationChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
-    automationRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
+    automationRestored: (_, event) => {
+      const { imported: __, ...document } = event.data;
+      return { _id: idOf(event), ...document };
+    },
     automationDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },

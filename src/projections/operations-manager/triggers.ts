@@ -31,7 +31,10 @@ export const triggers = projection<TriggerDoc>()(trigger, {
   on: {
     triggerCreated: (_, event) => shown(idOf(event), { ...event.data, ...made(event) }),
     triggerChanged: (doc, event) => doc && patched(doc, { ...masked(event.data), ...touched(event) }),
-    triggerRestored: (_, event) => shown(idOf(event), event.data),
+    triggerRestored: (_, event) => {
+      const { imported: __, ...document } = event.data;
+      return shown(idOf(event), document);
+    },
     triggerDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },

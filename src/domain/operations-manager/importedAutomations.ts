@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox';
+import { gbacInput } from '../authorization/gbac.ts';
+import { authored, authoredByPeople, objectId } from '../engine/authors.ts';
+import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
+import { exported, type Words } from '../engine/importedDocuments.ts';
+import { sealDocument } from '../engine/importedSecrets.ts';
+import { lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
+import type { Members } from '../engine/members.ts';
+import type { Seal } from '../engine/secretFields.ts';
+import { type AutomationState, automationMembers } from './automations.ts';
+import { type ImportedTrigger, sealTrigger, triggerOfAny, triggerParts } from './importedTriggers.ts';
+import type { TriggerState } from './triggers.ts';
+
+/*
+ * Automations of other installations (docs/behaviour/imports-and-exports.md). The imported document is stored in
+ * parts: each trigger in its own stream, and the rest in the automation's stream. There the ids of the triggers stand in
+ * the place of the triggers, in the order of the document. An export puts the parts together.
+ */
+
+const { createdBy, lastUpdatedBy } = authoredByPeople;
+const own = { _id: objectId('Id'), ...automationMembers, gbac: gbacInput, ...authored, createdBy, lastUpdatedBy };
+const strict = { additionalProperties: false, title: 'ImportedAutomation', description: 'Automation' } as const;
+
+/** An automation of any installation. Groups may be names, too. Without `triggers`, the existing triggers stay. */
+export const automationDocumentSchema = lenient(
+  Type.Object(
+    {
+      ...own,
+      triggers: Type.Optional(Type.Array(triggerOfAny, { description: 'Its triggers, in any order' })),
+    },
+    {
+      ...strict,
+      title: 'AutomationDocument',
+      description: 'Automation of any installation, groups by name or as objects',
+    },
+  ),
+);
+export type AutomationDocument = Static<typeof automationDocumentSchema>;
+
+const ownPart = partsBy(Type.Object(own, strict));
+
+/** Takes an imported automation apart, without its triggers. */
+export const automationParts = (document: unknown): ReturnType<typeof ownPart> =>
+  ownPart(withoutTriggers(document as Members));
+
+const withoutTriggers = (document: Members): Members => withoutMembers(document, (name) => name === 'triggers');
+
+/** The triggers of an imported automation; undefined if it has no such member. */
+export const triggersIn = (document: Members): readonly Members[] | undefined =>
+  document.triggers as readonly Members[] | undefined;
+
+/** The parts of the document's triggers. */
+export const triggerPartsIn = (document: Members): readonly Parts<ImportedTrigger>[] =>
+  (triggersIn(document) ?? []).map((trigger, i) => triggerParts(trigger, `/triggers/${i}`));
+
+/** What may have the secrets that the mask keeps. */
+export type StoredSecrets = {
+  /** The automation in the installed version of a package. */
+  readonly packaged?: Members | undefined;
+  readonly state?: AutomationState | undefined;
+  /** For each trigger of the document the trigger that is there, if there is one. */
+  readonly triggers: readonly (TriggerState | undefined)[];
+};
+
+/** The document with sealed secrets. A mask where nothing is stored stays. */
+export const sealAutomation = (
+  document: Members,
+  { packaged, state, triggers }: StoredSecrets,
+  seal: Seal,
+): Members => {
+  const befores = [packaged && withoutTriggers(packaged), state?.imported?.document];
+  const rest = sealDocument(withoutTriggers(document), befores, seal);
+  const sealed = triggersIn(document)?.map((trigger, i) =>
+    sealTrigger(
+      trigger,
+      {
+        packaged: packaged && triggersIn(packaged)?.find(({ _id }) => _id === trigger._id),
+        state: triggers[i],
+      },
+      seal,
+      `/triggers/${i}`,
+    ),
+  );
+  return withMembers(document, sealed ? withMembers(rest, { triggers: sealed }) : rest);
+};
+
+/** The automation's part of the document. `ids`: those of its triggers, in the order of the document. */
+export const ownPartOf = (document: Members, _id: string, ids: readonly string[]): Members =>
+  withMembers(document, triggersIn(document) ? { _id, triggers: ids } : { _id });
+
+/**
+ * The export. `shown` is the automation in answers, with usernames, groups as objects and the name of its component.
+ * `triggers` are the exports of its triggers, sorted by name.
+ */
+export const exportedAutomation = (
+  { content, imported }: AutomationState,
+  { shown, triggers }: { readonly shown: Members; readonly triggers: readonly Members[] },
+  words: Words,
+): Members => {
+  if (!imported || words !== 'imported') return exported(imported, { content, shown: { ...shown, triggers } }, words);
+  const made = exported(imported, { content, shown }, words);
+  const ids = imported.document.triggers as readonly string[] | undefined;
+  const sorted = inOrderOf(triggers, ids ?? []);
+  return ids || sorted.length > 0 ? withMembers(made, { triggers: sorted }) : made;
+};
+
+/** The triggers in the order of the import, then those that have come since. */
+const inOrderOf = (triggers: readonly Members[], ids: readonly string[]): readonly Members[] => {
+  const byId = new Map(triggers.map((trigger) => [trigger._id, trigger]));
+  const known = ids.map((id) => byId.get(id)).filter((trigger) => trigger !== undefined);
+  return [...known, ...triggers.filter((trigger) => !known.includes(trigger))];
+};

@@ -1,0 +1,194 @@
+import { Type } from 'typebox';
+import { authoredByPeople, objectId, type Person } from '../engine/authors.ts';
+import { same } from '../engine/changes.ts';
+import { exactEntries, inOrder } from '../engine/exactJson.ts';
+import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
+import { exported, type Imported, type Words } from '../engine/importedDocuments.ts';
+import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
+import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
+import type { Members } from '../engine/members.ts';
+import { type Seal, sealImported } from '../engine/secretFields.ts';
+import { repetitionTree, unit, unitLength } from './repetition.ts';
+import {
+  anyVariant,
+  nullable,
+  type TriggerContent,
+  type TriggerDocument,
+  triggerMembers,
+  variantsOf,
+} from './triggerMembers.ts';
+
+/*
+ * Triggers of other installations (docs/behaviour/imports-and-exports.md).
+ */
+
+const { endpoint, eventSystem, schedule } = triggerMembers;
+const { createdBy, lastUpdatedBy } = authoredByPeople;
+const extra = { _id: objectId('Id'), createdBy, lastUpdatedBy };
+
+/** A trigger that is there. */
+type Present = { readonly content?: TriggerContent; readonly imported?: Imported<TriggerContent> };
+
+/** The members of imported triggers. Some may have any value: how runs are repeated, the verb, the transformation. */
+const members = {
+  ...triggerMembers,
+  endpoint: {
+    ...endpoint,
+    verb: { ...endpoint.verb, [ifItFits]: true },
+    jst: { ...endpoint.jst, [ifItFits]: true },
+  },
+  eventSystem: { ...eventSystem, jst: { ...eventSystem.jst, [ifItFits]: true } },
+  schedule: {
+    ...schedule,
+    repeatUnit: Type.Optional({ ...nullable(unit, 'Unit of repeatFrequency'), [ifItFits]: true }),
+    repeatFrequency: Type.Optional({
+      ...nullable(Type.Integer({ minimum: 1 }), 'How many units lie between runs'),
+      [ifItFits]: true,
+    }),
+  },
+};
+
+const inBodies = {
+  ...members,
+  schedule: {
+    ...members.schedule,
+    repeatInterval: Type.Optional(nullable(Type.Integer(), 'Milliseconds between runs')),
+  },
+};
+const inParts = {
+  ...members,
+  schedule: {
+    ...members.schedule,
+    repeatInterval: Type.Optional({ ...nullable(Type.Integer({ minimum: 1 }), 'As above'), [ifItFits]: true }),
+    repeat: Type.Optional(nullable(repetitionTree, 'Repetition tree')),
+  },
+};
+
+type People = { readonly createdBy?: Person; readonly lastUpdatedBy?: Person };
+type Signed<Trigger> = Trigger extends unknown ? Omit<Trigger, keyof People> & People : never;
+export type ImportedTrigger = Signed<TriggerDocument>;
+
+/** The strict schema of a trigger of any installation, for the lenient schemas of documents that have triggers. */
+export const triggerOfAny = Type.Unsafe<ImportedTrigger>(anyVariant('', extra, inBodies));
+
+/** A trigger of any installation. */
+export const importedTriggerSchema = lenient(Type.Object({ trigger: triggerOfAny })).properties.trigger;
+
+const partsByType = Object.fromEntries(
+  Object.entries(variantsOf('', extra, inParts)).map(([type, schema]) => [type, partsBy(schema)]),
+) as Readonly<Record<TriggerDocument['type'], (document: unknown, at?: string) => Parts<ImportedTrigger>>>;
+
+/** The values of required members for values that this service does not know. */
+const instead: Readonly<Record<TriggerDocument['type'], Members>> = {
+  endpoint: { verb: 'POST', jst: null },
+  eventSystem: { jst: null },
+  manual: {},
+  schedule: {},
+};
+
+/** Takes an imported trigger apart. `path` points to it. */
+export const triggerParts = (document: unknown, path = ''): Parts<ImportedTrigger> => {
+  const { type } = document as TriggerDocument;
+  const { known, unknown } = partsByType[type](document, path);
+  const unfit = unfitIn(known);
+  return {
+    known: { ...instead[type], ...without(known, unfit) } as ImportedTrigger,
+    unknown:
+      unfit.length === 0
+        ? unknown
+        : inOrder([
+            ...exactEntries(unknown ?? {}),
+            ...unfit.map((name) => [name, (document as Members)[name]] as const),
+          ]),
+  };
+};
+
+/** The members of a schedule that contradict others. They count as unknown. */
+const unfitIn = (known: ImportedTrigger): readonly string[] => {
+  if (known.type !== 'schedule') return [];
+  const { repeat = null, repeatInterval = null, repeatUnit = null, repeatFrequency = null } = known;
+  if (repeat !== null)
+    return Object.entries({ repeatInterval, repeatUnit, repeatFrequency })
+      .filter(([, value]) => value !== null)
+      .map(([name]) => name);
+  if (repeatUnit === null) return repeatFrequency === null ? [] : ['repeatFrequency'];
+  if (repeatFrequency === null) return ['repeatUnit'];
+  const derived = unitLength[repeatUnit] * repeatFrequency;
+  if (!Number.isSafeInteger(derived)) return ['repeatUnit', 'repeatFrequency'];
+  return repeatInterval === null || repeatInterval === derived ? [] : ['repeatInterval'];
+};
+
+/**
+ * The trigger with sealed secrets. The mask keeps the secret of `packaged`, the trigger in the installed version of a
+ * package, or of `state`. A mask where nothing is stored stays. `path` points to the trigger.
+ */
+export const sealTrigger = (
+  document: Members,
+  { packaged, state }: { readonly packaged?: Members | undefined; readonly state?: Present | undefined },
+  seal: Seal,
+  path = '',
+): Members => {
+  const befores = [packaged, state?.imported?.document].map((before) => before && withoutData(before));
+  const sealed = sealDocument(withoutData(document), befores, seal);
+  if (!Object.hasOwn(document, 'formData')) return sealed;
+  const formData = sealImported(
+    document.formData,
+    [packaged?.formData, dataIn(state?.content)],
+    seal,
+    `${path}/formData`,
+  );
+  return withMembers(document, withMembers(sealed, { formData }));
+};
+
+/** Form data have rules of their own. */
+const withoutData = (document: Members): Members => without(document, ['formData']);
+const dataIn = (content: TriggerContent | undefined): unknown =>
+  content && 'formData' in content ? content.formData : undefined;
+
+/** The places of the masked secrets for which nothing is stored, as JSON pointers. `path` points to the trigger. */
+export const missingInTrigger = ({ content, imported }: Present, path: string): readonly string[] => {
+  if (!content || !imported) return [];
+  const { document } = imported;
+  return missingSecrets('formData' in content ? withMembers(document, { formData: content.formData }) : document, path);
+};
+
+/** Whether an export says the same as the document in the same words. */
+export const sameWords = (document: Members, { content, imported }: Present): boolean =>
+  imported !== undefined &&
+  same(imported.content, content) &&
+  JSON.stringify(imported.document) === JSON.stringify(document);
+
+// Members of a trigger that the service itself maintains. They are null until they have a value.
+const kept = ['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash'];
+
+/** The trigger in the export of its automation. `shown` is the document in answers, with usernames. */
+export const exportedTrigger = ({ content, imported }: Present, shown: Members, words: Words): Members => {
+  const now = content ?? {};
+  if (!imported || words !== 'imported') {
+    const unfit = imported ? openIn(imported, now as Members) : [];
+    const made = exported(
+      imported && { document: imported.document, content: without(imported.content, unfit) },
+      { content: without(now, unfit), shown: without(shown, unfit) },
+      words,
+    );
+    return without(
+      made,
+      kept.filter((name) => Object.hasOwn(shown, name) && made[name] === null),
+    );
+  }
+  const made = exported(imported, { content: now, shown }, words);
+  return same(imported.content, content) || !Object.hasOwn(made, 'formSchemaHash')
+    ? made
+    : withMembers(made, { formSchemaHash: shown.formSchemaHash });
+};
+
+const without = (document: object, names: readonly string[]): Members =>
+  withoutMembers(document as Members, (name) => names.includes(name));
+
+/** The members of which the import had values that this service does not know. */
+const openIn = ({ document, content }: Imported<TriggerContent>, now: Members): readonly string[] => {
+  const { unknown = {} } = triggerParts(document);
+  return Object.keys(instead[content.type]).filter(
+    (name) => Object.hasOwn(unknown, name) && same((content as Members)[name], now[name]),
+  );
+};
