@@ -199,6 +199,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
   const inventories = '/inventory_manager/v1/inventories';
   const importing = (bundles: readonly object[], more: object = {}) => ({
     prebuilt: { ...packed('new', bundles), ...more },
+    options: { strict: true },
   });
   const taken = { type: 'json-forms', data: { name: 'used' } };
   const free = { type: 'forms', data: { name: 'brought' } };
