@@ -122,7 +122,10 @@ type Inner = (pair: Compared) => string[];
  * there are none.
  */
 const unionChanges = ({ before, after, at }: Compared, direction: Direction, inner: Inner): string[] | undefined => {
-  const alternatives = (schema: Json): Json[] => schema.anyOf ?? schema.oneOf ?? [schema];
+  const alternatives = (schema: Json): Json[] => {
+    if (schema.if && schema.then && schema.else) return [schema.then, schema.else].flatMap(alternatives);
+    return schema.anyOf ?? schema.oneOf ?? [schema];
+  };
   const [then, now] = [alternatives(before), alternatives(after)];
   if (then.length === 1 && now.length === 1 && then[0] === before && now[0] === after) return undefined;
   const isKept =
