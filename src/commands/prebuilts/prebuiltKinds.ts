@@ -15,7 +15,7 @@ import { importedId } from '../engine/imports.ts';
 import { formMeant, importForm } from '../json-forms/forms.ts';
 import { importAnalyticTemplate } from '../mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../mop/commandTemplates.ts';
-import { importTemplate } from '../template-builder/templates.ts';
+import { importTemplate, templateMeant } from '../template-builder/templates.ts';
 import { checker } from '../user-schemas/checker.ts';
 
 type Document = Readonly<Record<string, any>>; // only the import command knows its type
@@ -105,6 +105,8 @@ type Importing<Doc> = Pick<Kind, 'command' | 'member'> & {
   readonly types: readonly HeldType[];
   readonly collection: Collection<Doc, string, 'name'>;
   readonly inside?: string;
+  /** The rule of `importedId`, unless given. */
+  readonly meant?: Kind['meant'];
 };
 
 const kind = <Doc extends { readonly _id: string }>({
@@ -113,6 +115,7 @@ const kind = <Doc extends { readonly _id: string }>({
   command,
   member,
   inside = '',
+  meant = (document, fresh, tools) => importedId({ aggregate: command.aggregate, collection }, document, fresh, tools),
 }: Importing<Doc>): Kind => ({
   types,
   collection,
@@ -122,16 +125,25 @@ const kind = <Doc extends { readonly _id: string }>({
   check: documentCheck(command, member, inside),
   inside,
   restore: restoring(command, member),
-  meant: (document, fresh, tools) => importedId({ aggregate: command.aggregate, collection }, document, fresh, tools),
+  meant,
 });
 
 /** In the order of the installation: kinds that others refer to come first. Automations follow after all of these. */
 export const kinds: readonly Kind[] = [
-  {
-    ...kind({ types: ['forms', 'json-forms'], collection: forms, command: importForm, member: 'form' }),
+  kind({
+    types: ['forms', 'json-forms'],
+    collection: forms,
+    command: importForm,
+    member: 'form',
     meant: formMeant,
-  },
-  kind({ types: ['template'], collection: templates, command: importTemplate, member: 'template' }),
+  }),
+  kind({
+    types: ['template'],
+    collection: templates,
+    command: importTemplate,
+    member: 'template',
+    meant: templateMeant,
+  }),
   kind({
     types: ['mop-template'],
     collection: commandTemplates,
@@ -146,10 +158,7 @@ export const kinds: readonly Kind[] = [
     member: 'template',
     inside: '/template',
   }),
-  {
-    ...kind({ types: ['golden-config'], collection: trees, command: importTree, member: 'tree' }),
-    meant: treeMeant,
-  },
+  kind({ types: ['golden-config'], collection: trees, command: importTree, member: 'tree', meant: treeMeant }),
 ];
 
 export const kindOf = (category: string): Kind | undefined =>
