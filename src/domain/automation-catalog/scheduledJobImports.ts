@@ -102,8 +102,7 @@ export const sealJob = (job: Members, { content, imported }: ScheduledJobState, 
 
 /** The stored job as an import. One that was created here is its own document. */
 const importIn = ({ content, imported }: ScheduledJobState) =>
-  imported ??
-  (content && { document: content as unknown as Members, content: contentOf(partsOf(content as unknown).known) });
+  imported ?? (content && { document: { ...content }, content: contentOf(partsOf(content as unknown).known) });
 
 type Refs = {
   readonly accounts: Readonly<Record<string, string>>;

@@ -38,7 +38,7 @@ export const inOurForm = (document: Members): Members => {
   const seed = typeof treeId === 'string' ? treeId : name;
   const versions = data.map((item, i) => {
     const root = nodeInOurForm(item.root as Members, `/data/${i}/root`, idsIn(seed));
-    return versionInOurForm(item as unknown as Members, root, tree);
+    return versionInOurForm({ ...item }, root, tree);
   });
   const known = { ...tree, versions };
   return withMembers(

@@ -36,15 +36,16 @@ export const templateSteps = <C extends Header>() => {
         }
       >,
     ): Doc => {
-      const { imported: __, ...document } = event.data;
-      return {
+      const { created, lastUpdated } = event.data;
+      const document = {
         _id: idOf(event),
-        ...(document as unknown as C),
-        created: Date.parse(document.created),
-        createdBy: document.createdBy,
-        lastUpdated: Date.parse(document.lastUpdated),
-        lastUpdatedBy: document.lastUpdatedBy,
+        ...event.data,
+        created: Date.parse(created),
+        lastUpdated: Date.parse(lastUpdated),
       };
+      // The imported document is only in exports. Omit<...> of a type parameter would not be the document's type.
+      delete document.imported;
+      return document;
     },
     deleted: (): undefined => undefined,
   };
