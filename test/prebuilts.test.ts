@@ -524,7 +524,7 @@ describe('Prebuilts over HTTP', () => {
     const expected = [
       ['Mixed'],
       ['ac-agenda-job j'],
-      ['forms invalid /prebuilt/bundles/1/data/name', 'template conflict /prebuilt/bundles/2/data/_id'],
+      ['forms invalid /prebuilt/bundles/1/data/name', 'template conflict /prebuilt/bundles/2/data/name'],
     ];
     const before = await documents();
     const dry = ok(await install(mixed, { dryRun: true }));

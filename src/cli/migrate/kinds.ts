@@ -150,6 +150,13 @@ export const documentsIn = (value: unknown, from: string): readonly Found[] => {
   return [{ from, name: nameOf(value), kind, text: exactText(value) }];
 };
 
+/** The document in the answer of an export, which may have an envelope. */
+export const exportedDocument = (answer: unknown, from: string, kind: Kind): Found => {
+  const isEnvelope = isObject(answer) && typeof answer.message === 'string' && isObject(answer.data);
+  const document = isEnvelope ? answer.data : answer;
+  return { from, name: isObject(document) ? nameOf(document) : '', kind, text: exactText(document) };
+};
+
 const nameOf = ({ name, metadata, data }: Members): string => {
   if (typeof name === 'string') return name;
   if (isObject(metadata) && typeof metadata.name === 'string') return metadata.name;

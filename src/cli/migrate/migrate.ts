@@ -1,3 +1,4 @@
+import { defined } from '../../domain/engine/defined.ts';
 import { isObject, type Members } from '../../domain/engine/members.ts';
 import { progressLine, type Terminal } from '../progress.ts';
 import { type ImportOptions, kinds } from './kinds.ts';
@@ -12,7 +13,7 @@ export type Report = {
   /** `found`: in a dry run, a document that would be imported. `skipped`: no kind has such documents. */
   readonly outcome: 'imported' | 'found' | 'refused' | 'skipped';
   readonly reason?: string;
-  readonly missingSecrets?: readonly string[];
+  readonly missingSecrets?: unknown;
   /** What became of the documents of a package. */
   readonly package?: unknown;
 };
@@ -88,20 +89,20 @@ const take = async (entry: Entry, to: Platform, how: ImportOptions): Promise<Rep
   return {
     ...about,
     outcome: how.dryRun ? 'found' : 'imported',
-    ...(Array.isArray(result.missingSecrets) ? { missingSecrets: result.missingSecrets as string[] } : {}),
-    ...(kind.name === 'package' ? { package: result } : {}),
+    ...defined({
+      missingSecrets: result.missingSecrets,
+      package: kind.name === 'package' ? result : undefined,
+    }),
   };
 };
 
 /** The part of an answer that is about the one document. */
 const resultIn = (body: unknown): Members => {
   if (!isObject(body)) return {};
-  const { data } = body;
+  const { data, missingSecrets } = body;
   if (Array.isArray(data)) return isObject(data[0]) ? data[0] : {};
-  return {
-    ...(isObject(data) ? data : {}),
-    ...('missingSecrets' in body ? { missingSecrets: body.missingSecrets } : {}),
-  };
+  const about = isObject(data) ? data : {};
+  return defined({ missingSecrets, ...about });
 };
 
 const inWords = ({ outcome, kind, name, from, reason }: Report): string =>

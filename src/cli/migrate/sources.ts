@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { exactValue } from '../../domain/engine/exactJson.ts';
 import { isObject } from '../../domain/engine/members.ts';
-import { documentsIn, type Found, type Kind, kinds } from './kinds.ts';
+import { documentsIn, exportedDocument, type Found, type Kind, kinds } from './kinds.ts';
 import type { Platform } from './platform.ts';
 
 /** A document that was found, or a place that cannot be read. */
@@ -40,7 +40,7 @@ export const documentsOfPlatform = async function* (platform: Platform): AsyncGe
       const request = kind.exporting(id);
       const { status, body } = await platform.ask(request);
       const from = `${platform.url}${request.path.replace(/\?.*/, '')}${request.method === 'POST' ? ` ${id}` : ''}`;
-      if (status === 200) yield* documentsIn(body, from);
+      if (status === 200) yield exportedDocument(body, from, kind);
       else yield { from, unreadable: messageOf(body, status) };
     }
   }
@@ -52,7 +52,7 @@ const idsOf = async function* ({ name, list }: Kind, platform: Platform): AsyncG
   const seen = new Set<string>();
   for (let skip = 0; ; skip += pageSize) {
     const paged = !list.startsWith('/mop/');
-    const path = paged ? `${list}?skip=${skip}&limit=${pageSize}&sort=_id` : list;
+    const path = paged ? `${list}?skip=${skip}&limit=${pageSize}` : list;
     const { status, body } = await platform.ask({ method: 'GET', path });
     if (status !== 200) throw new Error(`${platform.url} does not list its ${name}s: ${messageOf(body, status)}`);
     const page = idsIn(body);

@@ -1,4 +1,5 @@
 import { same } from '../engine/changes.ts';
+import { defined } from '../engine/defined.ts';
 import { derivedId } from '../engine/derivedIds.ts';
 import { exactEntries, inOrder } from '../engine/exactJson.ts';
 import { isMembers, withMembers, withoutMembers } from '../engine/exactMembers.ts';
@@ -34,7 +35,7 @@ export const inOurForm = (document: Members): Members => {
   const treeId = namedTree(document);
   checkItems(data, treeId);
   const _id = treeIdOf(treeId);
-  const tree = { ...(_id === undefined ? {} : { _id }), name, deviceType };
+  const tree = defined({ _id, name, deviceType });
   const seed = typeof treeId === 'string' ? treeId : name;
   const versions = data.map((item, i) => {
     const root = nodeInOurForm(item.root as Members, `/data/${i}/root`, idsIn(seed));
@@ -75,7 +76,8 @@ const versionInOurForm = (
   root: Members,
   tree: { readonly _id?: string; readonly deviceType: string | null },
 ): Members => {
-  const known = { name: item.version, root, ...(isMembers(item.variables) ? { variables: item.variables } : {}) };
+  const variables = isMembers(item.variables) ? item.variables : undefined;
+  const known = defined({ name: item.version, root, variables });
   const drops = (member: string): boolean =>
     ['name', 'version', 'root', 'variables'].includes(member) ||
     (member === 'treeId' && item.treeId === tree._id) ||

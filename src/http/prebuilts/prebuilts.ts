@@ -72,6 +72,9 @@ const missingInPackage = (
   return bundles.flatMap(({ data }, i) => missingSecrets(data, `/prebuilt/bundles/${indexes[i]}/data`));
 };
 
+/** The places, or undefined if there are none. */
+const ifAny = (places: readonly string[]): readonly string[] | undefined => (places.length > 0 ? places : undefined);
+
 const envelope = withStatus(({ changed }) =>
   changed ? 'Successfully imported prebuilt' : 'The prebuilt is installed already',
 );
@@ -91,7 +94,7 @@ const previewed = async (
   const outcome = found ?? current;
   if (!outcome) throw new RequestError('unavailable', 'The prebuilt has just been deleted', { retryAfterSeconds: 1 });
   const hidden = await hiddenAutomations(outcome.installed, call.actor, service.tools);
-  const missing = missingInPackage(given, outcome);
+  const missing = ifAny(missingInPackage(given, outcome));
   return {
     body: {
       status: exists ? 'OK' : 'Created',
@@ -100,7 +103,7 @@ const previewed = async (
         _id: id,
         name: given.metadata.name,
         ...outcomeOf({ ...outcome, installed: visible(outcome.installed, hidden) }),
-        ...(missing.length > 0 ? { missingSecrets: missing } : {}),
+        ...defined({ missingSecrets: missing }),
       },
     },
   };
@@ -163,12 +166,12 @@ const importRoute = actionRoute({
     const { _id, name, installed, kept, refused } = done.doc as PrebuiltDoc;
     const hidden = await hiddenAutomations(installed, call.actor, service.tools);
     const { current } = await presentOf(id, service);
-    const missing = current ? missingInPackage(given, current) : [];
+    const missing = current && ifAny(missingInPackage(given, current));
     const data = {
       _id,
       name,
       ...outcomeOf({ installed: visible(installed, hidden), kept, refused }),
-      ...(missing.length > 0 ? { missingSecrets: missing } : {}),
+      ...defined({ missingSecrets: missing }),
     };
     return { text: envelope(JSON.stringify(data), done), position: done.position, replayed: done.replayed };
   },
