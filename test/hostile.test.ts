@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { checker } from '../src/commands/user-schemas/checker.ts';
-import { type Asked, at, bodyFor, changes, failure, membersOf, positionOf, routes, wellFormed } from './hostile.ts';
+import {
+  type Asked,
+  at,
+  bodyFor,
+  changes,
+  failure,
+  isWide,
+  membersOf,
+  positionOf,
+  routes,
+  wellFormed,
+} from './hostile.ts';
 import { type People, people } from './people.ts';
 import { basic, startService, type TestService } from './service.ts';
 
@@ -150,7 +161,9 @@ describe('every route, with bad input', function () {
         ['{"n":1e999}', '/n'],
         ['{"s":"\\ud800"}', '/s'],
       ];
-      for (const [body, path] of bad)
+      // The imports of documents take integers of any size.
+      const refused = isWide(route) ? bad.filter(([body]) => !body.includes('9007199254740993')) : bad;
+      for (const [body, path] of refused)
         failure(await send(route, at(route), body), 'invalid', `${route.title} ${body.slice(0, 40)}`, path);
     });
     each('that are no objects are invalid', changes, async (route) => {
@@ -158,7 +171,9 @@ describe('every route, with bad input', function () {
         failure(await send(route, at(route), body), 'invalid', `${route.title} ${body}`, '');
     });
     const closed = changes.filter(
-      ({ route }) => (route.body as { additionalProperties?: boolean } | undefined)?.additionalProperties !== true,
+      (place) =>
+        !isWide(place) &&
+        (place.route.body as { additionalProperties?: boolean } | undefined)?.additionalProperties !== true,
     );
     each('with members that nobody knows are invalid, by name', closed, async (route) => {
       const fits = bodyFor(route) as object | undefined;
@@ -186,7 +201,7 @@ describe('every route, with bad input', function () {
       },
     );
     // Members that take any JSON cannot be wrong.
-    const anyJson = new Set(['validationSchema']);
+    const anyJson = new Set(['validationSchema', 'uiSchema', 'bindingSchema']);
     each(
       'with members of a wrong type are invalid, by name',
       changes.filter((route) => membersOf(route).length > 0),

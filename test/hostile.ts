@@ -33,6 +33,9 @@ export const routes: readonly Asked[] = areas.flatMap((area) =>
 /** Those that take a body. */
 export const changes = routes.filter(({ method }) => method !== 'GET');
 
+/** Whether the body may be a document of any installation: it keeps members that nobody knows, and numbers of any size. */
+export const isWide = ({ route }: Pick<Asked, 'route'>): boolean => route.exact === '*';
+
 /** A route's path with the same text, encoded already, for every parameter. */
 export const at = ({ path }: Pick<Asked, 'path'>, value = 'nothing-has-this-id'): string =>
   path.replace(/:\w+/g, () => value);

@@ -83,7 +83,6 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   ],
   'json-forms': [
     'commands/forms.ts',
-    'domain/formSchemas.ts',
     'domain/forms.ts',
     'projections/formDeletions.ts', // a trigger must not name a form that is about to go
     'projections/forms.ts', // triggers name them, packages bring them
@@ -91,8 +90,6 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   mop: [
     'commands/analyticTemplates.ts',
     'commands/commandTemplates.ts',
-    'domain/analyticTemplates.ts',
-    'domain/commandTemplates.ts',
     'projections/analyticTemplates.ts', // a package may bring them
     'projections/commandTemplates.ts', // a package may bring them, an automation name one as its component
   ],
@@ -118,7 +115,6 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   profiles: ['domain/profiles.ts'],
   'template-builder': [
     'commands/templates.ts',
-    'domain/templateSchemas.ts',
     'projections/templates.ts', // a package may bring them, an automation name one as its component
   ],
 };
