@@ -32,11 +32,23 @@ export const exactEntries = (value: Members): readonly (readonly [string, unknow
   return isOrder ? order.map((name: string) => [name, value[name]]) : Object.entries(value);
 };
 
-/** Parses valid JSON text into a value with marks. */
-export const exactValue = (text: string): unknown => {
-  const plain: unknown = JSON.parse(text);
-  return JSON.stringify(plain) === text ? plain : marked(text);
+/**
+ * Places that may need a mark: numbers with a point or an exponent, minus zero, integers of 16 digits, and names that
+ * JavaScript may take for an index. Within strings they are found for nothing.
+ */
+const places =
+  /[:[,]\s*(-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+))|[:[,]\s*-0(?![.\d])|[:[,]\s*-?\d{16}|"\d+"\s*:|\\u003\d/g;
+
+/** Whether `JSON.parse` keeps all of the text of an object or array; false if that is not sure. */
+export const isKept = (text: string): boolean => {
+  for (const [, number] of text.matchAll(places))
+    if (number === undefined || JSON.stringify(Number(number)) !== number) return false;
+  return true;
 };
+
+/** Parses valid JSON text into a value with marks. */
+export const exactValue = (text: string): unknown =>
+  /^\s*[[{]/.test(text) && isKept(text) ? (JSON.parse(text) as unknown) : marked(text);
 
 /** The JSON text of a value with marks. */
 export const exactText = (value: unknown): string => {

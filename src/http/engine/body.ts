@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { koaBody, HttpMethodEnum as Method } from 'koa-body';
-import { exactValue } from '../../domain/engine/exactJson.ts';
+import { exactValue, isKept } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Route } from './route.ts';
 import { checkJson } from './strictJson.ts';
@@ -61,7 +61,8 @@ export const bodyReader = ({
 
 /** The body's value, with one member exactly as it was written; `*` stands for all members. */
 export const withExact = ({ value, text }: Body, member: string): unknown => {
-  if (member === '*') return exactValue(text || '{}');
+  if (isKept(text)) return value;
+  if (member === '*') return exactValue(text);
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return value;
   return { ...value, [member]: (exactValue(text) as Readonly<Record<string, unknown>>)[member] };
 };
