@@ -1,7 +1,7 @@
 import { same } from './changes.ts';
 import { exactEntries, inOrder } from './exactJson.ts';
 import type { Parts } from './lenientSchemas.ts';
-import { isObject, type Members } from './members.ts';
+import { isObject, type Members, own } from './members.ts';
 import { maskSecrets } from './secretFields.ts';
 
 /*
@@ -96,16 +96,15 @@ const asImported = ({ document, content: then }: Imported<object>, { content: no
   );
 };
 
-const own = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? own(value, name) : undefined);
 
 const has = (value: unknown, name: string): boolean => isObject(value) && Object.hasOwn(value, name);
 
 const member = ({ imported, then, now, shown }: Place, name: string): Place => ({
-  imported: own(imported, name),
-  then: own(then, name),
-  now: own(now, name),
-  shown: own(shown, name),
+  imported: memberOf(imported, name),
+  then: memberOf(then, name),
+  now: memberOf(now, name),
+  shown: memberOf(shown, name),
 });
 
 /** Whether the service knows the member. */
@@ -128,7 +127,9 @@ const inTheirWords = (place: Place): unknown => {
   if (Array.isArray(shown)) return eachItem(place, inTheirWords);
   if (!isObject(shown) || !isObject(imported)) return shown;
   const kept = exactEntries(imported).filter(([name]) => !isKnown(place, name) || has(now, name) || !has(then, name));
-  const added = exactEntries(shown).filter(([name]) => !has(imported, name) && !same(own(then, name), own(now, name)));
+  const added = exactEntries(shown).filter(
+    ([name]) => !has(imported, name) && !same(memberOf(then, name), memberOf(now, name)),
+  );
   return inOrder([...kept.map(([name]) => [name, inTheirWords(member(place, name))] as const), ...added]);
 };
 
@@ -163,7 +164,9 @@ const originsOf = (now: readonly unknown[], then: readonly unknown[]): readonly 
     }
   };
   assign((item, earlier) => same(item, earlier));
-  assign((item, earlier) => naming.some((name) => has(item, name) && same(own(item, name), own(earlier, name))));
+  assign((item, earlier) =>
+    naming.some((name) => has(item, name) && same(memberOf(item, name), memberOf(earlier, name))),
+  );
   if (now.length === then.length) assign((_, __, i, j) => i === j);
   return origins;
 };

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { exactEntries, exactNumber, inOrder, plainValue } from './exactJson.ts';
+import { isMembers } from './exactMembers.ts';
 import { isObject, type Members } from './members.ts';
 import { step } from './pointer.ts';
 import { RequestError } from './requestError.ts';
@@ -80,17 +81,15 @@ const split = (schema: Keywords, value: unknown, path: string): Parts<unknown> =
     const variant = schema.anyOf.find((one) => suits(one, value));
     if (variant) return split(variant, value, path);
   } else if (schema.items && Array.isArray(value)) return splitList(schema.items, value, path);
-  else if (schema.properties && schema.additionalProperties === false && isPlainObject(value))
+  else if (schema.properties && schema.additionalProperties === false && isMembers(value))
     return splitObject(schema.properties, value, path);
   return { known: plain(value, path), unknown: undefined };
 };
 
-const isPlainObject = (value: unknown): value is Members => isObject(value) && exactNumber(value) === undefined;
-
 /** Whether the variant is the one that describes the value. Literals, such as `type`, tell variants apart. */
 const suits = ({ properties, items }: Keywords, value: unknown): boolean => {
   if (Array.isArray(value)) return items !== undefined;
-  if (!isPlainObject(value) || !properties) return false;
+  if (!isMembers(value) || !properties) return false;
   return Object.entries(properties).every(([name, one]) => {
     const literals = one.const === undefined ? one.enum : [one.const];
     return !literals || !Object.hasOwn(value, name) || literals.includes(value[name]);
