@@ -19,6 +19,10 @@ type Export = {
   readonly words: Words;
 };
 
+/** `missingSecrets` of an answer; it is absent if there are none. */
+export const missingMember = (missing: readonly string[] = []) =>
+  missing.length > 0 ? { missingSecrets: missing } : {};
+
 /** A resource's export, with the marks of exactJson.ts. */
 export const exportedDocument = async ({ aggregate, id, shown, words }: Export, service: Service): Promise<Members> => {
   const { content = {}, imported } = await stateOf(aggregate, id, service);

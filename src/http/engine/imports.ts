@@ -5,6 +5,7 @@ import { exactText } from '../../domain/engine/exactJson.ts';
 import type { Members } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { missingSecretsSchema } from '../../domain/engine/schemas.ts';
+import { missingMember } from './importedDocuments.ts';
 import type { ActionRoute, Call } from './route.ts';
 import { enveloped, faultSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
@@ -158,7 +159,7 @@ export const importRoute = <Document extends TSchema>({
         data: taken.map((one, index) =>
           one instanceof RequestError
             ? { success: false, data: { message: one.message, errors: refused[index] } }
-            : { success: true, data: one.data, ...missingOf(one) },
+            : { success: true, data: one.data, ...missingMember(one.missingSecrets) },
         ),
         metadata: {},
       }),
@@ -167,8 +168,6 @@ export const importRoute = <Document extends TSchema>({
     };
   },
 });
-
-const missingOf = ({ missingSecrets = [] }: Taken) => (missingSecrets.length > 0 ? { missingSecrets } : {});
 
 const faultsOf = ({ code, faults }: RequestError, path: string): readonly Fault[] =>
   faults.map((fault) => ({

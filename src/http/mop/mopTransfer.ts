@@ -49,7 +49,7 @@ const exportTemplate = actionRoute({
           {
             name: Type.Optional(Type.String({ description: 'Its name' })),
             _id: Type.Optional(Type.String({ description: 'Its id' })),
-            as: Type.Optional(wordsSchema),
+            as: wordsSchema,
           },
           { additionalProperties: false, description: 'Which template' },
         ),

@@ -28,6 +28,7 @@ import {
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { missingMember } from '../engine/importedDocuments.ts';
 import type { Answer, AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed, wordsSchema } from '../engine/schemas.ts';
@@ -72,9 +73,6 @@ const missingInPackage = (
   return bundles.flatMap(({ data }, i) => missingSecrets(data, `/prebuilt/bundles/${indexes[i]}/data`));
 };
 
-/** The places, or undefined if there are none. */
-const ifAny = (places: readonly string[]): readonly string[] | undefined => (places.length > 0 ? places : undefined);
-
 const envelope = withStatus(({ changed }) =>
   changed ? 'Successfully imported prebuilt' : 'The prebuilt is installed already',
 );
@@ -94,7 +92,7 @@ const previewed = async (
   const outcome = found ?? current;
   if (!outcome) throw new RequestError('unavailable', 'The prebuilt has just been deleted', { retryAfterSeconds: 1 });
   const hidden = await hiddenAutomations(outcome.installed, call.actor, service.tools);
-  const missing = ifAny(missingInPackage(given, outcome));
+  const missing = missingInPackage(given, outcome);
   return {
     body: {
       status: exists ? 'OK' : 'Created',
@@ -103,7 +101,7 @@ const previewed = async (
         _id: id,
         name: given.metadata.name,
         ...outcomeOf({ ...outcome, installed: visible(outcome.installed, hidden) }),
-        ...defined({ missingSecrets: missing }),
+        ...missingMember(missing),
       },
     },
   };
@@ -166,12 +164,12 @@ const importRoute = actionRoute({
     const { _id, name, installed, kept, refused } = done.doc as PrebuiltDoc;
     const hidden = await hiddenAutomations(installed, call.actor, service.tools);
     const { current } = await presentOf(id, service);
-    const missing = current && ifAny(missingInPackage(given, current));
+    const missing = current && missingInPackage(given, current);
     const data = {
       _id,
       name,
       ...outcomeOf({ installed: visible(installed, hidden), kept, refused }),
-      ...defined({ missingSecrets: missing }),
+      ...missingMember(missing),
     };
     return { text: envelope(JSON.stringify(data), done), position: done.position, replayed: done.replayed };
   },
