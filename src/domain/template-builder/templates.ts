@@ -88,7 +88,7 @@ export const sealTemplate = (
 };
 
 /** The places of the masked secrets for which nothing is stored. The sample data may have changed since the import. */
-export const missingIn = ({ imported, content }: TemplateState, path: string): readonly string[] =>
+export const missingInTemplate = ({ imported, content }: TemplateState, path: string): readonly string[] =>
   missingSecrets({ ...imported?.document, data: content.data }, path);
 
 const withoutData = (document: object | undefined): object => ({ ...document, data: undefined });

@@ -61,7 +61,7 @@ export const exportOf: Join<AutomationDoc, Exporting> = async (doc, service, { q
 };
 
 /** The places of the masked secrets of an import for which nothing is stored. `path` points to the document. */
-export const missingOf = async (
+export const missingInAutomation = async (
   { triggers = [] }: AutomationDocument,
   id: string,
   path: string,

@@ -13,7 +13,7 @@ import { importRoute } from '../engine/imports.ts';
 import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped, wordsSchema } from '../engine/schemas.ts';
-import { exportOf, missingOf } from './automationExport.ts';
+import { exportOf, missingInAutomation } from './automationExport.ts';
 
 const automationSchema = Type.Object(
   { _id: objectId('Id'), ...automationMembers, gbac: gbacSchema, ...authored },
@@ -45,7 +45,7 @@ const importAutomations = importRoute({
       (await tools.find(automations, automation._id)) ?? (await tools.find(automations, automation.name));
     if (imported === undefined) return { data: null, position, replayed };
     const data = (await documentOf(model, automations, imported)) ?? null;
-    return { data, position, replayed, missingSecrets: await missingOf(automation, imported, path, service) };
+    return { data, position, replayed, missingSecrets: await missingInAutomation(automation, imported, path, service) };
   },
 });
 

@@ -10,7 +10,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { cast, castSchema } from '../../domain/template-builder/casts.ts';
 import { templateDocumentSchema, templateSchema } from '../../domain/template-builder/templateSchemas.ts';
-import { maskTemplate, missingIn, template } from '../../domain/template-builder/templates.ts';
+import { maskTemplate, missingInTemplate, template } from '../../domain/template-builder/templates.ts';
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
@@ -132,7 +132,7 @@ const importTemplates = importRoute({
     const id = await templateMeant(document, fresh, service.tools);
     const input = { template: document, overwrite };
     const { doc, position, replayed } = await service.handle(importTemplate, { ...about, id, input });
-    const missingSecrets = missingIn(await service.tools.state(template, id), path);
+    const missingSecrets = missingInTemplate(await service.tools.state(template, id), path);
     return { data: await join(doc as TemplateDoc, service, call), position, replayed, missingSecrets };
   },
 });
