@@ -29,7 +29,10 @@ const partOf = (store: EventStore, prefix: string): EventStore => {
     readAll: (after, filter) => batches(store.readAll(after, filter)),
     follow: (after, filter, signal) => batches(store.follow(after, filter, signal)),
     checkpoint: (name) => store.checkpoint(prefix + name),
+    checkpointsOf: async (reader) =>
+      new Map([...(await store.checkpointsOf(prefix + reader))].map(([name, at]) => [name.slice(prefix.length), at])),
     setCheckpoint: (name, position) => store.setCheckpoint(prefix + name, position),
+    removeCheckpoint: (name) => store.removeCheckpoint(prefix + name),
   };
 };
 

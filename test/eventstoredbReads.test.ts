@@ -112,6 +112,21 @@ describe('the adapter of EventStoreDB', () => {
     await assert.rejects(following(store).done, /beyond 2\^53/);
   });
 
+  it('lists and removes checkpoints that two nodes set by turns', async () => {
+    const { url } = await serve(memoryEventStore().handlers);
+    const [one, two] = [await open(url), await open(url)];
+    await Promise.all([1, 2, 3, 4].map((n) => (n % 2 ? one : two).setCheckpoint(`triggers:${n}`, n)));
+    const all = [1, 2, 3, 4].map((n) => [`triggers:${n}`, n] as const);
+    assert.deepEqual(await one.checkpointsOf('triggers'), new Map(all));
+    await two.removeCheckpoint('triggers:1');
+    await Promise.all([one.removeCheckpoint('triggers:2'), two.removeCheckpoint('triggers:2')]);
+    assert.deepEqual(await one.checkpointsOf('triggers'), new Map(all.slice(2)));
+    await one.setCheckpoint('triggers:1', 7);
+    assert.deepEqual(await two.checkpointsOf('triggers'), new Map([['triggers:1', 7], ...all.slice(2)]));
+    await two.setCheckpoint('triggers:2', 1);
+    assert.equal(await one.checkpoint('triggers:2'), 1, 'a removed one counts for nothing');
+  });
+
   it('keeps a checkpoint that is set on two nodes at the one that is ahead, and few old ones', async () => {
     const memory = memoryEventStore();
     const { url } = await serve(memory.handlers);

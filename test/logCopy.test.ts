@@ -29,6 +29,10 @@ const eventsOf = async (store: EventStore): Promise<StoredEvent[]> => {
   return events;
 };
 
+/** The event at the place of a reader. */
+const eventAt = async (store: EventStore, reader: string): Promise<StoredEvent | undefined> =>
+  store.at((await store.checkpoint(reader)) ?? 0);
+
 /** What stays when an event is copied. */
 const content = (events: readonly StoredEvent[]) => events.map(({ position: _, ...event }) => event);
 
@@ -249,7 +253,7 @@ describe('copying a log', () => {
         copy({ to: changing((event) => (event.position === 5 ? { ...event, data: '{"n":50}' } : event)) }),
         /position 5 \(event 2 of stream thing-a\).*differs in data/,
       );
-      assert.equal(await to.checkpoint('reactions'), 0, 'a log that is not whole is not ready for a service');
+      assert.equal(await to.checkpoint('reactions'), undefined, 'a log that is not whole is not ready for a service');
     });
     it('an event that is not there is found', async () => {
       await fill();
@@ -281,14 +285,39 @@ describe('copying a log', () => {
     );
   });
 
-  it('sets how far reactions are, at the position that the same event has', async () => {
+  it('sets how far readers and their cursors are, at the positions that the same events have', async () => {
     await to.append('log-identity', -1, [newEvent()]);
     await fill();
-    await from.setCheckpoint('reactions', 4);
+    const places = { triggers: 7, 'triggers:b': 4, reactions: 4, 'triggers:a': 2, 'triggers:first': 0 };
+    for (const [name, position] of Object.entries(places)) await from.setCheckpoint(name, position);
+    await from.setCheckpoint('somebody', 3);
     await copy();
-    const [there, here] = [await to.at(await to.checkpoint('reactions')), await from.at(4)];
-    assert.equal(there?.position, 5);
-    assert.equal(there?.id, here?.id);
+    for (const name of ['triggers', 'triggers:b', 'reactions', 'triggers:a']) {
+      const [there, here] = [await eventAt(to, name), await eventAt(from, name)];
+      assert.equal(there?.position, here!.position + 1);
+      assert.equal(there.id, here!.id);
+    }
+    assert.equal(await to.checkpoint('triggers:first'), 0, 'not missing: it has everything before it');
+    assert.equal(await to.checkpoint('somebody'), undefined);
+  });
+
+  it('done again moves readers and cursors on, and removes those that have ended', async () => {
+    await fill();
+    for (const name of ['triggers', 'triggers:a', 'triggers:b']) await from.setCheckpoint(name, 3);
+    await copy();
+    await from.removeCheckpoint('triggers:a');
+    await from.setCheckpoint('triggers:b', 5);
+    await from.setCheckpoint('triggers', 6);
+    await copy();
+    assert.deepEqual(await to.checkpointsOf('triggers'), new Map([['triggers:b', 5]]));
+    assert.equal(await to.checkpoint('triggers'), 6);
+  });
+
+  it('without a place of a reader leaves the target without one', async () => {
+    await fill();
+    await from.setCheckpoint('reactions', 2);
+    await copy();
+    assert.equal(await to.checkpoint('triggers'), undefined);
   });
 
   it('brings facts that lie in parts', async () => {
@@ -415,8 +444,8 @@ describe('log copy', function () {
       await logCopy(url('first'), server.url, never, { output });
       assert.match(text(), new RegExp(`^${await before.head()} events copied, 0 were there`, 'm'));
       const reader = await openEventStoreDb({ url: server.url, log: () => undefined });
-      const carriedOut = await reader.at(await reader.checkpoint('reactions'));
-      assert.equal(carriedOut?.id, (await before.at(await before.checkpoint('reactions')))?.id);
+      const carriedOut = await eventAt(reader, 'reactions');
+      assert.equal(carriedOut?.id, (await eventAt(before, 'reactions'))?.id);
       await reader.close();
       const again = said();
       await logCopy(url('first'), server.url, never, { output: again.output });
@@ -425,7 +454,7 @@ describe('log copy', function () {
       await logCopy(server.url, url(server.name), never, { output: said().output });
       const back = await openSqliteReader(file(server.name));
       assert.deepEqual(content(await eventsOf(back)), content(await eventsOf(before)));
-      assert.equal((await back.at(await back.checkpoint('reactions')))?.id, carriedOut?.id);
+      assert.equal((await eventAt(back, 'reactions'))?.id, carriedOut?.id);
       await back.close();
       await server.close();
     }

@@ -180,6 +180,7 @@ describe('the log in a SQLite file', () => {
       await writing;
       await assert.rejects(reader.append('a-1', -1, [newEvent()]), refused('unavailable'));
       await assert.rejects(reader.setCheckpoint('a', 1), refused('unavailable'));
+      await assert.rejects(reader.removeCheckpoint('a'), refused('unavailable'));
     });
     it('can be followed through another connection', async () => {
       const store = await open();

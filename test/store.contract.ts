@@ -464,9 +464,9 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
     });
 
     describe('a checkpoint', () => {
-      it('is 0 at first, then what was set last, by name', async () => {
+      it('is missing at first, then what was set last, by name', async () => {
         const name = `reaction ${randomUUID()} ä`;
-        assert.equal(await store.checkpoint(name), 0);
+        assert.equal(await store.checkpoint(name), undefined);
         await store.setCheckpoint(name, 17);
         await store.setCheckpoint(`${name}2`, 5);
         assert.equal(await store.checkpoint(name), 17);
@@ -482,6 +482,47 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
         store = await open(folder);
         assert.equal(await store.checkpoint(name), 3);
       });
+      it('may be 0, which is not the same as none', async () => {
+        const name = `zero:${randomUUID()}`;
+        await store.setCheckpoint(name, 0);
+        assert.equal(await store.checkpoint(name), 0);
+      });
+      it('is gone when it was removed, and may be set again', async () => {
+        const name = `removed ${randomUUID()}`;
+        await store.removeCheckpoint(name);
+        await store.setCheckpoint(name, 17);
+        await store.setCheckpoint(`${name}2`, 18);
+        await store.removeCheckpoint(name);
+        await store.removeCheckpoint(name);
+        assert.equal(await store.checkpoint(name), undefined);
+        assert.equal(await store.checkpoint(`${name}2`), 18);
+        await store.close();
+        store = await open(folder);
+        assert.equal(await store.checkpoint(name), undefined);
+        await store.setCheckpoint(name, 5);
+        assert.equal(await store.checkpoint(name), 5);
+      });
+      it('is found by its reader when its name has a colon', async () => {
+        const reader = `reader_%${randomUUID()}`;
+        assert.deepEqual(await store.checkpointsOf(reader), new Map());
+        const positions = Array.from({ length: 60 }, (_, n) => [`${reader}:${1000 + n}`, 2 * n] as const);
+        await Promise.all(positions.map(([name, position]) => store.setCheckpoint(name, position)));
+        for (const other of [reader, `${reader}2:a`, `x${reader}:a`, reader.toUpperCase(), `${reader.toUpperCase()}:a`])
+          await store.setCheckpoint(other, 7);
+        assert.deepEqual(await store.checkpointsOf(reader), new Map(positions));
+        await store.setCheckpoint(`${reader}:1001`, 99);
+        for (const [name] of positions.slice(2)) await store.removeCheckpoint(name);
+        await store.removeCheckpoint(`${reader}:never`);
+        await store.close();
+        store = await open(folder);
+        const left = new Map([
+          [`${reader}:1000`, 0],
+          [`${reader}:1001`, 99],
+        ]);
+        assert.deepEqual(await store.checkpointsOf(reader), left);
+        await store.setCheckpoint(`${reader}:1005`, 1);
+        assert.deepEqual(await store.checkpointsOf(reader), new Map([...left, [`${reader}:1005`, 1]]));
+      });
     });
 
     describe('closing', () => {
@@ -493,6 +534,8 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
         assert.equal((await Promise.all(under)).length, 30);
         await assert.rejects(append(newStream(), -1), refused('unavailable'));
         await assert.rejects(store.setCheckpoint('x', 1), refused('unavailable'));
+        await assert.rejects(store.removeCheckpoint('x'), refused('unavailable'));
+        await assert.rejects(store.checkpointsOf('x'), refused('unavailable'));
         await assert.rejects(store.head(), refused('unavailable'));
         await assert.rejects(read(newStream()), refused('unavailable'));
         await assert.rejects(readAll(start), refused('unavailable'));

@@ -3,6 +3,7 @@ import { appender, type CopyEnd, place } from './copyAppends.ts';
 import { type Choice, content, differences, incompleteStreams, type Kind, type Shown, shown } from './copyContent.ts';
 import { settingsOfStreams } from './copySettings.ts';
 import type { StoredEvent } from './port.ts';
+import { placesOfReaders, setPlacesOfReaders } from './readers.ts';
 
 /** The progress of a copy. `position` and `head` are positions of the source. */
 export type Progress = {
@@ -41,8 +42,6 @@ type Needs = {
   readonly signal: AbortSignal;
   readonly told: (progress: Progress) => void;
 };
-
-const reactions = 'reactions';
 
 /**
  * An event of the source, and the target's event at the same place if there is one. `seen` and `seenThere` are their
@@ -103,13 +102,38 @@ const digester = () => {
   };
 };
 
+/** Moves the places of readers to another log, whose events come in the same order at other positions. */
+const moving = (places: ReadonlyMap<string, number>) => {
+  const left = [...places].sort(([, one], [, other]) => one - other);
+  const moved = new Map<string, number>();
+  let before = 0;
+  /** Settles the places that lie before a position of the source. */
+  const settle = (position: number): void => {
+    for (let [first] = left; first && first[1] < position; [first] = left) {
+      moved.set(first[0], before);
+      left.shift();
+    }
+  };
+  return {
+    /** Called with the positions of each event in both logs, in order. */
+    passed: (position: number, there: number): void => {
+      settle(position);
+      before = there;
+    },
+    moved: (): ReadonlyMap<string, number> => {
+      settle(Infinity);
+      return moved;
+    },
+  };
+};
+
 /**
  * Copies a log that no process uses into another, event by event in the order of the log. Streams, revisions, ids,
  * types and bytes stay the same, and with them the times and hash links of the platform's events. The copy compares
  * both logs from the beginning, so it needs no record of its progress. The events of the target must be the first
  * events of the source; otherwise nothing is written. So a copy that was stopped or killed continues where it ended. A
- * second pass over both logs verifies them. Only then does the target get the checkpoint of the reactions. Throws an
- * Error that names the place of a difference.
+ * second pass over both logs verifies them. Only then does the target get the places of the readers. Throws an Error
+ * that names the place of a difference.
  */
 export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, told }: Needs): Promise<Copied> => {
   const head = await from.head();
@@ -134,21 +158,21 @@ export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, t
   await flush();
   const set = (await settings?.copy()) ?? { found: 0, copied: 0 };
 
-  const carriedOut = await from.checkpoint(reactions);
+  const places = moving(await placesOfReaders(from));
   const [source, target] = [digester(), digester()];
-  let [events, checkpoint] = [0, 0];
+  let events = 0;
   for await (const { event, there, seen, seenThere } of sideBySide({ from, to, signal }, { own, skipped }, kind)) {
     if (!there || !seenThere) throw new Error(`The target lacks the source's ${place(event)}`);
     source.add(seen);
     target.add(seenThere);
-    if (event.position <= carriedOut) checkpoint = there.position;
+    places.passed(event.position, there.position);
     told({ step: 'verifying', position: event.position, head, events: ++events });
   }
   for (const [event, there] of (await settings?.verified()) ?? []) {
     source.add(shown(event, own));
     target.add(shown(there, own));
   }
-  if (checkpoint > 0) await to.setCheckpoint(reactions, checkpoint);
+  await setPlacesOfReaders(to, places.moved());
   return {
     found: found + set.found,
     copied: copied + set.copied,

@@ -77,9 +77,17 @@ export const openEventStoreDb = async ({ url, log, times }: Options): Promise<Ev
       open();
       return checkpoints.checkpoint(name);
     },
+    checkpointsOf: async (reader) => {
+      open();
+      return checkpoints.checkpointsOf(reader);
+    },
     setCheckpoint: async (name, position) => {
       open();
       return checkpoints.setCheckpoint(name, position);
+    },
+    removeCheckpoint: async (name) => {
+      open();
+      return checkpoints.removeCheckpoint(name);
     },
     // No fault is permanent, because EventStoreDB may come back.
     fault: () => undefined,

@@ -4,29 +4,51 @@ import type { EventStoreDbReads } from './eventstoredbReads.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from './port.ts';
 
 const kept = 10;
+const readAtOnce = 50;
 
-/**
- * The position in a checkpoint event, or 0 if there is none. At 0 a reader begins again and finds its work done, which
- * is harmless.
- */
-const positionIn = ({ data }: StoredEvent): number => {
+const set = '@platform/log:checkpointSet';
+const removed = '@platform/log:checkpointRemoved';
+const named = '@platform/log:checkpointNamed';
+// The names with a colon that were ever set, one event for each. Nothing else could list them without a search through
+// the whole log.
+const namesStream = 'checkpoint-names';
+
+/** A member of an event's data; undefined if the data are not readable. */
+const memberOf = ({ data }: StoredEvent, member: string): unknown => {
   try {
-    const { position } = JSON.parse(data) as { readonly position: unknown };
-    return typeof position === 'number' && Number.isSafeInteger(position) ? Math.max(0, position) : 0;
+    return (Object(JSON.parse(data)) as Readonly<Record<string, unknown>>)[member];
   } catch {
-    return 0;
+    return undefined;
   }
 };
+
+/**
+ * The position in a checkpoint event. It is 0 if it cannot be read: there a reader begins again and finds its work
+ * done, which is harmless. Undefined if the event removes the checkpoint.
+ */
+const positionIn = (event: StoredEvent): number | undefined => {
+  if (event.type === removed) return undefined;
+  const position = memberOf(event, 'position');
+  return typeof position === 'number' && Number.isSafeInteger(position) ? Math.max(0, position) : 0;
+};
+
+type Stored = { readonly revision: number; readonly position: number | undefined };
 
 /** The checkpoints of readers. A checkpoint is the position in the newest event of `checkpoint-<name>`. */
 export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventStore['append']) => {
   // The last known revision of each checkpoint stream, by the reader's name.
   const revisions = new Map<string, number>();
   const exclusively = mutex();
+  const listing = mutex();
 
-  const stored = async (name: string): Promise<{ revision: number; position: number }> => {
+  const stored = async (name: string): Promise<Stored> => {
     const event = await reads.newest(`checkpoint-${name}`);
-    return event ? { revision: event.revision, position: positionIn(event) } : { revision: -1, position: 0 };
+    return event ? { revision: event.revision, position: positionIn(event) } : { revision: -1, position: undefined };
+  };
+
+  const write = async (stream: string, before: number, type: string, data: object): Promise<number> => {
+    const event = { id: randomUUID(), type, data: JSON.stringify(data), metadata: '{}' };
+    return (await append(stream, before, [event])).revision;
   };
 
   /**
@@ -34,22 +56,28 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
    * checkpoints do no harm.
    */
   const keepFew = (stream: string): Promise<unknown> =>
-    append(`$$${stream}`, -1, [
-      { id: randomUUID(), type: '$metadata', data: JSON.stringify({ $maxCount: kept }), metadata: '{}' },
-    ]).catch(() => undefined);
+    write(`$$${stream}`, -1, '$metadata', { $maxCount: kept }).catch(() => undefined);
 
-  const set = async (name: string, wanted: number): Promise<void> => {
+  /** Adds a name to the list of names. A name may be there twice. */
+  const list = async (name: string): Promise<void> => {
+    for (;;) {
+      try {
+        await write(namesStream, (await reads.newest(namesStream))?.revision ?? -1, named, { name });
+        return;
+      } catch (error) {
+        if (!(error instanceof WrongRevision)) throw error;
+      }
+    }
+  };
+
+  const setTo = async (name: string, wanted: number): Promise<void> => {
     const stream = `checkpoint-${name}`;
     let before = revisions.get(name) ?? (await stored(name)).revision;
+    // The name is listed first. After a crash it is listed without a checkpoint, which is harmless.
+    if (before === -1 && name.includes(':')) await listing(namesStream, () => list(name));
     for (let position = wanted; ; ) {
       try {
-        const event = {
-          id: randomUUID(),
-          type: '@platform/log:checkpointSet',
-          data: JSON.stringify({ position }),
-          metadata: '{}',
-        };
-        revisions.set(name, (await append(stream, before, [event])).revision);
+        revisions.set(name, await write(stream, before, set, { position }));
         if (before === -1) await keepFew(stream);
         return;
       } catch (error) {
@@ -57,13 +85,51 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
         // Another node has set the checkpoint. The larger position is kept.
         const other = await stored(name);
         before = other.revision;
-        position = Math.max(wanted, other.position);
+        position = Math.max(wanted, other.position ?? 0);
       }
     }
   };
 
+  const remove = async (name: string): Promise<void> => {
+    for (;;) {
+      const { revision, position } = await stored(name);
+      if (position === undefined) return;
+      try {
+        revisions.set(name, await write(`checkpoint-${name}`, revision, removed, {}));
+        return;
+      } catch (error) {
+        if (!(error instanceof WrongRevision)) throw error;
+      }
+    }
+  };
+
+  const namesOf = async (reader: string): Promise<readonly string[]> => {
+    const names = new Set<string>();
+    for await (const events of reads.read(namesStream)) {
+      for (const event of events) {
+        const name = memberOf(event, 'name');
+        if (typeof name === 'string' && name.startsWith(`${reader}:`)) names.add(name);
+      }
+    }
+    return [...names].sort();
+  };
+
   return {
-    checkpoint: async (name: string): Promise<number> => (await stored(name)).position,
-    setCheckpoint: (name: string, position: number): Promise<void> => exclusively(name, () => set(name, position)),
+    checkpoint: async (name: string): Promise<number | undefined> => (await stored(name)).position,
+    checkpointsOf: async (reader: string): Promise<ReadonlyMap<string, number>> => {
+      const names = await namesOf(reader);
+      const found = new Map<string, number>();
+      for (let at = 0; at < names.length; at += readAtOnce) {
+        const some = names.slice(at, at + readAtOnce);
+        const positions = await Promise.all(some.map(async (name) => (await stored(name)).position));
+        for (const [n, name] of some.entries()) {
+          const position = positions[n];
+          if (position !== undefined) found.set(name, position);
+        }
+      }
+      return found;
+    },
+    setCheckpoint: (name: string, position: number): Promise<void> => exclusively(name, () => setTo(name, position)),
+    removeCheckpoint: (name: string): Promise<void> => exclusively(name, () => remove(name)),
   };
 };

@@ -193,6 +193,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
       if (!(error instanceof TamperedStream)) throw error;
     }
   };
-  const { id, checkpoint, setCheckpoint } = store;
-  return { id, read, checkpoint, setCheckpoint, head, readAll, append, end, close };
+  const { id, checkpoint, checkpointsOf, setCheckpoint, removeCheckpoint } = store;
+  const checkpoints = { checkpoint, checkpointsOf, setCheckpoint, removeCheckpoint };
+  return { id, read, ...checkpoints, head, readAll, append, end, close };
 };

@@ -90,10 +90,14 @@ export type EventStore = {
   at(position: number): Promise<StoredEvent | undefined>;
   /** Position of the newest durable event; 0 when the log is empty. */
   head(): Promise<number>;
-  /** The position that the reader of this name has set last; 0 without one. */
-  checkpoint(name: string): Promise<number>;
+  /** The position that the reader of this name has set last; undefined without one. */
+  checkpoint(name: string): Promise<number | undefined>;
+  /** The positions of all checkpoints whose names begin with `<reader>:`, by the whole name. */
+  checkpointsOf(reader: string): Promise<ReadonlyMap<string, number>>;
   /** Resolves when the position is durable. */
   setCheckpoint(name: string, position: number): Promise<void>;
+  /** Removes a checkpoint if there is one. Resolves when the removal is durable. */
+  removeCheckpoint(name: string): Promise<void>;
   /** The reason while appends are refused, such as an I/O error or a full disk. Reads go on. */
   fault(): string | undefined;
   /** False while the log cannot be reached. */

@@ -55,6 +55,7 @@ const reading = (reads: Reads, news: News) => ({
   at: async (position: number) => reads.at(position),
   head: async () => reads.head(),
   checkpoint: async (name: string) => reads.checkpoint(name),
+  checkpointsOf: async (reader: string) => reads.checkpointsOf(reader),
   connected: () => true,
 });
 
@@ -180,6 +181,7 @@ export const openSqliteReader = async (file: string): Promise<EventStore> => {
     ...reading(reads, { head: reads.head, next, ahead: readerAhead(file) }),
     append: refuse,
     setCheckpoint: refuse,
+    removeCheckpoint: refuse,
     fault: () => undefined,
     close: async () => reads.close(),
   };

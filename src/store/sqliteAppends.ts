@@ -25,6 +25,9 @@ type Needs = {
 
 const maxRequest = 256 * 1024;
 
+// Removes a checkpoint.
+const noPosition = -1;
+
 /** The events of an entry as they are stored. `position` is the position of the last one. */
 const storedEvents = ({ stream, expected, events }: Entry, position: number): StoredEvent[] => {
   const before = position - events.length;
@@ -208,6 +211,9 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     },
     setCheckpoint: async (name: string, position: number): Promise<void> => {
       await enqueue(name, position, []);
+    },
+    removeCheckpoint: async (name: string): Promise<void> => {
+      await enqueue(name, noPosition, []);
     },
     fault: () => fault,
     noteFault: note.fault,

@@ -2,7 +2,7 @@ import { RequestError } from '../domain/engine/requestError.ts';
 import type { Appended, NewEvent } from './port.ts';
 import type { Request } from './sqliteWriter.ts';
 
-/** An append that waits for the writer's reply. Without events it sets a checkpoint. */
+/** An append that waits for the writer's reply. Without events it sets a checkpoint or removes it. */
 export type Entry = {
   readonly stream: string;
   readonly expected: number;

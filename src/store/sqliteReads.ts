@@ -120,6 +120,7 @@ export const sqliteReads = (db: Connection) => {
   const atPosition = query(`SELECT ${columns} FROM events WHERE position = ?`);
   const atPlace = query('SELECT position FROM events WHERE stream = ? AND revision = ? AND id = ?');
   const ofName = query('SELECT position FROM checkpoints WHERE name = ?');
+  const ofReader = query('SELECT name, position FROM checkpoints WHERE instr(name, ?) = 1 ORDER BY name');
 
   const first = (rows: Query, ...values: unknown[]): number | null | undefined =>
     (rows(...values) as [number | null][])[0]?.[0];
@@ -143,7 +144,9 @@ export const sqliteReads = (db: Connection) => {
     /** Position of the event at a revision of a stream, if it has that id. */
     find: (stream: string, revision: number, id: string): number | undefined =>
       first(atPlace, stream, revision, id) ?? undefined,
-    checkpoint: (name: string): number => first(ofName, name) ?? 0,
+    checkpoint: (name: string): number | undefined => first(ofName, name) ?? undefined,
+    checkpointsOf: (reader: string): ReadonlyMap<string, number> =>
+      new Map(ofReader(`${reader}:`) as [name: string, position: number][]),
     async *read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
       const last = first(lastRevision, stream) ?? -1;
       for (let next = from; next <= last; ) {

@@ -83,6 +83,7 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   const lastRevision = db.prepare('SELECT max(revision) FROM events WHERE stream = ?');
   const stored = db.prepare('SELECT position FROM events WHERE stream = ? AND revision = ? AND id = ?');
   const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)');
+  const removeCheckpoint = db.prepare('DELETE FROM checkpoints WHERE name = ?');
   // There is no other writer, so a known revision stays true.
   const revisions = new LRUCache<string, number>({ max: 65_536 });
   const last = db.prepare(`SELECT ${columns} FROM events ORDER BY position DESC LIMIT 1`).get();
@@ -141,8 +142,10 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
       revisions.set(stream, revision);
       return [revision, position];
     },
+    /** Sets a checkpoint, or removes it at a position below 0. */
     setCheckpoint(name: string, at: number): void {
-      setCheckpoint.run(name, at);
+      if (at < 0) removeCheckpoint.run(name);
+      else setCheckpoint.run(name, at);
     },
     flush: insert.flush,
     commit: (): void => db.exec('COMMIT'),

@@ -8,7 +8,7 @@ import { type AsLeft, openTransactions, type Transactions, type WriterOptions } 
 /**
  * Appends in flat lists, which cross threads cheaply. `counts` says how many events each append has. `texts` has id,
  * type, data and metadata of each event. An append without events sets a checkpoint: `streams` has its name, `expected`
- * its position.
+ * its position. A position below 0 removes it.
  */
 export type Request = {
   readonly streams: string[];

@@ -3,6 +3,7 @@ import { platform } from '../../domain/engine/core.ts';
 import { parkedReactions } from '../../projections/engine/parkedReactions.ts';
 import { decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
+import { reactionsReader } from '../../store/readers.ts';
 import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
 import { completeReaction } from './parkedReactions.ts';
@@ -27,7 +28,6 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-const checkpoint = 'reactions';
 const keepEvery = 1000;
 const readAgainMs = 1000;
 
@@ -71,12 +71,12 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
   };
 
   const readLog = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
-    let kept = await store.checkpoint(checkpoint);
+    let kept = (await store.checkpoint(reactionsReader)) ?? 0;
     let done = kept;
     let keptAt = 0;
     const keep = async (): Promise<void> => {
       if (done === kept) return;
-      await store.setCheckpoint(checkpoint, done);
+      await store.setCheckpoint(reactionsReader, done);
       kept = done;
       keptAt = Date.now();
     };

@@ -1,0 +1,33 @@
+import type { EventStore } from './port.ts';
+
+/** Carries out what follows from events. */
+export const reactionsReader = 'reactions';
+/** Starts the jobs of event triggers. */
+export const triggersReader = 'triggers';
+/** The checkpoint of a trigger that lags behind the reader of all triggers. */
+export const cursorOfTrigger = (trigger: string): string => `${triggersReader}:${trigger}`;
+
+/** The checkpoints of a log. */
+export type Checkpoints = Pick<EventStore, 'checkpoint' | 'checkpointsOf' | 'setCheckpoint' | 'removeCheckpoint'>;
+
+// Readers of the log that keep a position in it. Each may have cursors besides: checkpoints `<reader>:<name>`.
+const readers = [reactionsReader, triggersReader];
+
+/** The places of all readers and their cursors, by the names of their checkpoints. What moves a log moves them too. */
+export const placesOfReaders = async (
+  log: Pick<Checkpoints, 'checkpoint' | 'checkpointsOf'>,
+): Promise<ReadonlyMap<string, number>> => {
+  const places = new Map<string, number>();
+  for (const reader of readers) {
+    const place = await log.checkpoint(reader);
+    if (place !== undefined) places.set(reader, place);
+    for (const [name, position] of await log.checkpointsOf(reader)) places.set(name, position);
+  }
+  return places;
+};
+
+/** Gives all readers of a log these places, and removes the checkpoints of readers and cursors that have none. */
+export const setPlacesOfReaders = async (log: Checkpoints, places: ReadonlyMap<string, number>): Promise<void> => {
+  for (const name of (await placesOfReaders(log)).keys()) if (!places.has(name)) await log.removeCheckpoint(name);
+  for (const [name, position] of places) await log.setCheckpoint(name, position);
+};
