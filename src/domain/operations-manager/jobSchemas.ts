@@ -66,6 +66,25 @@ export const jobSchema = Type.Object(
     watchers: Type.Array(Type.String(), { description: 'Usernames of those who watch it' }),
     trigger: nullable('Id of the trigger that started it'),
     automation: nullable('Id of the automation that it runs'),
+    event: nullable('Id of the event by which its trigger fired'),
+    instant: Type.Union([Type.Null(), Type.Integer()], {
+      description: 'Instant of the schedule by which its trigger fired, epoch milliseconds',
+    }),
+    depth: Type.Integer({
+      minimum: 0,
+      description: 'How many triggers have fired one after the other until it began',
+    }),
+    parent: Type.Union(
+      [
+        Type.Null(),
+        Type.Object({
+          job: Type.String({ description: 'Id of the job' }),
+          task: Type.String({ description: 'Its task' }),
+          index: Type.Integer({ description: 'Which of the jobs of that task it is' }),
+        }),
+      ],
+      { description: 'Task of another job that it is a part of' },
+    ),
     component: Type.Object(
       { type: nullable('Type of the component'), name: Type.String({ description: 'Name of the component' }) },
       { description: 'What a worker runs' },

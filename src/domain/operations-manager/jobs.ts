@@ -20,6 +20,16 @@ export type JobStarted = {
   readonly automation: string | null;
   readonly trigger: string | null;
   readonly execution: string | null;
+  /** The id of the event by which a trigger fired. */
+  readonly event: string | null;
+  /** The instant of the schedule by which a trigger fired, epoch milliseconds. */
+  readonly instant: number | null;
+  /** How many triggers have fired one after the other until this job began. It ends loops. */
+  readonly depth: number;
+  /** The task of another job that this job is a part of. */
+  readonly parent: { readonly job: string; readonly task: string; readonly index: number } | null;
+  /** The version of the workflow that it runs, if the platform holds the workflow. */
+  readonly workflow: { readonly id: string; readonly revision: number } | null;
   /** The groups whose members may see the job. If it is empty, whoever may see its automation may see the job. */
   readonly groups: readonly string[];
   /**
@@ -29,8 +39,16 @@ export type JobStarted = {
   readonly watchers: readonly string[];
 };
 
+/** Members that jobs of earlier versions lack, and the values that they stand for. */
+export const originless = { event: null, instant: null, depth: 0, parent: null, workflow: null } as const;
+
+type Originless = keyof typeof originless;
+
+/** The start of a job as the log has it: earlier versions stored fewer members. */
+export type StoredStart = Omit<JobStarted, Originless> & Partial<Pick<JobStarted, Originless>>;
+
 export type JobEvent =
-  | Event<'jobStarted', JobStarted>
+  | Event<'jobStarted', StoredStart>
   | Event<'jobPaused', Record<string, never>>
   | Event<'jobResumed', Record<string, never>>
   /**
@@ -43,7 +61,7 @@ export type JobEvent =
 
 export type JobState = {
   readonly status?: JobStatus;
-  readonly started?: JobStarted;
+  readonly started?: StoredStart;
   readonly variables: Variables;
   readonly error: JobError | null;
 };
@@ -123,8 +141,42 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
         automation: automation?.id ?? null,
         trigger,
         execution,
+        ...originless,
         groups: namesOf(input.groups ?? []),
         watchers: [actor.id],
+      },
+    },
+  ];
+};
+
+/** What a trigger starts. */
+export type TriggeredStart = {
+  readonly automation: { readonly id: string; readonly name: string; readonly component: JobStarted['component'] };
+  /** The variables with sealed secrets. */
+  readonly variables: Variables;
+} & Pick<JobStarted, 'trigger' | 'event' | 'instant' | 'depth' | 'watchers'>;
+
+/** A trigger and its reason have one job: if the job is there, nothing happens. */
+export const startTriggered = (
+  { status }: JobState,
+  { automation, variables, ...origin }: TriggeredStart,
+): readonly JobEvent[] => {
+  if (status !== undefined) return [];
+  const { id, name, component } = automation;
+  return [
+    {
+      topic: 'jobStarted',
+      data: {
+        name,
+        description: '',
+        type: 'automation',
+        variables,
+        component,
+        automation: id,
+        execution: null,
+        ...originless,
+        ...origin,
+        groups: [],
       },
     },
   ];

@@ -1,12 +1,12 @@
 import type { JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
-import { type JobError, type JobStarted, job } from '../../domain/operations-manager/jobs.ts';
+import { type JobError, type JobStarted, job, originless } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { bothGuards, documentGuard, groupsGuard } from '../engine/guards.ts';
 import { idOf } from '../engine/stamps.ts';
 import { automations } from './automations.ts';
 
-export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution'> & {
+export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution' | 'workflow'> & {
     readonly status: JobStatus;
     readonly created: string;
     readonly created_by: string;
@@ -40,8 +40,9 @@ export const jobs = projection<JobDoc>()(job, {
     jobStarted: (_, event) => {
       const {
         metadata: { at, actor },
-        data: { name, description, type, variables, watchers, trigger, automation, component, groups },
+        data: { name, description, type, variables, watchers, trigger, automation, component, groups, ...origin },
       } = event;
+      const { event: firedBy, instant, depth, parent } = { ...originless, ...origin };
       return {
         _id: idOf(event),
         name,
@@ -52,6 +53,10 @@ export const jobs = projection<JobDoc>()(job, {
         watchers,
         trigger,
         automation,
+        event: firedBy,
+        instant,
+        depth,
+        parent,
         component,
         groups,
         created: at,

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { Type } from 'typebox';
+import { type Actor, platform } from '../../domain/engine/core.ts';
+import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
+import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
+import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
+import { job, startTriggered, type TriggeredStart, type Variables } from '../../domain/operations-manager/jobs.ts';
+import type { RefusalReason } from '../../domain/operations-manager/triggerRuns.ts';
+import { type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
+import {
+  type FiringEvent,
+  hideSealed,
+  type Incoming,
+  missingIn,
+  openInSecrets,
+  sealedIn,
+  showSealed,
+  transformationOf,
+  variablesOf,
+  withOrigin,
+} from '../../domain/operations-manager/triggerVariables.ts';
+import { mayRead } from '../engine/access.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import type { CommandResult, Handle } from '../engine/handle.ts';
+import type { Request } from '../engine/requests.ts';
+import { compileUserSchema } from '../user-schemas/userSchema.ts';
+import { formNamed, sealedData } from './triggerForms.ts';
+
+/** Who asks for a transformation. */
+type Asking = { readonly account: string; readonly signal: AbortSignal };
+
+/**
+ * Carries out an expression. Throws `unprocessable` with the reason if it fails, `limited` when too many wait, and the
+ * signal's reason.
+ */
+export type Transform = (expression: string, input: unknown, asking: Asking) => Promise<unknown>;
+
+type Needs = { readonly handle: Handle; readonly tools: Tools; readonly transform: Transform };
+
+/** One run of a trigger. */
+export type Run = {
+  /** The trigger and its automation as they decide. What they are now can only stop the run. */
+  readonly trigger: { readonly id: string; readonly content: TriggerContent };
+  readonly automation: { readonly id: string; readonly content: AutomationContent };
+  /** The account whose rights count, as of now: a function is asked just before the job starts. Undefined: it is gone. */
+  readonly actor: Actor | undefined | (() => Promise<Actor | undefined>);
+  /** Without form data, that of the trigger counts. */
+  readonly given: Incoming;
+  readonly event?: FiringEvent & { readonly id: string };
+  /** The instant of the schedule, epoch milliseconds. */
+  readonly instant?: number;
+  readonly depth: number;
+  /** The id of the job, if it follows from the reason of the run. If there is a job with it, that one is the answer. */
+  readonly jobId?: string;
+  readonly about: Omit<Request, 'id' | 'input' | 'actor' | 'calledBy'>;
+  readonly signal?: AbortSignal;
+};
+
+/** Why a run starts no job. Its code and its faults are for those who wait for an answer. */
+export class RunRefused extends RequestError {
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, error: RequestError) {
+    super(error.code, error.message, { faults: error.faults, cause: error });
+    this.reason = reason;
+  }
+}
+
+export type Ran = { readonly job: CommandResult } | { readonly refused: RunRefused };
+
+const startJobOfTrigger = commandsOf(job)({
+  name: 'startJobOfTrigger',
+  input: Type.Unsafe<TriggeredStart>({}),
+  on: 'any',
+  decide: startTriggered,
+});
+
+const refused = (reason: RefusalReason, code: RequestError['code'], message: string, path?: string): RunRefused =>
+  new RunRefused(reason, new RequestError(code, message, path === undefined ? {} : { path }));
+
+/** Throws `invalid` with the paths of all faults. */
+const refuseUnfit = (what: string, faults: readonly (Fault & { readonly path: string })[]): void => {
+  const [first] = faults;
+  if (first) throw new RequestError('invalid', `${what}: ${first.path} ${first.message}`, { faults });
+};
+
+/** Throws `invalid` for a body that does not fit the trigger's schema, or that has something sealed. */
+const refuseBody = (body: unknown, content: TriggerContent): void => {
+  refuseSealed(body, '');
+  const schema = 'schema' in content ? content.schema : null;
+  if (schema === null) return;
+  const compiled = compileUserSchema(schema);
+  // Schemas are compiled when they are saved. An earlier version may have taken more.
+  if (!compiled.ok) throw new RequestError('conflict', `The schema of the trigger cannot be used: ${compiled.reason}`);
+  const match = compiled.matches(body);
+  if (!match.valid) refuseUnfit('The body does not fit the schema', match.errors);
+};
+
+const refuseSealed = (value: unknown, path: string): void => {
+  const [at] = sealedIn(value, path);
+  if (at !== undefined) throw new RequestError('invalid', 'Only the service itself seals secrets', { path: at });
+};
+
+type Formed = Extract<TriggerContent, { readonly formId: unknown }>;
+
+/** The form data of a run with sealed secrets. Throws `RunRefused` if it does not fit the trigger's form. */
+const formDataOf = async (content: Formed, given: unknown, tools: Tools): Promise<unknown> => {
+  refuseSealed(given, '/formData');
+  const formData = given == null ? (content.formData ?? {}) : sealedData({ formData: given }, content, tools);
+  const { formId, formSchemaHash = null } = content;
+  const form = formId === null ? undefined : await formNamed(formId, maskSecrets(formData), tools);
+  if (form === null) throw refused('form', 'conflict', `The form ${JSON.stringify(formId)} is gone`, '/formId');
+  if (form && formSchemaHash !== null && form.schemaHash !== formSchemaHash)
+    throw refused(
+      'form',
+      'conflict',
+      `The form ${JSON.stringify(form.name ?? formId)} has changed since the trigger was saved; save its form data again`,
+      '/formSchemaHash',
+    );
+  const faults = form?.faults.map((fault) => ({ ...fault, path: `/formData${fault.path}` })) ?? [];
+  const [first] = faults;
+  if (first)
+    throw new RunRefused(
+      'form',
+      new RequestError('invalid', `The form data does not fit the form: ${first.path} ${first.message}`, { faults }),
+    );
+  const [missing] = missingIn(formData, '/formData');
+  if (missing !== undefined)
+    throw refused('form', 'conflict', `The secret at ${missing} was not imported: save it first`, missing);
+  return formData;
+};
+
+/** Seals the secrets of the variables. What is sealed stays so under any name. */
+const sealedVariables = (variables: Variables, { seal, unseal }: Tools): Variables => {
+  const opened = openInSecrets(variables, unseal);
+  return sealSecrets(opened, opened, seal) as Variables;
+};
+
+/**
+ * The one function by which triggers of all types start jobs. It resolves once the job is stored, or with the reason
+ * why there is none. A body that does not fit, and failures of the service, are thrown.
+ */
+export const triggerRuns = ({ handle, tools, transform }: Needs) => {
+  /** What comes in, with sealed secrets. */
+  const sealedIncoming = async (content: TriggerContent, given: Incoming): Promise<Variables> => {
+    if ('formData' in given) {
+      const formData = 'formId' in content ? await formDataOf(content, given.formData, tools) : given.formData;
+      return variablesOf(content, { formData });
+    }
+    const variables = variablesOf(content, given);
+    // A mask in a request would have to keep a secret, and there is none. In a payload it is what was published.
+    if ('payload' in given) return sealedVariables(variables, tools);
+    refuseBody(given.body, content);
+    return sealSecrets(variables, {}, tools.seal) as Variables;
+  };
+
+  const transformed = async (content: TriggerContent, variables: Variables, asking: Asking): Promise<Variables> => {
+    const transformation = transformationOf(content);
+    if (transformation.kind === 'none') return variables;
+    if (transformation.kind === 'refused')
+      throw refused('transformation', 'unprocessable', transformation.reason, '/jst');
+    const word = randomBytes(12).toString('hex');
+    const { open, hidden } = hideSealed(variables, word);
+    try {
+      const result = await transform(transformation.expression, open, asking);
+      return sealedVariables(showSealed(result, word, hidden) as Variables, tools);
+    } catch (error) {
+      if (!(error instanceof RequestError && error.code === 'unprocessable')) throw error;
+      throw new RunRefused('transformation', error);
+    }
+  };
+
+  /** The job's variables. */
+  const variables = async (
+    { trigger, given, event }: Pick<Run, 'trigger' | 'given' | 'event'>,
+    asking: Asking,
+  ): Promise<Variables> => {
+    const incoming = await sealedIncoming(trigger.content, given);
+    return withOrigin(await transformed(trigger.content, incoming, asking), trigger, event);
+  };
+
+  /** Throws `RunRefused` if trigger, automation or account have become such that nothing may start. */
+  const refuseByNow = async (run: Run, actor: Actor | undefined): Promise<Actor> => {
+    const [now, target] = await Promise.all([
+      tools.state(trigger, run.trigger.id),
+      tools.state(automation, run.automation.id),
+    ]);
+    if (!now.exists) throw refused('gone', 'not_found', 'No such trigger');
+    if (!target.exists) throw refused('gone', 'not_found', 'The automation of the trigger is gone');
+    if (!actor) throw refused('rights', 'forbidden', 'The account of the trigger is deleted or inactive');
+    if (!mayRead(actor, target.content.gbac))
+      throw refused('rights', 'not_found', 'The account may not read the automation');
+    if (now.content?.enabled === false) throw refused('disabled', 'conflict', 'The trigger is disabled');
+    return actor;
+  };
+
+  const start = async (run: Run): Promise<CommandResult> => {
+    const { trigger, automation, actor, event, instant = null, depth, about } = run;
+    const id = run.jobId ?? randomBytes(12).toString('hex');
+    const begin = (actor: Actor, input: unknown) => handle(startJobOfTrigger, { ...about, id, input, actor });
+    // A run that was carried out before is not judged again.
+    if (run.jobId !== undefined && job.exists(await tools.state(job, id)))
+      return begin(typeof actor === 'object' ? actor : platform, {});
+    if (!trigger.content.enabled) throw refused('disabled', 'conflict', 'The trigger is disabled');
+    const account = typeof actor === 'object' ? actor.id : trigger.id;
+    const { signal = new AbortController().signal } = run;
+    const made = await variables(run, { account, signal });
+    const who = await refuseByNow(run, typeof actor === 'function' ? await actor() : actor);
+    const { name, componentType: type, componentName } = automation.content;
+    return begin(who, {
+      automation: { id: automation.id, name, component: { type, name: componentName ?? name } },
+      variables: made,
+      trigger: trigger.id,
+      event: event?.id ?? null,
+      instant,
+      depth,
+      // Who starts a run watches it. What runs by itself is watched by nobody.
+      watchers: event || run.instant !== undefined ? [] : [who.id],
+    } satisfies TriggeredStart);
+  };
+
+  return {
+    run: async (run: Run): Promise<Ran> => {
+      try {
+        return { job: await start(run) };
+      } catch (error) {
+        if (error instanceof RunRefused) return { refused: error };
+        throw error;
+      }
+    },
+    /** The variables that a job would get. Throws as a run does, and `RunRefused`. */
+    variables,
+  };
+};
+
+export type TriggerRuns = ReturnType<typeof triggerRuns>;

@@ -1,0 +1,51 @@
+import { aggregate, type Event } from '../engine/core.ts';
+
+/** Why a trigger that should have fired has started no job. */
+export const refusalReasons = ['loop', 'disabled', 'gone', 'rights', 'form', 'transformation'] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** Refusals of one reason. `event` and `instant` are those of the last one. */
+export type RunsRefused = {
+  readonly reason: RefusalReason;
+  readonly count: number;
+  readonly event?: string;
+  readonly instant?: number;
+  readonly message: string;
+};
+
+/** Runs that have started jobs. `job` is the last one, `at` the time of its start: UTC, ISO 8601 with milliseconds. */
+export type TriggerRan = { readonly count: number; readonly job: string; readonly at: string };
+
+export type RunsEvent = Event<'triggerRan', TriggerRan> | Event<'runsRefused', RunsRefused>;
+
+/** `refused`: the last event that was refused, by reason. */
+export type RunsState = {
+  readonly ran: boolean;
+  readonly refused: { readonly [R in RefusalReason]?: string | undefined };
+};
+
+/**
+ * What came of a trigger's firing; the id is that of the trigger. It is a stream of its own, so that runs make no
+ * revision of the trigger stale. It stays when the trigger is deleted.
+ */
+export const triggerRuns = aggregate<RunsState, RunsEvent>({
+  area: 'operations-manager',
+  category: 'triggerRuns',
+  initial: { ran: false, refused: {} },
+  evolve: {
+    triggerRan: (state) => ({ ...state, ran: true }),
+    runsRefused: ({ refused }, { reason, event }) => ({ ran: true, refused: { ...refused, [reason]: event } }),
+  },
+  exists: ({ ran }) => ran,
+});
+
+/** What has happened since the last note. */
+export type Gathered = { readonly ran?: TriggerRan; readonly refused: readonly RunsRefused[] };
+
+/** After a crash, an event may be refused again. If it was the last of its reason, it is not counted again. */
+export const noteRuns = ({ refused: before }: RunsState, { ran, refused }: Gathered): readonly RunsEvent[] => [
+  ...(ran ? [{ topic: 'triggerRan', data: ran } as const] : []),
+  ...refused
+    .filter(({ reason, event, count }) => count > 1 || event === undefined || before[reason] !== event)
+    .map((data) => ({ topic: 'runsRefused', data }) as const),
+];
