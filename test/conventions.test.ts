@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { aggregates, reactions } from '../src/commands/all.ts';
 import { areas as areaNames } from '../src/domain/engine/core.ts';
+import { publishedEvent } from '../src/domain/operations-manager/publishedEvents.ts';
 import { areas } from '../src/http/areas.ts';
 import type { AreaRoutes, Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
+import { forAdmins, forNobody, getRows, listOfEvents, streamsAbout } from '../src/http/events/eventAccess.ts';
 import { projections } from '../src/projections/all.ts';
 import type { Collection } from '../src/projections/engine/define.ts';
 
@@ -241,6 +243,27 @@ describe('conventions', () => {
   it('collections are filled by one projection each', () => {
     const doubled = collections.filter((collection, i) => collections.indexOf(collection) < i);
     assert.deepEqual(doubled, [], 'These collections are filled by several projections');
+  });
+
+  it('every kind of stream says who sees its events: the callers of a GET row, admins, or nobody', () => {
+    const rows = getRows(areas);
+    for (const { category } of aggregates) {
+      const said = [
+        rows.has(category),
+        category === publishedEvent.category,
+        forAdmins.includes(category),
+        forNobody.includes(category),
+        Object.hasOwn(streamsAbout, category),
+      ].filter(Boolean).length;
+      assert.equal(said, 1, `${category}: give it a GET row, or a place in exactly one list of eventAccess.ts`);
+    }
+    const kinds = new Set(aggregates.map(({ category }) => category));
+    for (const category of [...forAdmins, ...forNobody]) assert.ok(kinds.has(category), `there is no ${category}`);
+  });
+
+  it('who may list events sees published ones', () => {
+    const row = placed.find(({ row: { name } }) => name === listOfEvents.name)?.row;
+    if (row) assert.deepEqual([...row.access].sort(), [...listOfEvents.access].sort());
   });
 
   it('reactions react to topics that exist', () => {

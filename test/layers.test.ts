@@ -55,6 +55,7 @@ const rooms: Record<string, readonly Area[]> = {
   'projections/snapshots': [],
   'http/authentication': ['authorization', 'group-mappings'],
   'http/documentation': [],
+  'http/events': ['operations-manager'], // published events have no other resource
 };
 
 /** Areas whose documents a layer without areas reads. */

@@ -151,6 +151,13 @@ export const authenticator = ({
      * longer hold.
      */
     again: (before: Known): Known | Promise<Known> => verified.keptLike(before) ?? reload(before),
+    /** The account as it is now, with its rights; undefined if it is deleted or inactive. */
+    accountNow: async (id: string): Promise<Principal | undefined> => {
+      const known = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.kept(id);
+      if (known) return known.principal;
+      await upToDate();
+      return (await accounts.load(id))?.principal;
+    },
     /** Starts a login and gives its token. */
     logIn: ({ principal, credential }: Known, requestId: string): Promise<string> =>
       tokens.start(principal.actor, credential, requestId),

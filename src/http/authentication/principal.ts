@@ -19,6 +19,8 @@ export type Principal = {
   /** Names of all roles of the account: its own, and those from groups and mappings. */
   readonly roles: readonly string[];
   readonly groups: readonly { readonly name: string; readonly provenance: string }[];
+  /** A text that two principals share only if they have the same rights. */
+  readonly rights: string;
   /** True if the caller may call an operation of an area. */
   readonly may: (area: string, operation: { readonly name: string; readonly access: Access }) => boolean;
 };
@@ -45,12 +47,18 @@ export const principalOf = ({ account, groups, roles, admins }: From): Principal
   const allowed = new Map<string, Set<string>>();
   for (const { provenance, name } of roles.flatMap(({ allowedMethods }) => allowedMethods))
     allowed.set(provenance, (allowed.get(provenance) ?? new Set()).add(name));
+  const rights = {
+    admin,
+    groups: [...names].sort(),
+    allowed: [...allowed].map(([provenance, methods]) => JSON.stringify([provenance, ...[...methods].sort()])).sort(),
+  };
   return {
     actor: { id: account._id, username: account.username, provenance: account.provenance, groups: names, admin },
     firstname: account.firstname,
     email: account.email,
     roles: roles.map(({ name }) => name),
     groups: groups.map(({ name, provenance }) => ({ name, provenance })),
+    rights: JSON.stringify(rights),
     may: (area, { name, access }) =>
       typeof access === 'string' ||
       everything ||

@@ -182,6 +182,8 @@ export type ListRoute = Common & {
  */
 export type ActionRoute = Common & {
   readonly list?: Pick<Collection, 'sorts' | 'filters'>;
+  /** The documents of which the answer shows one, if there is such a projection. */
+  readonly shows?: Projection;
   readonly run: Checked<[call: Call, service: Service], Promise<Answer>>;
 };
 

@@ -131,6 +131,7 @@ export const actionRoute = <
     readonly body?: Body;
     readonly exact?: (keyof Static<Body> & string) | '*';
     readonly list?: Pick<Collection, 'sorts' | 'filters'>;
+    readonly shows?: Projection;
     readonly run: (call: Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>, service: Service) => Promise<Answer>;
   },
 ): ActionRoute => route;

@@ -39,6 +39,7 @@ export const templateRoute = (
     summary: `Get ${what} in an array`,
     description: 'By name or id; an empty array when there is none.',
     answer: Type.Array(document),
+    shows: projection,
     run: async (call, service) => {
       const id = await service.tools.find(projection, call.params.name);
       const entry = id === undefined ? undefined : await service.model.get(projection.collection, id);

@@ -17,6 +17,14 @@ export const documentGuard = ({ collection }: Collection, id: string): string =>
 export const bothGuards = (a: string | undefined, b: string | undefined): string | undefined =>
   a !== undefined && b !== undefined ? bothPrefix + JSON.stringify([a, b]) : (a ?? b);
 
+/** The documents that a guard follows: their collections and ids. */
+export const followedBy = (guard: string): readonly (readonly [collection: string, id: string])[] => {
+  if (guard.startsWith(groupsPrefix)) return [];
+  if (guard.startsWith(bothPrefix)) return (JSON.parse(guard.slice(bothPrefix.length)) as string[]).flatMap(followedBy);
+  const colon = guard.indexOf(':');
+  return [[guard.slice(0, colon), guard.slice(colon + 1)]];
+};
+
 /**
  * Makes the function that tells whether an actor may read a document with a given guard. `guardOf` gives the guard of a
  * document: null if everybody may read it, undefined if there is no such document. Nobody may read a document that
