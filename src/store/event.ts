@@ -15,6 +15,8 @@ export type Metadata = {
   readonly traceparent?: string;
   /** `request` is a keyed digest of the request body. */
   readonly idempotency?: { readonly key: string; readonly request: string };
+  /** How many triggers stand between a published event and what people and other systems did; absent: 0. */
+  readonly depth?: number;
   readonly schemaVersion: number;
   /** Links the event to its predecessor in the stream; see `link`. */
   readonly hash: string;

@@ -23,6 +23,8 @@ export type CommandResult = {
    * of the stream's last event.
    */
   readonly position: number;
+  /** The last event that the command itself stored, now or when it was first carried out; undefined if there is none. */
+  readonly event: Pick<Recorded, 'id' | 'position'> | undefined;
   readonly before: unknown;
   readonly doc: unknown;
   readonly created: boolean;
@@ -45,7 +47,7 @@ type Needs = {
   readonly rest?: (ms: number) => Promise<unknown>;
 };
 
-type Outcome = { readonly done: CommandResult; readonly stored: readonly Recorded[] };
+type Outcome = { readonly done: Omit<CommandResult, 'event'>; readonly stored: readonly Recorded[] };
 
 const attempts = 10;
 // Other commands on the stream wait during these rests. The eight rests take 4 s at most, 2 s on average.
@@ -140,11 +142,16 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
     // A reaction's own command (it has a `causation`) waits for all further reactions. So an event counts as done only
     // when everything that follows from it is done.
     const position = await follow(stored, request.causation !== undefined);
-    return { ...done, position: Math.max(done.position, position) };
+    return { ...done, event: lastOf(stored), position: Math.max(done.position, position) };
   };
 };
 
 export type Handle = ReturnType<typeof handler>;
+
+const lastOf = (stored: readonly Recorded[]): CommandResult['event'] => {
+  const last = stored.at(-1);
+  return last && { id: last.id, position: last.position };
+};
 
 /** The names of the locks that the attempt needs; none if the request was carried out before. */
 const locksOfAttempt = ({ command, request, past }: Attempt): string[] => {
@@ -159,7 +166,7 @@ type Outline = {
   readonly replayed: boolean;
 };
 
-const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Outline): CommandResult => ({
+const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Outline): Outcome['done'] => ({
   id,
   replayed,
   revision: after.revision,
@@ -179,7 +186,7 @@ type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
 // Plain `if`s instead of spreads: this runs for every command, so it must be fast.
 const aboutOf = (request: Request, at: string): About => {
-  const { actor, operation, requestId, traceparent, idempotency } = request;
+  const { actor, operation, requestId, traceparent, idempotency, depth } = request;
   const about: Writable<Omit<About, 'schemaVersion'>> = {
     $correlationId: request.correlation ?? requestId,
     $causationId: request.causation ?? requestId,
@@ -190,5 +197,6 @@ const aboutOf = (request: Request, at: string): About => {
   };
   if (traceparent !== undefined) about.traceparent = traceparent;
   if (idempotency) about.idempotency = idempotency;
+  if (depth !== undefined && depth > 0) about.depth = depth;
   return Object.assign(about, { schemaVersion: 1 });
 };

@@ -21,6 +21,8 @@ export type Request = {
    * The same key with the same digest gets the first answer again. The same key with another digest is `unprocessable`.
    */
   readonly idempotency?: { readonly key: string; readonly request: string } | undefined;
+  /** The depth of the events that the command stores: of published events, that of the job that publishes; absent: 0. */
+  readonly depth?: number | undefined;
   /** The name by which the caller called the resource, if it was not the id. */
   readonly calledBy?: Pick<Name, 'name' | 'parent'> | undefined;
 };

@@ -170,6 +170,7 @@ const requestHeaders = (route: Route): readonly RequestHeader[] => {
   if (route.method === 'get' && route.access !== 'open') names.push('X-Min-Position');
   if ('command' in route && route.command.on !== 'new') names.push('If-Match');
   if (changes(route)) names.push('Idempotency-Key');
+  if (route.byClaim) names.push('X-Claim');
   return names;
 };
 

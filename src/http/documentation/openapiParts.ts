@@ -66,6 +66,7 @@ const requestHeaders = {
     'A request with the same key, path and body is carried out once and answered alike',
     { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
   ],
+  'X-Claim': ['The job that sends the request, and the number of its claim: <job>/<claim>', text],
 } as const;
 export type RequestHeader = keyof typeof requestHeaders;
 

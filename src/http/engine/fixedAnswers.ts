@@ -19,8 +19,8 @@ export const preflight = (match: NonNullable<Match>): Outgoing => {
       Allow: allow,
       'Access-Control-Allow-Methods': allow,
       'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Min-Position, X-Request-Id, ' +
-        'traceparent',
+        'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Claim, X-Min-Position, ' +
+        'X-Request-Id, traceparent',
       'Access-Control-Max-Age': '600',
     },
   };

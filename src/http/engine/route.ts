@@ -120,6 +120,8 @@ export type Common = {
   readonly byMetricsToken?: true;
   /** The operation starts work that goes on after the answer. Metrics count how often such requests are refused. */
   readonly starts?: true;
+  /** The header X-Claim may name the claim of the job that sends the request. */
+  readonly byClaim?: true;
   /** The body may have up to MAX_IMPORT_BYTES instead of MAX_BODY_BYTES. */
   readonly large?: true;
   /** Query parameters besides those that every list has. */

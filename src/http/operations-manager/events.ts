@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import { publishEvent } from '../../commands/operations-manager/publishedEvents.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { withMessage } from '../engine/envelopes.ts';
+import type { Call, Route } from '../engine/route.ts';
+import { actionRoute } from '../engine/routes.ts';
+import { enveloped } from '../engine/schemas.ts';
+import { newId, requestOf } from '../engine/serve.ts';
+
+const mostPayload = 512 * 1024;
+
+/** Throws unless the request has a body, of a size that an event may have. */
+const checkPayload = (text: string): void => {
+  if (text === '') throw new RequestError('invalid', 'An event needs a payload: any JSON, null too', { path: '' });
+  if (Buffer.byteLength(text) > mostPayload)
+    throw new RequestError('too_large', `The payload of an event may have ${mostPayload} bytes`);
+};
+
+/**
+ * Checks the header by which a worker says for which job it publishes. Nobody can claim jobs yet, so a claim is never a
+ * live one.
+ */
+const checkClaim = (claim: string): void => {
+  if (claim === '') return;
+  if (!/^[^\s/]{1,256}\/[1-9]\d{0,14}$/.test(claim))
+    throw new RequestError('invalid', 'X-Claim must be <job>/<claim>: the id of a job and the number of its claim', {
+      path: 'X-Claim',
+    });
+  throw new RequestError('conflict', 'X-Claim names no claim that you hold', { path: 'X-Claim' });
+};
+
+const published = withMessage('Successfully published event');
+
+/** Events that users publish (docs/behaviour/events.md). */
+export const eventRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'publishEvent',
+    method: 'post',
+    path: '/events/:source/:topic',
+    access: ['operators'],
+    byClaim: true,
+    summary: 'Publish an event',
+    description:
+      'With a source and a topic of your choice; a slash in them is percent-encoded. The body is the payload: any JSON ' +
+      'of 512 KiB at most. A source must not begin with @platform/ or $, a topic has no colon. It needs no rights on ' +
+      'the triggers that wait for the event. Secrets in the payload are stored in clear. X-Claim: <job>/<claim> names the job ' +
+      'that publishes; 409 unless you hold that claim.',
+    body: Type.Unknown({ description: 'The payload' }),
+    answer: enveloped(
+      Type.Object({
+        id: Type.String({ format: 'uuid', description: 'Id of the event' }),
+        position: Type.Integer({ minimum: 1, description: 'Position of the event in the log' }),
+      }),
+    ),
+    run: async (call, service) => {
+      checkPayload(call.bodyText);
+      checkClaim(call.header('x-claim'));
+      const { id, position, replayed } = await publish(call, service);
+      return { text: published(JSON.stringify({ id, position })), position, replayed };
+    },
+  }),
+];
+
+const publish = async (
+  call: Call<'source' | 'topic'>,
+  service: Parameters<typeof requestOf>[2],
+): Promise<{ readonly id: string; readonly position: number; readonly replayed: boolean }> => {
+  const { source, topic } = call.params;
+  const about = requestOf(publishEvent.name, call, service);
+  const { event, replayed } = await service.handle(publishEvent, {
+    ...about,
+    id: newId(about.idempotency?.key, 'uuid'),
+    input: { source, topic, payload: call.body },
+  });
+  if (!event) throw new Error('A published event was not stored');
+  return { ...event, replayed };
+};
