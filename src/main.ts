@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import './soundJson.ts';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { setPassword } from './cli/account.ts';
+import { type AskOptions, accessFrom, askOptions, passwordFrom } from './cli/askService.ts';
+import { allOf, jsonFault, publishEvent } from './cli/events.ts';
 import { logAccept } from './cli/logAccept.ts';
 import { logCopy } from './cli/logCopy.ts';
 import { migrate } from './cli/migrate/migrate.ts';
-import { enterPassword } from './cli/password.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { fail, runService } from './program.ts';
 import { version } from './version.ts';
@@ -28,6 +29,8 @@ const stopped = (reason: string): AbortSignal => {
 const program = new Command('automation-platform')
   .description('HTTP API of a network automation and orchestration platform')
   .version(version)
+  // What is called wrongly ends with 2, what goes wrong with 1.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .addHelpText('after', `\nSettings, from the environment, all optional:\n${settingsHelp()}`)
   .action(serve);
 program
@@ -66,20 +69,18 @@ Documents are imported in the order in which they name each other. Each is repor
 words if it is refused. Documents that are there already are no change, so run the same command again to go on after a stop.
 Passwords come from AUTOMATION_PLATFORM_PASSWORD and AUTOMATION_PLATFORM_SOURCE_PASSWORD, or are asked for.
 Exit status: 0, 1 after an error, 3 if a document was refused.`;
-type MigrateOptions = { url?: string; user: string; sourceUser: string; dryRun?: boolean; overwrite?: boolean };
-const passwordFrom = async (variable: string, prompt: string): Promise<string> =>
-  process.env[variable] ?? enterPassword(prompt, process.stdin, process.stderr);
+type MigrateOptions = AskOptions & { sourceUser: string; dryRun?: boolean; overwrite?: boolean };
 program
   .command('migrate <source>')
   .description('Import the documents of a folder, a file, or another platform (its URL) into the running service')
-  .option('--url <url>', 'the running service', `http://127.0.0.1:${process.env.PORT ?? 3000}`)
-  .option('--user <name>', 'the account to import with', 'admin')
+  .option(...askOptions.url)
+  .option(...askOptions.user)
   .option('--source-user <name>', 'the account to read the other platform with', 'admin')
   .option('--dry-run', 'only say what would be imported')
   .option('--overwrite', 'replace other content under a used id or name')
   .addHelpText('after', migrateHelp)
-  .action(async (source: string, { url = '', user, sourceUser, dryRun = false, overwrite = false }: MigrateOptions) => {
-    const password = await passwordFrom('AUTOMATION_PLATFORM_PASSWORD', `Password of ${user} at ${url}: `);
+  .action(async (source: string, { url, user, sourceUser, dryRun = false, overwrite = false }: MigrateOptions) => {
+    const target = await accessFrom({ url, user });
     const sourcePassword = /^https?:/.test(source)
       ? await passwordFrom('AUTOMATION_PLATFORM_SOURCE_PASSWORD', `Password of ${sourceUser} at ${source}: `)
       : '';
@@ -87,13 +88,36 @@ program
       {
         source,
         sourceAccess: { username: sourceUser, password: sourcePassword },
-        target: { url, username: user, password },
+        target,
         dryRun,
         overwrite,
       },
       stopped('Stopped; run the same command again to go on'),
     );
     process.exitCode = refused > 0 ? 3 : 0;
+  });
+
+const askHelp = `\nThe password comes from AUTOMATION_PLATFORM_PASSWORD, or is asked for.`;
+const payloadArgument = (given: string): string => {
+  const fault = given === '-' ? undefined : jsonFault(given);
+  if (fault !== undefined) throw new InvalidArgumentError(fault);
+  return given;
+};
+const events = program.command('events').description('Events of the running service');
+events
+  .command('publish')
+  .description('Publish an event')
+  .argument('<source>', 'not beginning with @platform/ or $')
+  .argument('<topic>', 'without a colon')
+  .argument('[payload]', 'JSON; - reads it from standard input', payloadArgument, 'null')
+  .option(...askOptions.url)
+  .option(...askOptions.user)
+  .addHelpText('after', askHelp)
+  .action(async (source: string, topic: string, payload: string, options: AskOptions) => {
+    if (payload === '-' && process.env.AUTOMATION_PLATFORM_PASSWORD === undefined)
+      events.error('error: standard input has the payload, so AUTOMATION_PLATFORM_PASSWORD must have the password');
+    const text = payload === '-' ? await allOf(process.stdin) : payload;
+    await publishEvent({ source, topic, payload: text }, await accessFrom(options), stopped('Stopped'));
   });
 
 await program.parseAsync().catch(fail);

@@ -1,8 +1,6 @@
 import { exactText } from '../../domain/engine/exactJson.ts';
 import { isObject, type Members } from '../../domain/engine/members.ts';
-
-/** A request to a platform. The body is JSON text. */
-export type ApiRequest = { readonly method: 'GET' | 'POST' | 'PUT'; readonly path: string; readonly body?: string };
+import type { ApiRequest } from '../askService.ts';
 
 /** Only the import of packages has a dry run. */
 export type ImportOptions = { readonly overwrite: boolean; readonly dryRun: boolean };

@@ -1,9 +1,9 @@
 import { defined } from '../../domain/engine/defined.ts';
 import { isObject, type Members } from '../../domain/engine/members.ts';
+import { type Access, messageOf, type Platform, platformAt } from '../askService.ts';
 import { progressLine, type Terminal } from '../progress.ts';
 import { type ImportOptions, kinds } from './kinds.ts';
-import { type Access, type Platform, platformAt } from './platform.ts';
-import { documentsInFiles, documentsOfPlatform, type Entry, messageOf } from './sources.ts';
+import { documentsInFiles, documentsOfPlatform, type Entry } from './sources.ts';
 
 /** What became of one document. */
 export type Report = {

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { exactValue } from '../../domain/engine/exactJson.ts';
 import { isObject } from '../../domain/engine/members.ts';
+import { messageOf, type Platform } from '../askService.ts';
 import { documentsIn, exportedDocument, type Found, type Kind, kinds } from './kinds.ts';
-import type { Platform } from './platform.ts';
 
 /** A document that was found, or a place that cannot be read. */
 export type Entry = Found | { readonly from: string; readonly unreadable: string };
@@ -68,7 +68,3 @@ const idsIn = (body: unknown): readonly string[] => {
   const listed = isObject(body) ? (body.results ?? body.data) : body;
   return Array.isArray(listed) ? listed.flatMap((one) => (isObject(one) ? [String(one._id)] : [])) : [];
 };
-
-/** The message of an answer that is an error. */
-export const messageOf = (body: unknown, status: number): string =>
-  isObject(body) && typeof body.message === 'string' ? body.message : `status ${status}`;

@@ -1,5 +1,14 @@
-import { exactValue } from '../../domain/engine/exactJson.ts';
-import type { ApiRequest } from './kinds.ts';
+import { exactValue } from '../domain/engine/exactJson.ts';
+import { isObject } from '../domain/engine/members.ts';
+import { enterPassword } from './password.ts';
+
+/** A request. `body` is JSON text. */
+export type ApiRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** Who calls which platform. */
 export type Access = { readonly url: string; readonly username: string; readonly password: string };
@@ -9,18 +18,50 @@ type ApiAnswer = { readonly status: number; readonly body: unknown };
 
 export type Platform = { readonly url: string; readonly ask: (request: ApiRequest) => Promise<ApiAnswer> };
 
+/** The `Authorization` header by which the account calls. */
+export const authorizationOf = ({ username, password }: Access): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+/** The options of a command that asks the running service: `--url` and `--user`. */
+export type AskOptions = { readonly url: string; readonly user: string };
+
+export const askOptions = {
+  url: ['--url <url>', 'the running service', `http://127.0.0.1:${process.env.PORT ?? 3000}`],
+  user: ['--user <name>', 'the account to ask with', 'admin'],
+} as const;
+
+/** The password in the environment variable, else it is asked for. */
+export const passwordFrom = async (variable: string, prompt: string): Promise<string> =>
+  process.env[variable] ?? enterPassword(prompt, process.stdin, process.stderr);
+
+/** Who asks the running service, and with which password. */
+export const accessFrom = async ({ url, user }: AskOptions): Promise<Access> => ({
+  url,
+  username: user,
+  password: await passwordFrom('AUTOMATION_PLATFORM_PASSWORD', `Password of ${user} at ${url}: `),
+});
+
+/** The message of an answer that is a refusal. */
+export const messageOf = (body: unknown, status: number): string =>
+  isObject(body) && typeof body.message === 'string' ? body.message : `status ${status}`;
+
 const mostTries = 5;
 
 /** Calls a platform over HTTP. Asks again after 429 and 503, as long as Retry-After says, and when nobody answers. */
-export const platformAt = ({ url, username, password }: Access, signal: AbortSignal): Platform => {
-  const base = url.replace(/\/+$/, '');
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+export const platformAt = (access: Access, signal: AbortSignal): Platform => {
+  const base = access.url.replace(/\/+$/, '');
+  const authorization = authorizationOf(access);
 
-  const once = async ({ method, path, body }: ApiRequest): Promise<ApiAnswer | { readonly retryAfter: number }> => {
+  const once = async ({
+    method,
+    path,
+    body,
+    headers,
+  }: ApiRequest): Promise<ApiAnswer | { readonly retryAfter: number }> => {
     const response = await fetch(base + path, {
       method,
       signal,
-      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
