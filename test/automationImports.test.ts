@@ -56,7 +56,7 @@ const nothing: Refs = {
   elsewhere: {},
   unknownGroups: [],
   accounts: { jo: 'c'.repeat(24) },
-  schemaFaults: [],
+  faults: [],
   forms: [],
   sameComponent: false,
 };
@@ -266,7 +266,7 @@ describe('The import of an automation', () => {
     refuse([one, { ...two, _id: t1 as never }], /\/triggers\/1\/_id/);
     refuse([one, { ...two, name: 'One' as never }], /\/triggers\/1\/name/);
     refuse([one, { ...two, actionId: b as never }], /\/triggers\/1\/actionId/);
-    refuse([one, two], /\/triggers\/1\/schema/, { ...nothing, schemaFaults: [undefined, 'no'] });
+    refuse([one, two], /\/triggers\/1\/schema/, { ...nothing, faults: [{}, { schemaFault: 'no' }] });
     given()
       .when(decideImport, { automation: { ...document, gbac: { write: ['x'] } } }, { ...nothing, unknownGroups: ['x'] })
       .thenRefused('not_found', /x/);

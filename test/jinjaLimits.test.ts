@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { RequestError } from '../src/domain/engine/requestError.ts';
-import { jinjaRenderer } from '../src/southbound/jinja/renderer.ts';
+import { engines } from '../src/southbound/jinja/engines.ts';
 import type { Renderer, Rendering } from '../src/southbound/port.ts';
 
 /** Each takes one of the budgets for all it has. */
@@ -134,7 +134,7 @@ describe('the limits of templates', () => {
   const renderWith = (template: string, find: Rendering['find'], { signal } = new AbortController()): Promise<string> =>
     renderer.render(template, {}, { account: 'somebody', name: 'main', signal, find });
   beforeEach(() => {
-    renderer = jinjaRenderer();
+    renderer = engines();
   });
   afterEach(() => renderer.close());
 

@@ -139,7 +139,16 @@ const packages: Record<string, readonly string[]> = {
   concurrency: [],
   events: [],
   runners: [],
-  commands: ['typebox', 'lru-cache', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 'ajv-formats/dist/formats.js', 're2js'],
+  commands: [
+    'typebox',
+    'lru-cache',
+    'ajv',
+    'ajv/dist/2020.js',
+    'ajv-formats',
+    'ajv-formats/dist/formats.js',
+    're2js',
+    'jsonata',
+  ],
 };
 
 /** Messages that a compiler has made come in a file each. */

@@ -3,7 +3,7 @@ import { storedAdapters } from '../commands/configuration-manager/adapters.ts';
 import type { Config } from '../config.ts';
 import type { Node } from '../node.ts';
 import { devicesOf } from '../southbound/devices.ts';
-import { jinjaRenderer } from '../southbound/jinja/renderer.ts';
+import { engines } from '../southbound/jinja/engines.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
 import { esdbHosts } from '../store/url.ts';
@@ -15,12 +15,12 @@ type Needs = {
   readonly adapterOrder: () => readonly string[];
 };
 
-/** Opens the ways out: devices, webhooks of agents, and the template engine. */
+/** Opens the ways out: devices, webhooks of agents, and the engines of templates and expressions. */
 export const openWaysOut = ({ config, node, adapterOrder }: Needs) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
   return {
     webhook: httpWebhook(guard, node.unseal),
-    renderer: jinjaRenderer(),
+    renderer: engines(),
     devices: devicesOf({
       adapters: (device) => storedAdapters(node.tools, device),
       order: adapterOrder,

@@ -74,8 +74,11 @@ export type Rendering = {
   readonly find: (name: string) => Promise<string | undefined>;
 };
 
+/** Who asks for an evaluation. */
+export type Evaluation = Pick<Rendering, 'account' | 'signal'>;
+
 /**
- * The template engine: Jinja2. It runs outside the event loop, limited in time, memory, steps and output. Variables may
+ * The engine of templates, Jinja2, and of expressions, JSONata. It runs outside the event loop, limited in time, memory, steps and output. Variables may
  * have the marks of domain/engine/exactJson.ts. Throws `RequestError('unprocessable')` for a template that does not
  * parse or render: its fault has `line`, the reason, and `template` if the line is that of another template.
  * Throws `RequestError('limited')` when too many wait, the signal's reason when the signal ends the render, and what
@@ -83,6 +86,11 @@ export type Rendering = {
  */
 export type Renderer = {
   render(template: string, variables: Readonly<Record<string, unknown>>, rendering: Rendering): Promise<string>;
+  /**
+   * The result of an expression: JSON of 512 KiB at most. Throws `unprocessable` with the reason for an expression that
+   * does not parse or fails, and otherwise as `render` does.
+   */
+  evaluate(expression: string, input: unknown, evaluation: Evaluation): Promise<unknown>;
   close(): Promise<void>;
 };
 

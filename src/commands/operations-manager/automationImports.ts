@@ -25,7 +25,7 @@ import { commandsOf, type Tools } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { componentId } from './components.ts';
 import { importedForm } from './triggerForms.ts';
-import { filterFaultOf, triggersOf } from './triggers.ts';
+import { faultsOf, triggersOf } from './triggers.ts';
 
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
 
@@ -94,7 +94,7 @@ export const preparing = async (
     ...(exists ? { existing: content, ...defined({ imported }) } : {}),
     unknownGroups: await unknownGroups(tools, groupsIn(document.gbac)),
     accounts: await accountIds([document, ...parts], tools),
-    schemaFaults: parts.map((one) => filterFaultOf(one).schemaFault),
+    faults: parts.map(faultsOf),
     forms: await Promise.all(
       parts.map((one) =>
         importedForm(

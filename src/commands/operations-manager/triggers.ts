@@ -20,6 +20,7 @@ import {
   remove,
   removeFrom,
   restore,
+  type TriggerFaults,
   type TriggerRefs,
   type TriggerState,
   trigger,
@@ -31,6 +32,7 @@ import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
+import { transformationFaultOf } from './transformations.ts';
 import { changedForm, formOf, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
 
 const command = commandsOf(trigger);
@@ -47,9 +49,11 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
   return mayRead(actor, gbac) ? { exists, writable: mayWrite(actor, gbac) } : { exists: false, writable: false };
 };
 
-/** Why the filter of a trigger cannot be compiled; empty if it can. */
-export const filterFaultOf = (given: object) =>
-  schemaFaultOf('schema' in given ? (given.schema ?? undefined) : undefined);
+/** Why the filter of a trigger cannot be compiled, and its transformation not be parsed; empty if they can. */
+export const faultsOf = (given: object): TriggerFaults => ({
+  ...schemaFaultOf('schema' in given ? (given.schema ?? undefined) : undefined),
+  ...transformationFaultOf(given),
+});
 
 /** The triggers of an automation. */
 export const triggersOf = async (actionId: string, tools: Tools): Promise<readonly PresentTrigger[]> => {
@@ -72,7 +76,7 @@ const refsOf = async (
   return {
     gbac: now === undefined ? everybody : (await tools.state(automation, now)).content.gbac,
     ...defined({ target: moves ? await targetOf(given.actionId, actor, tools) : undefined }),
-    ...filterFaultOf(given),
+    ...faultsOf(given),
   };
 };
 

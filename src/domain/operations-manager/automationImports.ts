@@ -13,7 +13,13 @@ import { type AutomationContent, automationMembers, automationNames, type Restor
 import { type FormFound, refuseForms } from './formReferences.ts';
 import { automationParts, ownPartOf, triggerPartsIn, triggersIn } from './importedAutomations.ts';
 import { type ImportedTrigger, sameWords, triggerOfAny, triggerParts } from './importedTriggers.ts';
-import { importedContent, type RestoredTrigger, type TriggerContent, triggerNames } from './triggers.ts';
+import {
+  importedContent,
+  type RestoredTrigger,
+  type TriggerContent,
+  type TriggerFaults,
+  triggerNames,
+} from './triggers.ts';
 
 /** An automation as `exportAutomation` returns it. */
 export const automationExportSchema = lenient(
@@ -85,8 +91,8 @@ export type ImportRefs = {
   readonly unknownGroups: readonly string[];
   /** Account ids by username. */
   readonly accounts: Readonly<Record<string, string>>;
-  /** Why the schema of a trigger cannot be compiled, in the order of the document's triggers. */
-  readonly schemaFaults: readonly (string | undefined)[];
+  /** Why the schema or transformation of a trigger cannot be used, in the order of the document's triggers. */
+  readonly faults: readonly TriggerFaults[];
   /** The forms of the triggers, in the same order. */
   readonly forms: readonly FormFound[];
   /** Whether the existing automation has the document's component. One may name it by id, the other by name. */
@@ -215,13 +221,8 @@ const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => 
         : refs.triggers.find(
             ({ id, content }) => content.name === known.name && !given.some((other) => other._id === id),
           );
-    const [schemaFault, form] = [refs.schemaFaults[index], refs.forms[index]];
-    const content = importedContent(
-      { ...known, actionId: refs.id },
-      own?.content,
-      { form, ...defined({ schemaFault }) },
-      path,
-    );
+    const [faults, form] = [refs.faults[index], refs.forms[index]];
+    const content = importedContent({ ...known, actionId: refs.id }, own?.content, { form, ...faults }, path);
     const id = namesake?.id ?? known._id;
     const document = withMembers(triggersIn(refs.sealed)?.[index] ?? {}, { _id: id, actionId: refs.id });
     return { id, index, document, known, content };

@@ -30,11 +30,14 @@ const common = {
   migrationVersion: Type.Optional(Type.Integer({ default: 3, description: 'Version of the form of this document' })),
 };
 const filter = (of: string) =>
-  nullable(
-    opaque('JSON Schema, draft-07 or 2020-12, without remote references'),
-    `Filter for ${of}; null lets all pass`,
-  );
-const jst = nullable(opaque('Transformation'), 'Transformation of what comes in, kept as given; null: none');
+  Type.Union([opaque('JSON Schema, draft-07 or 2020-12, without remote references'), Type.Boolean(), Type.Null()], {
+    description: `Filter for ${of}; null lets all pass`,
+  });
+const jst = Type.Unknown({
+  description:
+    'Transformation of what comes in: {"type": "jsonata", "expression"}; null: none. Anything else is kept as given, ' +
+    'and a run is refused',
+});
 const legacyWrapper = (wrapped: string) =>
   Type.Optional(Type.Boolean({ default: true, description: `Whether ${wrapped}` }));
 const form = {

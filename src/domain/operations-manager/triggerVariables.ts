@@ -50,7 +50,7 @@ export const withOrigin = (
   return { ...named, _event: { id: event.id, source, topic, position, at } };
 };
 
-/** What the member `jst` of a trigger asks for. `refused`: why a run cannot do it. */
+/** What the member `jst` of a trigger, or of a part of one, asks for. `refused`: why a run cannot do it. */
 export type Transformation =
   | { readonly kind: 'none' }
   | { readonly kind: 'jsonata'; readonly expression: string }
@@ -58,7 +58,7 @@ export type Transformation =
 
 const documentMembers = ['incoming', 'outgoing', 'steps', 'functions'];
 
-export const transformationOf = (content: TriggerContent): Transformation => {
+export const transformationOf = (content: object): Transformation => {
   const jst: unknown = 'jst' in content ? content.jst : null;
   if (jst === null || jst === undefined) return { kind: 'none' };
   const refused = (reason: string): Transformation => ({ kind: 'refused', reason });

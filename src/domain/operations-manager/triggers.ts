@@ -81,14 +81,20 @@ export const triggerNames = (content: TriggerContent): readonly Name[] => {
   return content.type === 'endpoint' ? [own, { kind: 'triggerRoute', name: content.routeName }] : [own];
 };
 
+/** Why parts of a trigger cannot be used. */
+export type TriggerFaults = {
+  /** Why `schema` cannot be compiled. */
+  readonly schemaFault?: string;
+  /** Why the expression in `jst` does not parse. */
+  readonly jstFault?: string;
+};
+
 /** The data that decisions on a trigger need. */
-export type TriggerRefs = {
+export type TriggerRefs = TriggerFaults & {
   /** The access lists of the trigger's present automation. */
   readonly gbac: Gbac;
   /** The automation that the trigger moves to. One that the actor may not see counts as missing. */
   readonly target?: { readonly exists: boolean; readonly writable: boolean };
-  /** Why `schema` cannot be compiled. */
-  readonly schemaFault?: string;
   readonly form?: FormFound;
   /** The form data of the request with sealed secrets. */
   readonly formData?: object | null | undefined;
@@ -101,7 +107,7 @@ const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: nul
  */
 export const checkedContent = (
   given: NewTrigger | ImportedTrigger,
-  { target, schemaFault, form, formData }: Omit<TriggerRefs, 'gbac'>,
+  { target, schemaFault, jstFault, form, formData }: Omit<TriggerRefs, 'gbac'>,
   path = '',
 ): TriggerContent => {
   const content = hashed(
@@ -110,6 +116,10 @@ export const checkedContent = (
   );
   if (schemaFault !== undefined)
     throw new RequestError('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
+  if (jstFault !== undefined)
+    throw new RequestError('invalid', `The transformation cannot be used: ${jstFault}`, {
+      path: `${path}/jst/expression`,
+    });
   if (target && !target.exists) throw new RequestError('not_found', 'No such automation', { path: `${path}/actionId` });
   if (target && !target.writable)
     throw new RequestError('forbidden', 'Only members of its write groups may change the automation', {

@@ -1,12 +1,13 @@
 import '../../soundJson.ts';
+import { evaluate } from '../jsonata/evaluate.ts';
 import { TemplateError } from './errors.ts';
-import type { Message, Supplied, Work } from './protocol.ts';
+import type { Message, Supplied, Template, Work } from './protocol.ts';
 import { type Job, newJob } from './render.ts';
 
 /** The work that waits for templates. */
 let waiting: Job | undefined;
 
-const carriedOn = (given: Work | Supplied): Message => {
+const rendered = (given: Template | Supplied): Message => {
   const job = 'supplied' in given ? waiting : newJob(given);
   // What is done with takes no memory from the next work.
   waiting = undefined;
@@ -26,6 +27,10 @@ const answer = (given: Message): void => {
   process.send?.(given);
 };
 
-// The process ends by itself when the service is gone: then nothing is left to listen to.
-process.on('message', (given: Work | Supplied) => answer(carriedOn(given)));
+const carriedOn = async (given: Work | Supplied): Promise<Message> =>
+  'expression' in given ? evaluate(given) : rendered(given);
+
+// The process ends by itself when the service is gone: then nothing is left to listen to. It also ends by an error that
+// nobody expects.
+process.on('message', (given: Work | Supplied) => void carriedOn(given).then(answer));
 answer('ready');

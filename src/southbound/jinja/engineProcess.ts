@@ -23,7 +23,7 @@ export type EngineLimits = {
  */
 type Cut = 'late' | 'ended' | 'dropped';
 
-/** A work, and the function that finds the templates that it wants. */
+/** A work, and the function that finds the templates that it wants. Expressions want none. */
 export type Assignment = { readonly work: Work; readonly supply: (names: readonly string[]) => Promise<Texts> };
 
 /** One process that takes one work at a time. It starts with the first work, and again after one that was cut off. */
@@ -113,7 +113,7 @@ const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: 
       reject(error);
     };
     const onMessage = (message: Message): void => {
-      if (message === 'ready') fail(new Error('The template engine started twice'));
+      if (message === 'ready') fail(new Error('The engine started twice'));
       else if (!('wanted' in message)) settle(message);
       else
         supply(message.wanted).then(

@@ -1,11 +1,15 @@
+import type { Evaluated, Expression } from '../jsonata/evaluate.ts';
 import type { Texts } from './library.ts';
 
-/** A template for the engine to render. It takes one at a time. `name`: it is the stored one of that name. */
-export type Work = {
+/** A template for the engine to render. `name`: it is the stored one of that name. */
+export type Template = {
   readonly template: string;
   readonly name?: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
 };
+
+/** What the engine does. It takes one work at a time. */
+export type Work = Template | Expression;
 
 /** The templates that the engine wanted. */
 export type Supplied = { readonly supplied: Texts };
@@ -13,10 +17,13 @@ export type Supplied = { readonly supplied: Texts };
 /** The engine wants templates, to go on with its work. */
 type Wants = { readonly wanted: readonly string[] };
 
-/** How a work ends. `template` is the one that has the line, if it is not the one to render. */
-export type Outcome =
+/** How the rendering of a template ends. `template` is the one that has the line, if it is not the one to render. */
+export type Rendered =
   | { readonly text: string }
   | { readonly line: number; readonly reason: string; readonly template?: string | undefined };
+
+/** How a work ends. */
+export type Outcome = Rendered | Evaluated;
 
 /** The engine's answers: `ready` once it can take work, then what it wants, and one outcome for each work. */
 export type Message = 'ready' | Wants | Outcome;

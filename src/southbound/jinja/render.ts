@@ -8,7 +8,7 @@ import { callFilter } from './filters/define.ts';
 import { globals } from './globals.ts';
 import { type Library, type Loaded, newLibrary, type Texts, Wanted } from './library.ts';
 import { parse } from './parse/parser.ts';
-import type { Work } from './protocol.ts';
+import type { Template } from './protocol.ts';
 import { innerScope } from './scope.ts';
 import { callTest, tests } from './tests.ts';
 import { attribute, item } from './values/access.ts';
@@ -56,7 +56,7 @@ const newRun = (budget: Budget, template: Loaded): Run => {
   return run;
 };
 
-const textIn = (main: Loaded, variables: Work['variables'], library: Library, budget: Budget): string => {
+const textIn = (main: Loaded, variables: Template['variables'], library: Library, budget: Budget): string => {
   const run = newRun(budget, main);
   try {
     const globalScope = innerScope(undefined, new Map(globals));
@@ -86,7 +86,7 @@ export type Job = {
 };
 
 /** The variables are of JSON, with the marks of domain/engine/exactJson.ts. */
-export const newJob = ({ template, name, variables }: Work): Job => {
+export const newJob = ({ template, name, variables }: Template): Job => {
   const begun = process.cpuUsage();
   const library = newLibrary((text) => parse(text, known));
   let main: Loaded | undefined;
@@ -114,7 +114,7 @@ export const newJob = ({ template, name, variables }: Work): Job => {
 /** Renders a template at once. `stored` are the other templates that there are. */
 export const renderTemplate = (
   template: string,
-  variables: Work['variables'],
+  variables: Template['variables'],
   stored: ReadonlyMap<string, string> = new Map(),
 ): string => {
   const job = newJob({ template, variables });

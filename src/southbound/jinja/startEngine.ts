@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * Starts the engine as a separate process with a limited heap. `ready` resolves when the engine can render. A thread
+ * Starts the engine as a separate process with a limited heap. `ready` resolves when the engine can work. A thread
  * would not do, because a thread without memory can end the whole process. The engine gets neither the environment nor
  * the output of the service, and it cannot turn text into code.
  */
@@ -23,7 +23,7 @@ export const startEngine = (megabytes: number): { readonly engine: ChildProcess;
     serialization: 'advanced',
   });
   const ended = once(engine, 'exit').then(([code, signal]) => {
-    throw new Error(`The template engine ended while it started: ${code ?? signal}`);
+    throw new Error(`The engine ended while it started: ${code ?? signal}`);
   });
   return { engine, ready: Promise.race([once(engine, 'message'), ended]) };
 };

@@ -1,0 +1,139 @@
+import { availableParallelism } from 'node:os';
+import { defined } from '../../domain/engine/defined.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { fairScheduler } from '../fairScheduler.ts';
+import type { Evaluation, Renderer, Rendering } from '../port.ts';
+import { Busy } from '../semaphore.ts';
+import { limits as templateLimits } from './budget.ts';
+import { type Assignment, type EngineProcess, engineProcess } from './engineProcess.ts';
+import type { Texts } from './library.ts';
+import type { Outcome } from './protocol.ts';
+
+const mostMs = templateLimits.processorMs;
+// The interpreter itself ends a render whose time is over. These limits are for a render that stays within one step,
+// and for expressions.
+const limits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
+const places = Math.min(4, Math.max(2, availableParallelism()));
+const express = 2;
+const inLine = 50;
+const inAll = 250;
+
+const unrendered = (line: number, reason: string, template?: string): RequestError =>
+  new RequestError(
+    'unprocessable',
+    `The template does not render: line ${line}${template === undefined ? '' : ` of '${template}'`}: ${reason}`,
+    { faults: [{ message: reason, line, path: '/template', ...defined({ template }) }] },
+  );
+
+const unevaluated = (reason: string): RequestError =>
+  new RequestError('unprocessable', `The expression fails: ${reason}`);
+
+/** The function that finds the texts of templates that a render wants. */
+const supplier = (find: Rendering['find']): Assignment['supply'] => {
+  let left: number = templateLimits.size;
+  return async (names) => {
+    const found: Texts[number][] = [];
+    for (const name of names) {
+      const text = (await find(name)) ?? null;
+      left -= text?.length ?? 0;
+      if (left < 0) throw unrendered(1, `The templates that it uses have more than ${templateLimits.size} characters`);
+      found.push([name, text]);
+    }
+    return found;
+  };
+};
+
+const noTemplates: Assignment['supply'] = () => Promise.reject(new Error('An expression wants no templates'));
+
+/** The outcome of a work, or why an engine was cut off, as an outcome that has no line or template. */
+type Settled = Outcome | { readonly cut: string };
+
+/**
+ * Renders Jinja2 and evaluates JSONata in separate processes, which start when there is work for them. Accounts take
+ * fair turns. A work has a second of processor time and 64 MiB; a render has the interpreter's own budgets, too. An
+ * engine that passes its limits is killed, and so is an engine when no caller waits for its work any more. When too many
+ * works wait, `limited` is thrown.
+ */
+export const engines = (): Renderer => {
+  const idle: EngineProcess[] = Array.from({ length: places + express }, () => engineProcess(limits));
+  const all = [...idle];
+  const fairly = fairScheduler({ places, express, inLine, inAll });
+  const underWay = new Map<AbortController, Promise<unknown>>();
+  const shuttingDown = new RequestError('unavailable', 'The service is shutting down');
+  let closed = false;
+
+  const work = async (assignment: Assignment, signal: AbortSignal, used: (ms: number) => void): Promise<Settled> => {
+    const engine = idle.find((one) => one.running()) ?? idle[0];
+    if (!engine) throw new Error('There are more turns than engines');
+    idle.splice(idle.indexOf(engine), 1);
+    try {
+      const outcome = await engine.run(assignment, signal, used);
+      if (outcome === 'dropped') throw signal.reason;
+      if (outcome === 'late') return { cut: `takes longer than ${mostMs} ms` };
+      if (outcome === 'ended') return { cut: `needs more than ${limits.megabytes} MiB of memory` };
+      return outcome;
+    } finally {
+      idle.unshift(engine);
+    }
+  };
+
+  /** A work that ends when its signal says so, or the engines are closed. */
+  const begin = async (assignment: Assignment, { account, signal }: Evaluation): Promise<Settled> => {
+    signal.throwIfAborted();
+    if (closed) throw shuttingDown;
+    // AbortSignal.any would leak memory here, because its source lives as long as the process.
+    const aborting = new AbortController();
+    const abort = (): void => aborting.abort(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    const mine = fairly(account, aborting.signal, (used) => work(assignment, aborting.signal, used));
+    underWay.set(aborting, mine);
+    try {
+      return await mine;
+    } finally {
+      underWay.delete(aborting);
+      signal.removeEventListener('abort', abort);
+    }
+  };
+
+  const beginUnlessBusy = async (assignment: Assignment, who: Evaluation, what: string): Promise<Settled> => {
+    try {
+      return await begin(assignment, who);
+    } catch (error) {
+      if (error instanceof Busy)
+        throw new RequestError('limited', `Too many ${what} at once; try again`, { retryAfterSeconds: 5 });
+      throw error;
+    }
+  };
+
+  return {
+    render: async (template, variables, rendering) => {
+      const outcome = await beginUnlessBusy(
+        { work: { template, variables, ...defined({ name: rendering.name }) }, supply: supplier(rendering.find) },
+        rendering,
+        'templates to render',
+      );
+      if ('cut' in outcome) throw unrendered(1, `Rendering ${outcome.cut}`);
+      if ('line' in outcome) throw unrendered(outcome.line, outcome.reason, outcome.template);
+      if (!('text' in outcome)) throw new Error('The engine has evaluated a template');
+      return outcome.text;
+    },
+    evaluate: async (expression, input, evaluation) => {
+      const outcome = await beginUnlessBusy(
+        { work: { expression, input }, supply: noTemplates },
+        evaluation,
+        'expressions to evaluate',
+      );
+      if ('cut' in outcome) throw unevaluated(`It ${outcome.cut}`);
+      if ('reason' in outcome) throw unevaluated(outcome.reason);
+      if (!('json' in outcome)) throw new Error('The engine has rendered an expression');
+      return JSON.parse(outcome.json);
+    },
+    close: async () => {
+      closed = true;
+      const ending = [...underWay];
+      for (const [aborting] of ending) aborting.abort(shuttingDown);
+      await Promise.allSettled(ending.map(([, one]) => one));
+      await Promise.all(all.map((engine) => engine.close()));
+    },
+  };
+};
