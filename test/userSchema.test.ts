@@ -47,6 +47,14 @@ describe('schemas that users store', () => {
     assert.deepEqual(faultsOf(false, 1), [': is not allowed']);
   });
 
+  it('take patterns that are large together as one that is too large', () => {
+    const patterned = (count: number) => ({
+      properties: Object.fromEntries(times(count, (i) => [`m${i}`, { pattern: `a{900}${i}` }])),
+    });
+    assert.deepEqual(faultsOf(patterned(30), {}), []);
+    refused(patterned(40), /patterns are too large together/);
+  });
+
   it('find fault all the same where a reference goes into a union', () => {
     const schema = {
       properties: { a: { anyOf: [{ type: 'string' }, { type: 'null' }] }, b: { $ref: '#/properties/a/anyOf/0' } },

@@ -5,29 +5,37 @@ import { inRe2, type Syntax } from './ecmaPatterns.ts';
 const mostCharacters = 1000;
 const mostInAll = 8192;
 const mostInstructions = 2000;
+const mostInstructionsInAll = 32_768;
 
 /** A regular expression. A search in n characters takes at most n times `instructions` steps. */
 export type Pattern = { readonly expression: RE2JS; readonly instructions: number };
+
+/** `instructions`: of all patterns so far. Each takes about 100 bytes. */
+export type Patterns = { readonly get: (text: string) => Pattern; readonly instructions: () => number };
 
 /**
  * The regular expressions of one schema, for RE2. `get` throws `invalid` for a pattern that RE2 cannot match, and for
  * one that is too large.
  */
-export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): { readonly get: (text: string) => Pattern } => {
+export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): Patterns => {
   const known = new Map<string, Pattern>();
   let characters = 0;
+  let all = 0;
   const added = (text: string): Pattern => {
     characters += text.length;
     if (text.length > mostCharacters || characters > mostInAll)
       throw new RequestError('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
     const expression = compiled(text, syntax, flags);
     const instructions = expression.programSize();
+    all += instructions;
     if (instructions > mostInstructions) throw tooLarge(text);
+    if (all > mostInstructionsInAll)
+      throw new RequestError('invalid', 'The patterns are too large together: repetitions count as often as they say');
     const pattern = { expression, instructions };
     known.set(text, pattern);
     return pattern;
   };
-  return { get: (text) => known.get(text) ?? added(text) };
+  return { get: (text) => known.get(text) ?? added(text), instructions: () => all };
 };
 
 /**
