@@ -68,6 +68,7 @@ describe('the program', function () {
       'MAX_BODY_BYTES',
       'MAX_IMPORT_BYTES',
       'READ_WAIT_MS',
+      'TRIGGER_FILTERS',
       'SECRET_KEY',
       'TLS_CERT_FILE',
       'TLS_KEY_FILE',

@@ -113,3 +113,8 @@ export const requireSchema = (schema: object | boolean, { isSchema }: Dialect): 
   const [fault] = faultsOf(isSchema.errors ?? []);
   throw new RequestError('invalid', `The schema is not valid: ${fault?.path || 'it'} ${fault?.message}`);
 };
+
+const annotated: Dialect = { ...draft2020, values: draft2020.values.filter((keyword) => keyword !== 'format') };
+
+/** The dialect as its standard says: in 2020-12 `format` is an annotation, which checks nothing. */
+export const withItsFormats = (dialect: Dialect): Dialect => (dialect === draft2020 ? annotated : dialect);

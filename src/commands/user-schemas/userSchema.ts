@@ -4,11 +4,11 @@ import { LRUCache } from 'lru-cache';
 import { isObject } from '../../domain/engine/members.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { budgetOf, costMark, payFrom } from './budget.ts';
-import { dialectOf, requireSchema } from './dialects.ts';
+import { dialectOf, requireSchema, withItsFormats } from './dialects.ts';
 import { faultsOf, type SchemaFault } from './faults.ts';
 import { formats } from './formats.ts';
 import { compareAsJson } from './jsonKeywords.ts';
-import { linearPatterns, type Pattern } from './patterns.ts';
+import { linearPatterns, type Pattern, type Patterns } from './patterns.ts';
 import { type Parts, partsOf, rootPart } from './schemaParts.ts';
 import { placesIn } from './schemaPlaces.ts';
 import { addUnevaluated } from './unevaluated.ts';
@@ -35,14 +35,54 @@ const compiled = new LRUCache<string, UserSchema>({ max: 500 });
  * - A check takes a bounded number of steps. Beyond that the value does not fit, and the error says so.
  */
 export const compileUserSchema = (schema: unknown): UserSchema => {
+  const measured = measure(schema);
+  if (!measured.ok) return measured;
+  const { text } = measured;
+  const known =
+    compiled.get(text) ?? attempt(measured.schema, { formats: 'checked', details: 'kept', patterns: linearPatterns() });
+  compiled.set(text, known);
+  return known;
+};
+
+// Measured: what a compiled schema takes, and how it grows.
+const bytesAtLeast = 8 * 1024;
+const bytesPerCharacter = 50;
+const bytesPerInstruction = 100;
+
+/**
+ * Compiles the filter of a trigger; `bytes` is about what it takes of memory. It differs in two ways:
+ * - A schema that says it is of 2020-12 does not check formats: in that standard they are annotations.
+ * - It is small, and nothing is kept here (filters.ts).
+ */
+export const compileFilter = (schema: unknown): { readonly filter: UserSchema; readonly bytes: number } => {
+  const measured = measure(schema);
+  if (!measured.ok) return { filter: measured, bytes: bytesAtLeast };
+  const patterns = linearPatterns();
+  const filter = attempt(measured.schema, { formats: 'ofDialect', details: 'madeAnew', patterns });
+  const { length } = measured.text;
+  return {
+    filter,
+    bytes: bytesAtLeast + length * bytesPerCharacter + patterns.instructions() * bytesPerInstruction,
+  };
+};
+
+type Measured = { readonly ok: true; readonly schema: object | boolean; readonly text: string };
+
+const measure = (schema: unknown): Measured | Extract<UserSchema, { ok: false }> => {
   if (typeof schema !== 'boolean' && !isObject(schema))
     return { ok: false, reason: 'A schema is an object or a boolean' };
   if (!hasAtMost(mostLevels, schema)) return { ok: false, reason: `A schema may have ${mostLevels} levels` };
   const text = JSON.stringify(schema);
-  if (Buffer.byteLength(text) > mostBytes) return { ok: false, reason: `A schema may have ${mostBytes} bytes` };
-  const known = compiled.get(text) ?? attempt(schema);
-  compiled.set(text, known);
-  return known;
+  return Buffer.byteLength(text) > mostBytes
+    ? { ok: false, reason: `A schema may have ${mostBytes} bytes` }
+    : { ok: true, schema, text };
+};
+
+type Manner = {
+  readonly formats: 'checked' | 'ofDialect';
+  /** Whether the check that finds all faults is kept once it is made. It takes as much memory as the quick one. */
+  readonly details: 'kept' | 'madeAnew';
+  readonly patterns: Patterns;
 };
 
 /** Why the schema of a request cannot be compiled; empty if it can, or if the request has no schema. */
@@ -51,28 +91,28 @@ export const schemaFaultOf = (schema: unknown): { readonly schemaFault?: string 
   return compiled && !compiled.ok ? { schemaFault: compiled.reason } : {};
 };
 
-const attempt = (schema: object | boolean): UserSchema => {
+const attempt = (schema: object | boolean, manner: Manner): UserSchema => {
   try {
-    return { ok: true, matches: compile(schema) };
+    return { ok: true, matches: compile(schema, manner) };
   } catch (error) {
     if (error instanceof RequestError) return { ok: false, reason: error.message };
     throw error;
   }
 };
 
-const compile = (schema: object | boolean): ((value: unknown) => Match) => {
+const compile = (schema: object | boolean, { formats, details, patterns }: Manner): ((value: unknown) => Match) => {
   const dialect = dialectOf(typeof schema === 'object' && '$schema' in schema ? schema.$schema : undefined);
   requireSchema(schema, dialect);
-  const patterns = linearPatterns();
   const places = placesIn(schema, dialect, (text, path) => {
     refuseAt(path, () => patterns.get(text));
   });
-  const parts = partsOf(places, dialect, costMark);
+  const parts = partsOf(places, formats === 'checked' ? dialect : withItsFormats(dialect), costMark);
   const quick = checked(parts, patterns.get, mostSteps);
   let detailed: typeof quick | undefined;
   const explained = (value: unknown): readonly SchemaFault[] | undefined => {
-    detailed ??= explaining(parts, patterns.get) ?? quick;
-    return detailed(value);
+    const made = detailed ?? explaining(parts, patterns.get) ?? quick;
+    if (details === 'kept') detailed = made;
+    return made(value);
   };
 
   return (value) => {
@@ -135,6 +175,8 @@ const checked = (
     meta: false,
     logger: false,
     inlineRefs: false,
+    // So the compiled check refers to no compiler, which takes ten times its memory.
+    passContext: true,
     ownProperties: true,
     formats,
     code: { regExp, optimize: false },
