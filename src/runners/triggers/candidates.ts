@@ -72,7 +72,7 @@ export const candidates = (): Candidates => {
   const set = (id: string, { source, topic: name, schema }: Waiting): void => {
     remove(id);
     const topics = added(sources, source, () => new Map<string, Topic>());
-    const topic = added(topics, name, () => ({ all: new Set(), open: new Set(), pinned: new Map() }));
+    const topic = added(topics, name, (): Topic => ({ all: new Set(), open: new Set(), pinned: new Map() }));
     const { members, onlyObjects } = pinnedIn(schema);
     const pins = [...members]
       .filter(([, constants]) => constants.length <= mostConstants)
