@@ -22,6 +22,7 @@ type State = { readonly exists: boolean; readonly used: string };
 export const login = aggregate<State, LoginEvent>({
   area: 'authorization',
   category: 'login',
+  internal: true,
   initial: { exists: false, used: '' },
   evolve: {
     loggedIn: (_, { at }) => ({ exists: true, used: at }),

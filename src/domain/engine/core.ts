@@ -53,6 +53,8 @@ export type Aggregate<State = any, E extends Event = any> = {
   readonly evolve: Evolve<State, E>;
   /** For streams whose topics users choose: the effect of every event. `evolve` is then empty. */
   readonly published?: (state: State) => State;
+  /** Only the platform itself reads these streams: their events are in no list and in no stream of events. */
+  readonly internal?: true;
   /** The form of new ids; 24 hex digits by default. */
   readonly ids?: 'uuid';
   /** Whether the resource exists: it was created and not deleted. */

@@ -6,6 +6,7 @@ export type LockEvent = Event<'turnTaken', { readonly by: string; readonly revis
 export const lock = aggregate<{ readonly by?: string; readonly revision?: number }, LockEvent>({
   area: 'authorization',
   category: 'series',
+  internal: true,
   initial: {},
   evolve: { turnTaken: (_, turn) => turn },
   exists: ({ by }) => by !== undefined,

@@ -15,6 +15,7 @@ export type NameState = { readonly claim?: Claim; readonly bearers: readonly str
 export const nameClaims = aggregate<NameState, NameEvent>({
   area: 'authorization',
   category: 'name',
+  internal: true,
   initial: { bearers: [] },
   evolve: {
     nameClaimed: ({ bearers }, { owner, decidedBy }) => ({

@@ -11,6 +11,7 @@ type State = { readonly parked: boolean };
 export const parkedReaction = aggregate<State, ParkedReactionEvent>({
   area: 'operations-manager',
   category: 'parkedReaction',
+  internal: true,
   initial: { parked: false },
   evolve: { reactionParked: () => ({ parked: true }), reactionCompleted: () => ({ parked: false }) },
   exists: ({ parked }) => parked,
