@@ -4,6 +4,8 @@ import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
 import { authenticator } from './http/authentication/authenticate.ts';
 import { metrics } from './http/engine/metrics.ts';
+import { eventAccess } from './http/events/eventAccess.ts';
+import { eventStream } from './http/events/eventStream.ts';
 import { activeSettings, type Settings } from './http/profiles/settings.ts';
 import { misplacedEvents } from './misplaced.ts';
 import { serviceMonitor } from './monitor.ts';
@@ -46,6 +48,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const sessions = sessionsOf(node, out, warn);
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
+  const { log, model, settled } = node;
+  const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
+  const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
@@ -53,6 +58,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
+  node.subscribeToAll(streaming.stored);
 
   node.start();
   readModels.startSnapshots(node.run);
@@ -71,13 +77,17 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     logListens: served?.listens,
     failedLogins: auth.failedLogins,
   });
-  measured.show(health.measures);
+  measured.show({
+    ...health.measures,
+    event_stream_readers: { help: 'Readers of the stream of events', value: streaming.readers },
+  });
   const server = await serveHttp({
     config,
     node,
     auth,
     out,
     settings: settings.current,
+    eventStream: streaming,
     metrics: measured,
     health,
     logger,
@@ -89,7 +99,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     logUrl: served?.url,
     warmUp: server.warmUp,
     damaged: node.run.damaged,
-    stop: () => stopInOrder({ stopping, server, served, auth, settings, sessions, out, readModels, node }),
+    stop: () => stopInOrder({ stopping, streaming, server, served, auth, settings, sessions, out, readModels, node }),
   };
 };
 

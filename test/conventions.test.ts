@@ -6,7 +6,8 @@ import { publishedEvent } from '../src/domain/operations-manager/publishedEvents
 import { areas } from '../src/http/areas.ts';
 import type { AreaRoutes, Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
-import { forAdmins, forNobody, getRows, listOfEvents, streamsAbout } from '../src/http/events/eventAccess.ts';
+import { forAdmins, forNobody, listOfEvents, streamsAbout } from '../src/http/events/eventAccess.ts';
+import { getRows } from '../src/http/events/getRows.ts';
 import { projections } from '../src/projections/all.ts';
 import type { Collection } from '../src/projections/engine/define.ts';
 

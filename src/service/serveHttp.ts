@@ -8,6 +8,7 @@ import type { Metrics } from '../http/engine/metrics.ts';
 import { bearerOf } from '../http/engine/metricsToken.ts';
 import { listen } from '../http/engine/server.ts';
 import type { Service } from '../http/engine/service.ts';
+import type { EventStream } from '../http/events/eventStream.ts';
 import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
@@ -21,6 +22,7 @@ type Needs = {
   readonly out: WaysOut;
   readonly settings: () => Settings;
   readonly metrics: Metrics;
+  readonly eventStream: EventStream;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
   /** Aborted once the service shuts down: new requests are refused. */
@@ -54,7 +56,7 @@ export const serveHttp = async (needs: Needs) => {
 };
 
 /** The parts of the service that routes may use. */
-const serviceOf = ({ node, auth, out, metrics, health, stopping }: Needs): Service => ({
+const serviceOf = ({ node, auth, out, eventStream, metrics, health, stopping }: Needs): Service => ({
   handle: node.handle,
   model: node.model,
   tools: node.tools,
@@ -66,6 +68,7 @@ const serviceOf = ({ node, auth, out, metrics, health, stopping }: Needs): Servi
   collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   digest: node.digest,
   renderer: out.renderer,
+  eventStream,
   metrics: metrics.text,
   status: health.status,
   ready: async () => !stopping.aborted && (await health.ready()),

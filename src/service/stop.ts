@@ -1,4 +1,5 @@
 import type { Authenticator } from '../http/authentication/authenticate.ts';
+import type { EventStream } from '../http/events/eventStream.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
@@ -9,6 +10,7 @@ import type { WaysOut } from './waysOut.ts';
 /** The parts of a running service. */
 type Parts = {
   readonly stopping: AbortController;
+  readonly streaming: Pick<EventStream, 'stop'>;
   readonly server: { readonly stop: (ms: number) => Promise<void> };
   readonly served: ServedLog | undefined;
   readonly auth: Authenticator;
@@ -20,12 +22,13 @@ type Parts = {
 };
 
 /**
- * Ends a service in this order: new requests, answers in progress, sessions and reactions, ways out, projections,
+ * Ends a service in this order: new requests, streams of events, answers in progress, sessions and reactions, ways out, projections,
  * stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, auth, settings, sessions, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, out, readModels, node } = parts;
   stopping.abort();
+  streaming.stop();
   readModels.pauseSnapshots();
   await finishRequests(parts);
   await out.devices.close();

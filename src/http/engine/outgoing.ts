@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 /** An answer ready to be sent. `position` and `replayed` are set by changes. */
 export type Outgoing = {
   readonly status?: number | undefined;
@@ -7,4 +9,6 @@ export type Outgoing = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly position?: number | undefined;
   readonly replayed?: boolean | undefined;
+  /** Sends the body bit by bit, over an answer whose head is written. It ends the answer itself. */
+  readonly stream?: ((res: ServerResponse) => void) | undefined;
 };

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { TSchema } from 'typebox';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { CommandResult } from '../../commands/engine/handle.ts';
@@ -51,6 +52,8 @@ export type Answer = {
   /** Position of the last event that the request stored. */
   readonly position?: number;
   readonly replayed?: boolean;
+  /** Sends the body bit by bit, over an answer whose head is written. It ends the answer itself. */
+  readonly stream?: (res: ServerResponse) => void;
 };
 
 /** Puts the members of an envelope around a document's JSON text. */

@@ -14,7 +14,7 @@ export const send = (
   outgoing: Outgoing,
   headers: string[],
 ): number | Promise<number> => {
-  const { status = 200, body, type, etag, headers: own, position, replayed } = outgoing;
+  const { status = 200, body, type, etag, headers: own, position, replayed, stream } = outgoing;
   // The connection is closed, or an answer was sent already.
   if (res.headersSent || res.destroyed) return status;
   const encoding = encodingFor(outgoing, req.headers['accept-encoding']);
@@ -33,6 +33,12 @@ export const send = (
     return status;
   }
   headers.push('Content-Type', type ?? json);
+  if (stream) {
+    res.writeHead(status, headers);
+    if (req.method === 'HEAD') res.end();
+    else stream(res);
+    return status;
+  }
   if (encoding === undefined || body === undefined) return finish(res, status, body, headers);
   headers.push('Content-Encoding', encoding);
   return compressed(body, encoding).then((bytes) => finish(res, status, bytes, headers));

@@ -288,9 +288,9 @@ const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a
 const serveAction =
   (route: ActionRoute, service: Service): Serve =>
   async (call) => {
-    const { status, body, text, type, headers, position, replayed } = await route.run(call, service);
+    const { status, body, text, type, headers, position, replayed, stream } = await route.run(call, service);
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const ok = status === undefined || status === 200;
     const etag = ok && route.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
-    return { body: sent, status, type, headers, position, replayed, etag };
+    return { body: sent, status, type, headers, position, replayed, etag, stream };
   };

@@ -7,6 +7,7 @@ import type { Collection, Projection } from '../../projections/engine/define.ts'
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
 import type { Devices, Renderer } from '../../southbound/port.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
+import type { EventReading } from '../events/asked.ts';
 
 /** The parts of the running service that routes may use. Reads wait for everything that this node has acknowledged. */
 export type Service = {
@@ -33,6 +34,8 @@ export type Service = {
   readonly renderer: Renderer;
   /** Status of the node, as GET /health/status shows it. */
   readonly status: () => Promise<Record<string, unknown>>;
+  /** Tells readers of the events of the log. */
+  readonly eventStream: EventReading;
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
   /**
    * True if requests can be answered: the read models have caught up, nothing has stopped, and the log is served if it

@@ -1,11 +1,12 @@
 import type { AreaRoutes } from '../engine/route.ts';
 import { automationRoutes } from './automations.ts';
 import { eventRoutes } from './events.ts';
+import { eventStreamRoutes } from './eventStream.ts';
 import { jobRoutes } from './jobs.ts';
 import { triggerRoutes } from './triggers.ts';
 
 export const operationsManagerRoutes: AreaRoutes = {
   area: 'operations-manager',
   prefix: '/operations-manager',
-  routes: [...automationRoutes, ...eventRoutes, ...jobRoutes, ...triggerRoutes],
+  routes: [...automationRoutes, ...eventRoutes, ...eventStreamRoutes, ...jobRoutes, ...triggerRoutes],
 };

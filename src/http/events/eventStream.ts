@@ -1,0 +1,125 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventStore, StoredEvent } from '../../store/port.ts';
+import type { EventReading, Wanted } from './asked.ts';
+import { catchingUp } from './catchingUp.ts';
+import type { Limits } from './connection.ts';
+import type { EventAccess } from './eventAccess.ts';
+import { type Reader, readersOf } from './readers.ts';
+import { telling } from './telling.ts';
+import { eventWindow, type Size } from './window.ts';
+
+type Bounds = {
+  /** How often a comment keeps a connection, in milliseconds. */
+  readonly commentMs: number;
+  /** How far a live reader may be behind. */
+  readonly behind: Limits;
+  /** How many of the newest events are kept in memory. */
+  readonly window: Size;
+  /** How many characters of data may wait to be told. With more, live readers go back to reading the log. */
+  readonly mostArrived: number;
+  /** How many readers read the log at once. */
+  readonly readersOfLog: number;
+};
+
+const usual: Bounds = {
+  commentMs: 15_000,
+  behind: { bytes: 1024 * 1024, ms: 10_000 },
+  window: { events: 4000, characters: 4 * 1024 * 1024 },
+  mostArrived: 8 * 1024 * 1024,
+  readersOfLog: 8,
+};
+
+type Needs = {
+  readonly access: EventAccess;
+  readonly log: Pick<EventStore, 'head' | 'readAll'>;
+  /** The position after which `stored` is called with each event. */
+  readonly after: number;
+  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly bounds?: Partial<Bounds>;
+};
+
+// Readers are told for a quarter of the time at most. Who is told more seldom gets more at once, which costs less.
+const restFactor = 3;
+const longestRestMs = 100;
+
+/**
+ * Tells readers of events (docs/subscribing.md), all from one follower of the log. A reader first catches up
+ * (catchingUp.ts). Then it is live: it is told of the events as they arrive (telling.ts).
+ */
+export const eventStream = ({ access, log, after, warn, bounds }: Needs) => {
+  const { commentMs, behind, window: size, mostArrived, readersOfLog } = { ...usual, ...bounds };
+  const readers = readersOf({ viewerOf: access.viewerOf, commentMs, behind });
+  const window = eventWindow(size, after);
+  const bring = catchingUp({ access, log, window, readers, atOnce: readersOfLog, warn });
+  let stopped = false;
+  const tell = telling({ access, window, readers, stopped: () => stopped });
+  let arrived: StoredEvent[] = [];
+  let arrivedCharacters = 0;
+  let isTelling = false;
+
+  const takeArrived = (): readonly StoredEvent[] => {
+    const taken = arrived;
+    arrived = [];
+    arrivedCharacters = 0;
+    return taken;
+  };
+
+  const tellAll = async (): Promise<void> => {
+    while (arrived.length > 0 && !stopped) {
+      const rest = Math.min(longestRestMs, restFactor * (await tell(takeArrived())));
+      if (rest >= 2) await pause(rest, undefined, { ref: false });
+    }
+  };
+
+  /** All live readers go back to reading the log. */
+  const bringAll = (): void => {
+    const behindNow: readonly Reader[] = [...readers.live];
+    readers.live.clear();
+    for (const reader of behindNow) void bring(reader);
+  };
+
+  const startTelling = (): void => {
+    if (isTelling || stopped) return;
+    isTelling = true;
+    tellAll()
+      .catch((error: unknown) => {
+        warn('Telling of events failed; readers go back to reading the log', { error });
+        bringAll();
+      })
+      .finally(() => {
+        isTelling = false;
+        if (arrived.length > 0) startTelling();
+      });
+  };
+
+  return {
+    /** Call once with each event of the log, in order. */
+    stored: (event: StoredEvent): void => {
+      arrived.push(event);
+      arrivedCharacters += event.data.length;
+      if (readers.count() > 0 && arrivedCharacters <= mostArrived) startTelling();
+      else {
+        // Nobody listens, or it is too much to be kept in memory. Whoever wants these events reads the log.
+        takeArrived();
+        window.restart(event.position);
+        bringAll();
+      }
+    },
+    /** Position of the newest event in the log. */
+    head: log.head,
+    open: (res: ServerResponse, account: string, wanted: Wanted, from: number): void => {
+      const reader = readers.add(res, account, wanted, from);
+      if (reader) void bring(reader);
+    },
+    /** How many readers there are. */
+    readers: readers.count,
+    /** Ends all streams. */
+    stop: (): void => {
+      stopped = true;
+      readers.stop();
+    },
+  } satisfies EventReading & Record<string, unknown>;
+};
+
+export type EventStream = ReturnType<typeof eventStream>;

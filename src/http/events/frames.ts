@@ -1,0 +1,51 @@
+import { exactText } from '../../domain/engine/exactJson.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { decode, type Recorded } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import type { Resource } from './asked.ts';
+
+/** Why a stream of events ends. */
+export type Reason = 'slow' | 'rights' | 'stopping';
+
+const recordedIn = (event: StoredEvent): Recorded | undefined => {
+  try {
+    return decode(event);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * An event as a frame of `text/event-stream`, with its secrets masked. Undefined if it cannot be read, or if it lacks
+ * what the platform always writes: then somebody else wrote it.
+ */
+export const frameOf = (stored: StoredEvent, resource: Resource): Buffer | undefined => {
+  const event = recordedIn(stored);
+  if (typeof event?.metadata.at !== 'string' || typeof event.metadata.actor !== 'object') return undefined;
+  const { id, position, revision, source, topic, metadata, data } = event;
+  const { at, actor, $correlationId, $causationId } = metadata;
+  const shown = {
+    id,
+    position,
+    source,
+    topic,
+    at,
+    actor,
+    resource,
+    revision,
+    correlation: $correlationId,
+    causation: $causationId,
+    data: maskSecrets(data),
+  };
+  return Buffer.from(`id: ${position}\nevent: ${oneLine(stored.type)}\ndata: ${exactText(shown)}\n\n`);
+};
+
+/** A published event may have any source. A line break in it must not begin a new line of the frame. */
+const oneLine = (text: string): string => text.replace(/[\r\n]+/g, ' ');
+
+/** The last frame of a stream: why it ends, and the position of the last event that was sent. */
+export const droppedFrame = (reason: Reason, position: number): Buffer =>
+  Buffer.from(`event: dropped\ndata: ${JSON.stringify({ reason, position })}\n\n`);
+
+/** A comment. It says up to which position there is nothing more to send, so that a reader can go on from there. */
+export const commentFrame = (position: number): Buffer => Buffer.from(`: ${position}\n\n`);

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { people } from './people.ts';
+import { startService, type TestService } from './service.ts';
+import { openStream, type Stream } from './sse.ts';
+import { until } from './until.ts';
+
+describe('the stream of events', () => {
+  let service: TestService;
+  const open: Stream[] = [];
+  before(async () => {
+    service = await startService();
+    await people(service);
+  });
+  afterEach(() => {
+    for (const stream of open.splice(0)) stream.close();
+  });
+  after(() => service.stop());
+
+  const stream = async (query = '', options: Parameters<typeof openStream>[2] = {}): Promise<Stream> => {
+    const opened = await openStream(service.url, query, options);
+    open.push(opened);
+    return opened;
+  };
+  const group = async (name: string) => (await service.ask('POST', '/authorization/groups', { name })).body.data._id;
+  const topics = ({ frames }: Stream) => frames.map(({ event }) => event);
+  const lastPosition = async () => {
+    const { headers } = await service.ask('POST', '/authorization/groups', { name: `g${Math.random()}` });
+    return Number(headers.get('x-event-position'));
+  };
+
+  it('tells what happens from now on, each event in one frame', async () => {
+    const { frames, headers, status } = await stream();
+    const id = await group('first');
+    await until(() => frames.length > 0);
+    const [{ data, ...frame } = {}] = frames;
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'text/event-stream; charset=utf-8');
+    assert.deepEqual([headers['content-encoding'], headers['content-length']], [undefined, undefined]);
+    assert.deepEqual(frame, { id: String(data.position), event: '@platform/authorization:groupCreated' });
+    assert.match(data.id, /^[0-9a-f-]{36}$/);
+    assert.match(data.at, /^\d{4}-.*Z$/);
+    assert.deepEqual(data.resource, { kind: 'group', id });
+    assert.deepEqual(
+      [data.source, data.topic, data.revision, data.actor.username, data.data.name],
+      ['@platform/authorization', 'groupCreated', 0, 'admin', 'first'],
+    );
+    assert.equal(data.correlation, data.causation);
+    assert.deepEqual(Object.keys(data).sort(), [
+      ...['actor', 'at', 'causation', 'correlation', 'data', 'id'],
+      ...['position', 'resource', 'revision', 'source', 'topic'],
+    ]);
+  });
+
+  it('begins at the start, or after a position; the header wins', async () => {
+    await group('second');
+    const whole = await stream('?from=start');
+    await until(() => topics(whole).filter((topic) => topic?.endsWith(':groupCreated')).length > 4);
+    const positions = whole.frames.map(({ id }) => Number(id));
+    assert.deepEqual(
+      positions,
+      [...positions].sort((a, b) => a - b),
+    );
+    assert.ok(topics(whole).includes('@platform/authorization:accountCreated'));
+    const third = positions[2]!;
+    for (const asked of [
+      stream(`?from=${third}`),
+      stream('?from=now', { headers: { 'Last-Event-ID': String(third) } }),
+    ]) {
+      const after = await asked;
+      await until(() => after.frames.length >= positions.length - 3);
+      assert.deepEqual(after.frames, whole.frames.slice(3, 3 + after.frames.length));
+    }
+  });
+
+  it('refuses other places to begin, and unknown or repeated filters', async () => {
+    const at = await lastPosition();
+    for (const [query, path] of [
+      [`?from=${at + 1}`, 'from'],
+      ['?from=-1', 'from'],
+      ['?from=1.5', 'from'],
+      ['?from=yesterday', 'from'],
+      ['?source=a&source=b', 'source'],
+      ['?topics=a', 'topics'],
+    ] as const) {
+      const { status, body } = await service.ask('GET', `/operations-manager/events/stream${query}`);
+      assert.deepEqual([status, body.metadata.errors[0].path], [400, path], query);
+    }
+    for (const header of [String(at + 1), 'x']) {
+      const { status, body } = await service.ask('GET', '/operations-manager/events/stream', undefined, {
+        'Last-Event-ID': header,
+      });
+      assert.deepEqual([status, body.metadata.errors[0].path], [400, 'Last-Event-ID']);
+    }
+    assert.equal((await stream(`?from=${at}`)).status, 200);
+  });
+
+  it('gives only what is asked for, exactly', async () => {
+    const id = await group('third');
+    const last = ({ frames }: Stream) => frames.some(({ data }) => data.data?.name === 'third');
+    const bySource = await stream('?from=start&source=%40platform%2Fauthorization');
+    const byTopic = await stream('?from=start&topic=groupCreated');
+    const byBoth = await stream('?from=start&source=%40platform%2Fauthorization&topic=groupCreated');
+    const byKind = await stream('?from=start&resource=group');
+    for (const each of [bySource, byTopic, byBoth, byKind]) await until(() => last(each));
+    assert.ok(bySource.frames.every(({ data }) => data.source === '@platform/authorization'));
+    assert.ok(bySource.frames.some(({ data }) => data.topic === 'accountCreated'));
+    for (const each of [byTopic, byBoth, byKind])
+      assert.deepEqual(new Set(topics(each)), new Set(['@platform/authorization:groupCreated']));
+    assert.deepEqual(byTopic.frames, byKind.frames);
+    const one = await stream(`?from=start&resource=group/${id}`);
+    const prefixes = await stream('?from=start&topic=group&source=%40platform');
+    await service.ask('PATCH', `/authorization/groups/${id}`, { description: 'changed' });
+    await until(() => one.frames.length === 2);
+    assert.deepEqual(
+      topics(one),
+      ['groupCreated', 'groupUpdated'].map((topic) => `@platform/authorization:${topic}`),
+    );
+    assert.deepEqual(prefixes.frames, []);
+  });
+
+  it('masks secrets', async () => {
+    const each = await stream('?from=start&topic=accountCreated');
+    await until(() => each.frames.length > 0);
+    assert.ok(each.frames.every(({ data }) => data.data.password === '********'));
+  });
+
+  it('answers HEAD without a stream, and who may not read with 403', async () => {
+    const head = await stream('', { method: 'HEAD' });
+    assert.equal(head.status, 200);
+    await until(head.ended);
+    const login = { user: 'outsider', password: 'a long enough password' };
+    assert.equal((await stream('', { login })).status, 403);
+  });
+
+  it('is not compressed, whatever the reader takes', async () => {
+    const { headers, frames } = await stream('?from=start', { headers: { 'Accept-Encoding': 'br, gzip' } });
+    assert.equal(headers['content-encoding'], undefined);
+    await until(() => frames.length > 0);
+  });
+
+  it('shows its readers in the metrics', async () => {
+    const readers = async () =>
+      /^automation_platform_event_stream_readers (\d+)$/m.exec((await service.ask('GET', '/metrics')).text)?.[1];
+    await until(async () => (await readers()) === '0');
+    await stream();
+    assert.equal(await readers(), '1');
+  });
+
+  it('ends when the account loses its rights, and only then', async () => {
+    const { body } = await service.ask('GET', '/authorization/accounts/reader');
+    const login = { user: 'reader', password: 'a long enough password' };
+    const reading = await stream('', { login });
+    await group('fourth');
+    await until(() => reading.frames.length === 1);
+    await service.ask('PATCH', '/authorization/accounts/reader', { memberOf: [] });
+    await until(reading.ended);
+    const { event, data } = reading.frames.at(-1)!;
+    assert.equal(event, 'dropped');
+    assert.deepEqual(data, { reason: 'rights', position: Number(reading.frames.at(-2)!.id) });
+    assert.ok(body);
+  });
+
+  it('says that it ends when the service stops', async () => {
+    const other = await startService();
+    const reading = await openStream(other.url, '?from=start');
+    await until(() => reading.frames.length > 3);
+    await other.stop();
+    await until(reading.ended);
+    const { event, data } = reading.frames.at(-1)!;
+    assert.equal(event, 'dropped');
+    assert.deepEqual(data, { reason: 'stopping', position: Number(reading.frames.at(-2)!.id) });
+  });
+});
