@@ -12,6 +12,7 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { openRuns } from './service/runs.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
@@ -46,6 +47,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
+  const runs = openRuns(node, out, warn);
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
   const { log, model, settled } = node;
@@ -86,6 +88,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     node,
     auth,
     out,
+    runs,
     settings: settings.current,
     eventStream: streaming,
     metrics: measured,
@@ -99,7 +102,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     logUrl: served?.url,
     warmUp: server.warmUp,
     damaged: node.run.damaged,
-    stop: () => stopInOrder({ stopping, streaming, server, served, auth, settings, sessions, out, readModels, node }),
+    stop: () =>
+      stopInOrder({ stopping, streaming, server, served, auth, settings, sessions, runs, out, readModels, node }),
   };
 };
 

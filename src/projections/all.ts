@@ -29,6 +29,7 @@ import { analyticTemplates } from './mop/analyticTemplates.ts';
 import { commandTemplates } from './mop/commandTemplates.ts';
 import { automations } from './operations-manager/automations.ts';
 import { jobs } from './operations-manager/jobs.ts';
+import { triggerRuns } from './operations-manager/triggerRuns.ts';
 import { triggers } from './operations-manager/triggers.ts';
 import { watchings } from './operations-manager/watchings.ts';
 import { prebuilts } from './prebuilts/prebuilts.ts';
@@ -72,6 +73,7 @@ export const projections: readonly Projection[] = [
   sessionMessages,
   templates,
   trees,
+  triggerRuns,
   triggers,
   watchings,
 ];

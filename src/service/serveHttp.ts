@@ -13,6 +13,7 @@ import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { blaming } from '../startFaults.ts';
+import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
 type Needs = {
@@ -20,6 +21,7 @@ type Needs = {
   readonly node: Node;
   readonly auth: Authenticator;
   readonly out: WaysOut;
+  readonly runs: Runs;
   readonly settings: () => Settings;
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
@@ -56,7 +58,7 @@ export const serveHttp = async (needs: Needs) => {
 };
 
 /** The parts of the service that routes may use. */
-const serviceOf = ({ node, auth, out, eventStream, metrics, health, stopping }: Needs): Service => ({
+const serviceOf = ({ node, auth, out, runs, eventStream, metrics, health, stopping }: Needs): Service => ({
   handle: node.handle,
   model: node.model,
   tools: node.tools,
@@ -68,6 +70,7 @@ const serviceOf = ({ node, auth, out, eventStream, metrics, health, stopping }: 
   collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   digest: node.digest,
   renderer: out.renderer,
+  runs,
   eventStream,
   metrics: metrics.text,
   status: health.status,

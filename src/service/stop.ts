@@ -5,6 +5,7 @@ import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { ReadModels } from './readModels.ts';
+import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
 /** The parts of a running service. */
@@ -16,17 +17,18 @@ type Parts = {
   readonly auth: Authenticator;
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
+  readonly runs: Runs;
   readonly out: WaysOut;
   readonly readModels: ReadModels;
   readonly node: Node;
 };
 
 /**
- * Ends a service in this order: new requests, streams of events, answers in progress, sessions and reactions, ways out, projections,
- * stores. Each part may use the parts after it.
+ * Ends a service in this order: new requests, streams of events, answers in progress, sessions and reactions, notes of
+ * runs, ways out, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, runs, out, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   readModels.pauseSnapshots();
@@ -35,6 +37,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   auth.stop();
   // The end of a session may cause reactions, so sessions and reactions stop together: neither waits for the other.
   await Promise.all([sessions.stop(), node.stopReactions()]);
+  await runs.stop();
   settings.stop();
   await out.renderer.close();
   await readModels.stopSnapshots();

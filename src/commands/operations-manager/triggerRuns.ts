@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { type Actor, platform } from '../../domain/engine/core.ts';
+import { isObject } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
@@ -13,7 +14,6 @@ import {
   type Incoming,
   missingIn,
   openInSecrets,
-  sealedIn,
   showSealed,
   transformationOf,
   variablesOf,
@@ -75,8 +75,8 @@ const startJobOfTrigger = commandsOf(job)({
   decide: startTriggered,
 });
 
-const refused = (reason: RefusalReason, code: RequestError['code'], message: string, path?: string): RunRefused =>
-  new RunRefused(reason, new RequestError(code, message, path === undefined ? {} : { path }));
+const refused = (reason: RefusalReason, code: RequestError['code'], message: string): RunRefused =>
+  new RunRefused(reason, new RequestError(code, message));
 
 /** Throws `invalid` with the paths of all faults. */
 const refuseUnfit = (what: string, faults: readonly (Fault & { readonly path: string })[]): void => {
@@ -84,9 +84,8 @@ const refuseUnfit = (what: string, faults: readonly (Fault & { readonly path: st
   if (first) throw new RequestError('invalid', `${what}: ${first.path} ${first.message}`, { faults });
 };
 
-/** Throws `invalid` for a body that does not fit the trigger's schema, or that has something sealed. */
+/** Throws `invalid` for a body that does not fit the trigger's schema. */
 const refuseBody = (body: unknown, content: TriggerContent): void => {
-  refuseSealed(body, '');
   const schema = 'schema' in content ? content.schema : null;
   if (schema === null) return;
   const compiled = compileUserSchema(schema);
@@ -96,26 +95,19 @@ const refuseBody = (body: unknown, content: TriggerContent): void => {
   if (!match.valid) refuseUnfit('The body does not fit the schema', match.errors);
 };
 
-const refuseSealed = (value: unknown, path: string): void => {
-  const [at] = sealedIn(value, path);
-  if (at !== undefined) throw new RequestError('invalid', 'Only the service itself seals secrets', { path: at });
-};
-
 type Formed = Extract<TriggerContent, { readonly formId: unknown }>;
 
 /** The form data of a run with sealed secrets. Throws `RunRefused` if it does not fit the trigger's form. */
 const formDataOf = async (content: Formed, given: unknown, tools: Tools): Promise<unknown> => {
-  refuseSealed(given, '/formData');
   const formData = given == null ? (content.formData ?? {}) : sealedData({ formData: given }, content, tools);
   const { formId, formSchemaHash = null } = content;
   const form = formId === null ? undefined : await formNamed(formId, maskSecrets(formData), tools);
-  if (form === null) throw refused('form', 'conflict', `The form ${JSON.stringify(formId)} is gone`, '/formId');
+  if (form === null) throw refused('form', 'conflict', `The form ${JSON.stringify(formId)} is gone`);
   if (form && formSchemaHash !== null && form.schemaHash !== formSchemaHash)
     throw refused(
       'form',
       'conflict',
-      `The form ${JSON.stringify(form.name ?? formId)} has changed since the trigger was saved; save its form data again`,
-      '/formSchemaHash',
+      `The form ${JSON.stringify(form.name ?? formId)} has changed since the trigger was saved: save its form data again`,
     );
   const faults = form?.faults.map((fault) => ({ ...fault, path: `/formData${fault.path}` })) ?? [];
   const [first] = faults;
@@ -126,7 +118,12 @@ const formDataOf = async (content: Formed, given: unknown, tools: Tools): Promis
     );
   const [missing] = missingIn(formData, '/formData');
   if (missing !== undefined)
-    throw refused('form', 'conflict', `The secret at ${missing} was not imported: save it first`, missing);
+    throw new RunRefused(
+      'form',
+      new RequestError('conflict', `The form data has no secret at ${missing}, only its mask: save the secret first`, {
+        path: missing,
+      }),
+    );
   return formData;
 };
 
@@ -157,13 +154,14 @@ export const triggerRuns = ({ handle, tools, transform }: Needs) => {
   const transformed = async (content: TriggerContent, variables: Variables, asking: Asking): Promise<Variables> => {
     const transformation = transformationOf(content);
     if (transformation.kind === 'none') return variables;
-    if (transformation.kind === 'refused')
-      throw refused('transformation', 'unprocessable', transformation.reason, '/jst');
+    if (transformation.kind === 'refused') throw refused('transformation', 'unprocessable', transformation.reason);
     const word = randomBytes(12).toString('hex');
     const { open, hidden } = hideSealed(variables, word);
     try {
       const result = await transform(transformation.expression, open, asking);
-      return sealedVariables(showSealed(result, word, hidden) as Variables, tools);
+      const shown = showSealed(result, word, hidden);
+      if (!isObject(shown)) throw new RequestError('unprocessable', 'The result of the transformation is no object');
+      return sealedVariables(shown, tools);
     } catch (error) {
       if (!(error instanceof RequestError && error.code === 'unprocessable')) throw error;
       throw new RunRefused('transformation', error);
@@ -194,20 +192,26 @@ export const triggerRuns = ({ handle, tools, transform }: Needs) => {
     return actor;
   };
 
+  /** The job of a run that was carried out before; undefined if it was not. */
+  const again = async ({ jobId, actor, about }: Pick<Run, 'jobId' | 'actor' | 'about'>) => {
+    if (jobId === undefined || !job.exists(await tools.state(job, jobId))) return undefined;
+    const who = typeof actor === 'object' ? actor : platform;
+    return handle(startJobOfTrigger, { ...about, id: jobId, input: {}, actor: who });
+  };
+
   const start = async (run: Run): Promise<CommandResult> => {
     const { trigger, automation, actor, event, instant = null, depth, about } = run;
     const id = run.jobId ?? randomBytes(12).toString('hex');
-    const begin = (actor: Actor, input: unknown) => handle(startJobOfTrigger, { ...about, id, input, actor });
-    // A run that was carried out before is not judged again.
-    if (run.jobId !== undefined && job.exists(await tools.state(job, id)))
-      return begin(typeof actor === 'object' ? actor : platform, {});
+    // It is not judged again.
+    const before = await again(run);
+    if (before) return before;
     if (!trigger.content.enabled) throw refused('disabled', 'conflict', 'The trigger is disabled');
     const account = typeof actor === 'object' ? actor.id : trigger.id;
     const { signal = new AbortController().signal } = run;
     const made = await variables(run, { account, signal });
     const who = await refuseByNow(run, typeof actor === 'function' ? await actor() : actor);
     const { name, componentType: type, componentName } = automation.content;
-    return begin(who, {
+    const input: TriggeredStart = {
       automation: { id: automation.id, name, component: { type, name: componentName ?? name } },
       variables: made,
       trigger: trigger.id,
@@ -216,7 +220,8 @@ export const triggerRuns = ({ handle, tools, transform }: Needs) => {
       depth,
       // Who starts a run watches it. What runs by itself is watched by nobody.
       watchers: event || run.instant !== undefined ? [] : [who.id],
-    } satisfies TriggeredStart);
+    };
+    return handle(startJobOfTrigger, { ...about, id, input, actor: who });
   };
 
   return {
@@ -228,6 +233,7 @@ export const triggerRuns = ({ handle, tools, transform }: Needs) => {
         throw error;
       }
     },
+    again,
     /** The variables that a job would get. Throws as a run does, and `RunRefused`. */
     variables,
   };

@@ -39,13 +39,9 @@ export const triggerRuns = aggregate<RunsState, RunsEvent>({
   exists: ({ ran }) => ran,
 });
 
-/** What has happened since the last note. */
-export type Gathered = { readonly ran?: TriggerRan; readonly refused: readonly RunsRefused[] };
-
 /** After a crash, an event may be refused again. If it was the last of its reason, it is not counted again. */
-export const noteRuns = ({ refused: before }: RunsState, { ran, refused }: Gathered): readonly RunsEvent[] => [
-  ...(ran ? [{ topic: 'triggerRan', data: ran } as const] : []),
-  ...refused
-    .filter(({ reason, event, count }) => count > 1 || event === undefined || before[reason] !== event)
-    .map((data) => ({ topic: 'runsRefused', data }) as const),
-];
+export const noteRuns = ({ refused }: RunsState, event: RunsEvent): readonly RunsEvent[] => {
+  if (event.topic === 'triggerRan') return [event];
+  const { reason, count, event: last } = event.data;
+  return count === 1 && last !== undefined && refused[reason] === last ? [] : [event];
+};

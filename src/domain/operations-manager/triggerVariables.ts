@@ -1,3 +1,5 @@
+import { mark } from '../engine/exactJson.ts';
+import { sameMark } from '../engine/importedDocuments.ts';
 import { isObject, type Members } from '../engine/members.ts';
 import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -99,6 +101,9 @@ export const showSealed = (value: unknown, word: string, hidden: readonly Sealed
     if (typeof value === 'string' && value.includes(word)) throw lost(path);
     return value;
   }
+  const reserved = reservedNames.find((name) => Object.hasOwn(value, name));
+  if (reserved !== undefined)
+    throw new RequestError('unprocessable', `Only the service itself makes members named ${reserved}`, { path });
   if (Object.hasOwn(value, word)) {
     const secret = hidden[value[word] as number];
     if (secret && Object.keys(value).length === 1) return secret;
@@ -109,6 +114,9 @@ export const showSealed = (value: unknown, word: string, hidden: readonly Sealed
     return showSealed(member, word, hidden, path + step(name));
   });
 };
+
+/** Members by which the service knows its own values. */
+const reservedNames = ['$sealed', mark, sameMark];
 
 const lost = (path: string): RequestError =>
   new RequestError('unprocessable', 'A secret can be moved, but it cannot be a part of a text or of another object', {
@@ -126,14 +134,6 @@ export const openInSecrets = (value: unknown, unseal: (sealed: Sealed) => string
     const opens = isSecretName(name) && typeof member === 'object' && !isSealed(member);
     return opens ? openSecrets(member, unseal) : openInSecrets(member, unseal);
   });
-};
-
-/** The places of what looks like a sealed secret, as JSON pointers. Only the service itself seals. */
-export const sealedIn = (value: unknown, path = ''): readonly string[] => {
-  if (Array.isArray(value)) return value.flatMap((item, i) => sealedIn(item, `${path}/${i}`));
-  if (!isObject(value)) return [];
-  if (Object.hasOwn(value, '$sealed')) return [path];
-  return Object.entries(value).flatMap(([name, member]) => sealedIn(member, path + step(name)));
 };
 
 /** The places of the secrets that an import has left out, as JSON pointers. */

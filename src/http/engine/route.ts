@@ -49,6 +49,8 @@ export type Answer = {
   readonly text?: string | Buffer;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Answers of GET have one by themselves. */
+  readonly etag?: string;
   /** Position of the last event that the request stored. */
   readonly position?: number;
   readonly replayed?: boolean;

@@ -41,7 +41,7 @@ const taggedOnce = (sent: string | Buffer): string => {
 /**
  * `"<revision>"` if the body comes from one stream alone, else `"<revision>-<first 8 hex digits of the body's hash>"`.
  */
-const etagOf = (revision: number, joined: string | undefined): string =>
+export const etagOf = (revision: number, joined: string | undefined): string =>
   joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`;
 
 const joining = async (join: AnyJoin | undefined, text: string, service: Service, call: Call): Promise<string> =>
@@ -288,9 +288,19 @@ const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a
 const serveAction =
   (route: ActionRoute, service: Service): Serve =>
   async (call) => {
-    const { status, body, text, type, headers, position, replayed, stream } = await route.run(call, service);
+    const {
+      status,
+      body,
+      text,
+      type,
+      headers,
+      position,
+      replayed,
+      etag: given,
+      stream,
+    } = await route.run(call, service);
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const ok = status === undefined || status === 200;
-    const etag = ok && route.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
-    return { body: sent, status, type, headers, position, replayed, etag, stream };
+    const own = ok && route.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
+    return { body: sent, status, type, headers, position, replayed, etag: given ?? own, stream };
   };

@@ -2,6 +2,8 @@ import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
+import type { RunNotes } from '../../commands/operations-manager/runNotes.ts';
+import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
@@ -32,6 +34,8 @@ export type Service = {
   readonly digest: (text: string) => string;
   /** The template engine. */
   readonly renderer: Renderer;
+  /** Starts the jobs of triggers, and notes that it did. */
+  readonly runs: TriggerRuns & Pick<RunNotes, 'ran'>;
   /** Status of the node, as GET /health/status shows it. */
   readonly status: () => Promise<Record<string, unknown>>;
   /** Tells readers of the events of the log. */

@@ -20,7 +20,7 @@ import { watchersOf } from './watchers.ts';
 const byId = ({ id = '' }: Params): string => id;
 
 /** Shows usernames in the place of ids, and secrets masked. Watchers whose accounts were deleted are left out. */
-const shown = async (doc: JobDoc, { model }: Pick<Service, 'model'>) => {
+export const shown = async (doc: JobDoc, { model }: Pick<Service, 'model'>) => {
   const watchers = await watchersOf(model, doc._id, doc.watchers);
   const names = await usernames(model, [doc.created_by, ...watchers]);
   return {

@@ -3,10 +3,18 @@ import { automationRoutes } from './automations.ts';
 import { eventRoutes } from './events.ts';
 import { eventStreamRoutes } from './eventStream.ts';
 import { jobRoutes } from './jobs.ts';
+import { triggerRunRoutes } from './triggerRuns.ts';
 import { triggerRoutes } from './triggers.ts';
 
 export const operationsManagerRoutes: AreaRoutes = {
   area: 'operations-manager',
   prefix: '/operations-manager',
-  routes: [...automationRoutes, ...eventRoutes, ...eventStreamRoutes, ...jobRoutes, ...triggerRoutes],
+  routes: [
+    ...automationRoutes,
+    ...eventRoutes,
+    ...eventStreamRoutes,
+    ...jobRoutes,
+    ...triggerRunRoutes,
+    ...triggerRoutes,
+  ],
 };

@@ -7,14 +7,23 @@ import {
 } from '../../commands/operations-manager/triggers.ts';
 import { importedTriggerSchema, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
 import { triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
-import { triggers } from '../../projections/operations-manager/triggers.ts';
+import { documentOf } from '../../projections/engine/documents.ts';
+import { triggerRuns } from '../../projections/operations-manager/triggerRuns.ts';
+import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
+import type { Service } from '../engine/service.ts';
 
 const path = '/triggers/:id';
+
+/** A trigger with the time of its last run. */
+const shown = async (doc: TriggerDoc, { model }: Pick<Service, 'model'>): Promise<TriggerDoc> => {
+  const runs = await documentOf(model, triggerRuns, doc._id);
+  return runs ? { ...doc, lastExecuted: runs.lastExecuted } : doc;
+};
 
 const importTriggers = importRoute({
   name: 'importTriggers',
@@ -36,7 +45,7 @@ const importTriggers = importRoute({
       input: { trigger, overwrite },
     });
     const missingSecrets = missingInTrigger(await service.tools.state(importTrigger.aggregate, id), path);
-    return { data: doc, position, replayed, missingSecrets };
+    return { data: await shown(doc as TriggerDoc, service), position, replayed, missingSecrets };
   },
 });
 
@@ -49,6 +58,7 @@ export const triggerRoutes: readonly Route[] = [
     access: ['operators', 'readers'],
     summary: 'List triggers',
     list: triggers,
+    join: shown,
     envelope: resultsWithMessage('Successfully retrieved triggers'),
     answer: enveloped(Type.Array(triggerSchema)),
   }),
@@ -62,6 +72,7 @@ export const triggerRoutes: readonly Route[] = [
       'type says which members it has: endpoint, eventSystem, manual or schedule. Who may change the ' +
       'automation may create it.',
     command: createTrigger,
+    join: shown,
     envelope: withMessage('Successfully created trigger'),
     answer: enveloped(triggerSchema),
   }),
@@ -73,6 +84,7 @@ export const triggerRoutes: readonly Route[] = [
     access: ['operators', 'readers'],
     summary: 'Get a trigger',
     get: triggers,
+    join: shown,
     envelope: withMessage('Successfully retrieved trigger'),
     answer: enveloped(triggerSchema),
   }),
@@ -84,6 +96,7 @@ export const triggerRoutes: readonly Route[] = [
     summary: 'Change a trigger',
     description: 'The type cannot change; another actionId moves it to another automation.',
     command: updateTrigger,
+    join: shown,
     envelope: withMessage('Successfully updated trigger'),
     answer: enveloped(triggerSchema),
   }),
@@ -94,6 +107,7 @@ export const triggerRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Delete a trigger',
     command: deleteTrigger,
+    join: shown,
     envelope: withMessage('Successfully deleted trigger'),
     answer: enveloped(triggerSchema),
   }),

@@ -8,7 +8,7 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 import { automations } from './automations.ts';
 
 // Runs of triggers have streams of their own, so that a run never makes an editor's `If-Match` stale.
-const noRuns = { lastExecuted: null };
+const noRuns: { readonly lastExecuted: number | null } = { lastExecuted: null };
 const noScheduledRuns = { nextRunAt: null, lastIntervalStart: null };
 
 export type TriggerDoc = { readonly _id: string } & TriggerContent &

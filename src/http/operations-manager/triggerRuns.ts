@@ -1,0 +1,153 @@
+import { Type } from 'typebox';
+import { mayRead } from '../../commands/engine/access.ts';
+import { missing } from '../../commands/engine/decide.ts';
+import type { Ran } from '../../commands/operations-manager/triggerRuns.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { jobSchema } from '../../domain/operations-manager/jobSchemas.ts';
+import { trigger } from '../../domain/operations-manager/triggers.ts';
+import type { Incoming } from '../../domain/operations-manager/triggerVariables.ts';
+import { pageOf } from '../../projections/engine/documents.ts';
+import { mayReadGuard } from '../../projections/engine/guards.ts';
+import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
+import { triggers } from '../../projections/operations-manager/triggers.ts';
+import { withMessage } from '../engine/envelopes.ts';
+import type { Answer, Call, Route } from '../engine/route.ts';
+import { actionRoute } from '../engine/routes.ts';
+import { enveloped } from '../engine/schemas.ts';
+import { etagOf, newId, requestOf } from '../engine/serve.ts';
+import type { Service } from '../engine/service.ts';
+import { shown } from './jobs.ts';
+
+const envelope = withMessage('Successfully started job');
+
+/** The id of the endpoint trigger with this route, if the caller may read it. Throws `not_found`. */
+const endpointOf = async (routeName: string, { model }: Service, { actor }: Call): Promise<string> => {
+  const query = {
+    where: { field: 'routeName', op: 'equals', value: routeName },
+    sort: 'name',
+    order: 1,
+    skip: 0,
+    limit: 1,
+  } as const;
+  const may = actor.admin ? {} : { may: mayReadGuard(actor, model.guard) };
+  const [found] = (await pageOf(model, triggers, { ...query, ...may })).entries;
+  if (!found) throw missing(trigger.category);
+  return found.id;
+};
+
+type Started = Exclude<Ran, { readonly refused: unknown }>['job'];
+
+const answerOf = async (job: Started, service: Service): Promise<Answer> => {
+  const text = exactText(await shown(job.doc as JobDoc, service)); // the projection of the command's aggregate
+  return {
+    text: envelope(text, job),
+    etag: etagOf(job.revision, text),
+    position: job.position,
+    replayed: job.replayed,
+  };
+};
+
+type Asked = {
+  readonly operation: string;
+  readonly type: 'endpoint' | 'manual';
+  /** Finds the id of the trigger. */
+  readonly find: () => Promise<string>;
+  readonly given: Incoming;
+};
+
+/** Runs a trigger on behalf of the caller, who must be able to read its automation. */
+const runFor = async (
+  { operation, type, find, given }: Asked,
+  call: Call<string, unknown, object>,
+  service: Service,
+): Promise<Answer> => {
+  const { runs, tools } = service;
+  const { actor } = call;
+  const about = requestOf(operation, call as Call, service);
+  const jobId = about.idempotency && newId(about.idempotency.key);
+  const before = await runs.again({ ...defined({ jobId }), actor, about });
+  if (before) return answerOf(before, service);
+  const id = await find();
+  const { exists, content } = await tools.state(trigger, id);
+  if (!exists || content?.type !== type) throw missing(trigger.category);
+  const target = await tools.state(automation, content.actionId);
+  if (!target.exists || !mayRead(actor, target.content.gbac)) throw missing(trigger.category);
+  const ran = await runs.run({
+    trigger: { id, content },
+    automation: { id: content.actionId, content: target.content },
+    actor,
+    given,
+    depth: 0,
+    ...defined({ jobId }),
+    about,
+    signal: call.abandoned(),
+  });
+  if ('refused' in ran) throw ran.refused;
+  const { changed, doc } = ran.job;
+  if (changed) runs.ran(id, ran.job.id, (doc as JobDoc).created); // as above
+  return answerOf(ran.job, service);
+};
+
+/** Triggers that people and other systems run (docs/triggers.md). */
+export const triggerRunRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'runEndpointTrigger',
+    method: 'post',
+    starts: true,
+    path: '/triggers/endpoint/:routeName',
+    access: ['operators'],
+    summary: 'Run an endpoint trigger',
+    description:
+      'By its routeName. The body must fit the schema of the trigger; its members become the variables of the job, ' +
+      'after the transformation if the trigger has one. The caller must be able to read the automation, and watches the job.',
+    body: Type.Unknown({ title: 'EndpointBody', description: 'An object that fits the schema of the trigger' }),
+    answer: enveloped(jobSchema),
+    run: (call, service) =>
+      runFor(
+        {
+          operation: 'runEndpointTrigger',
+          type: 'endpoint',
+          find: () => endpointOf(call.params.routeName, service, call as Call),
+          given: { body: call.body },
+        },
+        call,
+        service,
+      ),
+  }),
+  actionRoute({
+    name: 'runManualTrigger',
+    method: 'post',
+    starts: true,
+    path: '/triggers/manual/:id/run',
+    access: ['operators'],
+    summary: 'Run a manual trigger',
+    description:
+      'formData replaces that of the trigger; ******** keeps a secret that is stored. It must fit the form of the ' +
+      'trigger. A form that has changed since the trigger was saved is 409. The caller must be able to read the automation, and ' +
+      'watches the job.',
+    body: Type.Object(
+      {
+        formData: Type.Optional(
+          Type.Union([Type.Object({}, { additionalProperties: true, description: 'Values' }), Type.Null()], {
+            description: 'Values filled into the form; null or none: those of the trigger',
+          }),
+        ),
+      },
+      { additionalProperties: false, title: 'ManualRun', description: 'What a manual trigger is run with' },
+    ),
+    answer: enveloped(jobSchema),
+    run: (call, service) =>
+      runFor(
+        {
+          operation: 'runManualTrigger',
+          type: 'manual',
+          find: async () => call.params.id,
+          given: { formData: call.body.formData },
+        },
+        call,
+        service,
+      ),
+  }),
+];
