@@ -1,6 +1,6 @@
 import jsonata from 'jsonata';
 import { transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
-import { linearPatterns } from '../user-schemas/patterns.ts';
+import { linearPatterns, type Patterns } from '../user-schemas/patterns.ts';
 
 // The parser takes a few milliseconds for such an expression.
 const mostCharacters = 64 * 1024;
@@ -26,7 +26,7 @@ const faultOf = (expression: string): string | undefined => {
 };
 
 /** Throws for a regular expression that cannot be matched in linear time. */
-const refusePatterns = (tree: unknown, { get } = linearPatterns()): void => {
+const refusePatterns = (tree: unknown, { get }: Pick<Patterns, 'get'> = linearPatterns()): void => {
   if (tree instanceof RegExp) get(tree.source);
   else if (typeof tree === 'object' && tree !== null)
     for (const part of Object.values(tree)) refusePatterns(part, { get });

@@ -60,9 +60,10 @@ export const candidates = (): Candidates => {
 
   const remove = (id: string): void => {
     const entry = entries.get(id);
-    const topics = entry && sources.get(entry.source);
+    if (!entry) return;
+    const topics = sources.get(entry.source);
     const topic = topics?.get(entry.topic);
-    if (!topic) return;
+    if (!topics || !topic) return;
     entries.delete(id);
     takeOut(entry, topic);
     if (topic.all.size === 0) topics.delete(entry.topic);
