@@ -2,7 +2,6 @@ import type { Name } from '../../domain/engine/core.ts';
 import { type Claim, sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isUnusable } from '../../store/tampered.ts';
-import { followUpKey } from './followUps.ts';
 import type { LoadedStream } from './loaded.ts';
 import type { Streams } from './streams.ts';
 
@@ -28,10 +27,7 @@ export const claimChecker = (streams: Streams) => {
     if (!promised.some((p) => p.owner === owner && sameName(p.name, name)))
       return { decided, holds: shows(owner, own, name) };
     // Only parts of the present promise count, not those of earlier promises of the same stream.
-    const part = followUpKey(decidedBy);
-    const carriedOut = [...own.keys.keys()].some(
-      (key) => key.startsWith(part) && Number(key.slice(part.length)) >= decided.promisedAt,
-    );
+    const carriedOut = own.keys.followsSince(decidedBy, decided.promisedAt);
     return { decided, holds: !carriedOut || shows(owner, own, name) };
   };
 

@@ -5,7 +5,8 @@ import { mayRead, mayWrite } from './access.ts';
 import type { About } from './appendOne.ts';
 import type { Wanted } from './claims.ts';
 import type { AnyCommand, Tools } from './define.ts';
-import type { KeyUse, LoadedStream } from './loaded.ts';
+import type { KeyUse } from './keyUses.ts';
+import type { LoadedStream } from './loaded.ts';
 import type { Request } from './requests.ts';
 
 /** One attempt to carry out a command, on its stream as it was read. */

@@ -2,6 +2,7 @@ import { same } from '../../domain/engine/changes.ts';
 import { type Aggregate, fold } from '../../domain/engine/core.ts';
 import { type Projection, project, projectChildren } from '../../projections/engine/define.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
+import { type KeyUses, keyUses } from './keyUses.ts';
 
 /** A stream as far as it was read. Decisions start from it. */
 export type LoadedStream = {
@@ -17,21 +18,11 @@ export type LoadedStream = {
   /** The revision of the event that made the present reservations; -1 if there were never any. */
   readonly promisedAt: number;
   /** Shared by all later versions of this stream and changed in place. Only stored events add to it. */
-  readonly keys: Map<string, KeyUse>;
+  readonly keys: KeyUses;
 };
 
 /** The end of a stream, which an append needs. */
 export type End = Pick<LoadedStream, 'revision' | 'hash'>;
-
-/**
- * The use of an Idempotency-Key in a stream: the keyed digest of the request, and the revisions and time of its events.
- */
-export type KeyUse = {
-  readonly request: string;
-  readonly first: number;
-  readonly last: number;
-  readonly at: string;
-};
 
 /** Turns the events of any stream into states and documents. */
 export const loading = (aggregates: readonly Aggregate[], projections: readonly Projection[]) => {
@@ -55,7 +46,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       position: 0,
       hash: '',
       promisedAt: -1,
-      keys: new Map(),
+      keys: keyUses(),
     }),
     /** The loaded stream with further events. */
     extend: (stream: string, loaded: LoadedStream, events: readonly Recorded[]): LoadedStream => {

@@ -51,7 +51,7 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
 
   /** Carries out all commands of the reactions, in order. Returns the highest position that they reached. */
   const parts = async (event: Recorded): Promise<number> => {
-    const idempotency = { key: `${followUpKey(event.stream)}${event.revision}`, request: '' };
+    const idempotency = { key: followUpKey(event.stream, event.revision), request: '' };
     let highest = 0;
     for (const { next } of table.following(event.stream, `${event.source}:${event.topic}`)) {
       // The table gives each function only events of its own topic.

@@ -5,10 +5,10 @@ import type { Projection } from '../../projections/engine/define.ts';
 import { BadEvent, decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { TamperedStreams } from '../../store/tampered.ts';
-import { remember } from './keyUses.ts';
 import { type End, type LoadedStream, loading } from './loaded.ts';
 
 const maxBytes = 64 * 1024 * 1024;
+const streamBytes = 500;
 
 /**
  * Loads streams as states and documents, and caches them. `refresh` reads the events that a cached stream lacks. A
@@ -22,19 +22,19 @@ export const streams = (
   tampered: Pick<TamperedStreams, 'has'> = { has: () => false },
 ) => {
   const { kindOf, nothing, extend } = loading(aggregates, projections);
-  const kept = new LRUCache<string, LoadedStream & { size: number }>({
+  const kept = new LRUCache<string, LoadedStream & { readonly dataBytes: number }>({
     maxSize: maxBytes,
-    sizeCalculation: ({ size }) => size,
+    // A stream counts as half of the cache at most, so that even the longest is kept. To read such a stream anew for
+    // every command would cost more than the memory above the limit.
+    sizeCalculation: ({ dataBytes, keys }) => Math.min(streamBytes + dataBytes + keys.bytes(), maxBytes / 2),
   });
 
   const known = (stream: string): LoadedStream | undefined => (tampered.has(stream) ? undefined : kept.get(stream));
 
   /** Caches the stream with its new stored events. */
   const keep = (stream: string, loaded: LoadedStream, events: readonly Recorded[], bytes: number): LoadedStream => {
-    remember(loaded.keys, events);
-    // A stream counts as half of the cache at most, so that even the longest is kept. To read such a stream anew for
-    // every command would cost more than the memory above the limit.
-    kept.set(stream, { ...loaded, size: Math.min((kept.peek(stream)?.size ?? 500) + bytes, maxBytes / 2) });
+    loaded.keys.remember(events);
+    kept.set(stream, { ...loaded, dataBytes: (kept.peek(stream)?.dataBytes ?? 0) + bytes });
     return loaded;
   };
 
