@@ -120,7 +120,7 @@ describe('idempotency keys of a stream', () => {
   });
 
   it('tell which of them follow from a stream, as of a revision', async () => {
-    const log = [named(0, undefined), named(1, followUpKey('box-a@1', 7)), named(2, followUpKey('box-a', 3))];
+    const log = [named(0, undefined), named(1, followUpKey('box-a@1', 7)), named(2, followUpKey('box-a', 3, 2))];
     const { keys } = await streamsOver(log).refresh(stream);
     assert.deepEqual([keys.followsSince('box-a@1', 7), keys.followsSince('box-a@1', 8)], [true, false]);
     assert.deepEqual([keys.followsSince('box-a', 3), keys.followsSince('box-a', 4)], [true, false]);

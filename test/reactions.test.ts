@@ -4,7 +4,7 @@ import type { Tools } from '../src/commands/engine/define.ts';
 import type { Reaction } from '../src/commands/engine/reactions.ts';
 import { NotReadable } from '../src/domain/engine/requestError.ts';
 import { newLeadership } from '../src/projections/engine/leadership.ts';
-import type { Recorded } from '../src/store/event.ts';
+import { decode, type Recorded } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog } from './node.ts';
 import { dying, stopping } from './stopping.ts';
@@ -116,6 +116,85 @@ describe('reactions', () => {
     dead.bury();
     await stopped;
     assert.deepEqual(made(await topics()), ['thing-p', 'thing-q']);
+  });
+
+  it('may change one stream several times: each has a key of its own, the first the one that it always had', async () => {
+    const often: Reaction = {
+      of: box,
+      on: {
+        boxFilled: async () => [
+          { command: makePart, id: 'p', input: { name: 'x' } },
+          { command: makePart, id: 'q', input: { name: 'y' } },
+          { command: makePart, id: 'p', input: { name: 'x2' } },
+          { command: makePart, id: 'p', input: { name: 'x3' } },
+        ],
+      },
+    };
+    const one = node(log.store, { following: { reactions: [often], leadership: newLeadership() } });
+    await one.fill('b', [{ id: 'p', name: 'x' }]);
+    const all = ['thing-p', 'thing-q', 'thing-p', 'thing-p'];
+    assert.deepEqual(made(await topics()), all);
+    const keys: (string | undefined)[] = [];
+    for await (const events of log.store.read('thing-p'))
+      for (const event of events) keys.push(decode(event).metadata.idempotency?.key);
+    assert.deepEqual(keys, ['part:box-b@0', 'part:box-b@0#1', 'part:box-b@0#2']);
+    // The node that leads finds all of it done.
+    const two = node(log.store, { following: { reactions: [often] } });
+    await until(async () => (await log.store.checkpoint('reactions')) !== undefined);
+    await two.stop();
+    assert.deepEqual(made(await topics()), all);
+    assert.ok((await one.streams.refresh('thing-p')).keys.followsSince('box-b', 0));
+  });
+
+  describe('of which one is in the background', () => {
+    const background: Reaction = {
+      of: box,
+      background: true,
+      on: { boxFilled: async () => [{ command: makePart, id: 'p', input: { name: 'later' } }] },
+    };
+    const reactions = [background, boxReaction];
+    const things = [{ id: 'p', name: 'x' }];
+    const names = async (): Promise<unknown[]> => {
+      const found: unknown[] = [];
+      for await (const events of log.store.read('thing-p'))
+        for (const { data } of events) found.push((JSON.parse(data) as { readonly name: string }).name);
+      return found;
+    };
+
+    it('are carried out before the answer but for that one, which the node that leads carries out', async () => {
+      const one = node(log.store, { following: { reactions, leadership: newLeadership() } });
+      const { position } = await one.fill('b', things);
+      assert.deepEqual(await names(), ['x']);
+      assert.equal(position, await log.store.head());
+      node(log.store, { following: { reactions } });
+      await until(async () => (await names()).length === 2);
+      assert.deepEqual(await names(), ['x', 'later']);
+    });
+
+    it('are all carried out by the node that leads when the first node has ended before any, each once', async () => {
+      const dead = dying(log.store, 3, 'before');
+      dead.arm();
+      const one = writer(dead.store, { following: { patienceMs: 0, reactions, leadership: newLeadership() } });
+      await one.fill('b', things);
+      await dead.dead;
+      assert.deepEqual(await names(), []);
+      node(log.store, { following: { reactions } });
+      await until(async () => (await names()).length === 2);
+      const stopped = one.stop();
+      dead.bury();
+      await stopped;
+      node(log.store, { following: { reactions } });
+      for (let n = 0; n < 50; n++) await new Promise(setImmediate);
+      assert.deepEqual(await names(), ['x', 'later']);
+    });
+
+    it('are each carried out once by a node that leads and takes the request too', async () => {
+      const one = node(log.store, { following: { reactions } });
+      for (let n = 0; n < 10; n++) await one.fill(`b${n}`, [{ id: `p${n}`, name: `x${n}` }]);
+      await until(async () => made(await topics()).length === 20);
+      await one.stop();
+      assert.equal(made(await topics()).length, 20);
+    });
   });
 
   it('are done once all is done that follows from them in turn', async () => {

@@ -7,7 +7,7 @@ import type { Tools } from './define.ts';
 import { followUpKey } from './followUps.ts';
 import type { Handle } from './handle.ts';
 import { parkReaction } from './parkedReactions.ts';
-import { type ReactionTable, requestFor } from './reactions.ts';
+import { type ReactionTable, type Row, requestFor } from './reactions.ts';
 import type { Request } from './requests.ts';
 
 type Needs = {
@@ -43,22 +43,39 @@ const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 
 };
 
 /**
+ * Gives the idempotency key of each next command that follows from an event, by the stream that the command changes. The
+ * commands are the same ones in the same order in each run, so each has the same key again.
+ */
+const keysOf = ({ stream, revision }: Recorded) => {
+  const before = new Map<string, number>();
+  return (changed: string): string => {
+    const times = before.get(changed) ?? 0;
+    before.set(changed, times + 1);
+    return followUpKey(stream, revision, times);
+  };
+};
+
+/**
  * Carries out the reactions to an event. Each of their commands has an idempotency key of its own, so a repeated run
  * changes nothing.
  */
 export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs) => {
   const running = new Map<string, Promise<number>>();
 
-  /** Carries out all commands of the reactions, in order. Returns the highest position that they reached. */
-  const parts = async (event: Recorded): Promise<number> => {
-    const idempotency = { key: followUpKey(event.stream, event.revision), request: '' };
+  const reactionsTo = ({ stream, source, topic }: Recorded): readonly Row[] =>
+    table.following(stream, `${source}:${topic}`);
+
+  /** Carries out all commands of these reactions, in order. Returns the highest position that they reached. */
+  const parts = async (event: Recorded, reactions: readonly Row[] = reactionsTo(event)): Promise<number> => {
+    const keyFor = keysOf(event);
     let highest = 0;
-    for (const { next } of table.following(event.stream, `${event.source}:${event.topic}`)) {
+    for (const { next } of reactions) {
       // The table gives each function only events of its own topic.
       const follows = await next(event as Recorded<never>, toolsSince(event.position, { tools, reached }));
       for (const { command, id, input } of follows) {
         // A stopped process leaves the rest to the next start, or to the process that leads next.
         stop.throwIfAborted();
+        const idempotency = { key: keyFor(`${command.aggregate.category}-${id}`), request: '' };
         const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
         highest = Math.max(highest, position);
       }
@@ -100,11 +117,11 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
     }
   };
 
-  /** Tries until the reactions are done. Parks them after a permanent failure. */
-  const retryUntilDone = async (event: Recorded): Promise<number> => {
+  /** Tries until these reactions are done. Parks the event after a permanent failure. */
+  const retryUntilDone = async (event: Recorded, reactions: readonly Row[]): Promise<number> => {
     for (let tried = 1; ; tried++) {
       try {
-        return await whenReadable(() => parts(event), stop, { event: event.id, stream: event.stream });
+        return await whenReadable(() => parts(event, reactions), stop, { event: event.id, stream: event.stream });
       } catch (error) {
         if (stop.aborted) throw error;
         log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
@@ -115,17 +132,33 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
     }
   };
 
+  /** Runs the work unless a run of this key is under way, which is then the run for both. */
+  const shared = (key: string, work: () => Promise<number>): Promise<number> => {
+    const under = running.get(key);
+    if (under) return under;
+    const run = work().finally(() => running.delete(key));
+    running.set(key, run);
+    return run;
+  };
+
+  // A request that caused an event and the reader of the log share one run.
+  const react = (event: Recorded): Promise<number> => shared(event.id, () => retryUntilDone(event, reactionsTo(event)));
+
   return {
     parts,
     park,
     onceReadable: whenReadable,
-    /** Runs the reactions to an event. The request that caused the event and the log reader share one run. */
-    react: (event: Recorded): Promise<number> => {
-      const under = running.get(event.id);
-      if (under) return under;
-      const run = retryUntilDone(event).finally(() => running.delete(event.id));
-      running.set(event.id, run);
-      return run;
+    /** Runs all reactions to an event. */
+    react,
+    /**
+     * Runs the reactions to an event but for those in the background, which need not be there. The reader of the log
+     * carries out all of them later, and finds these done.
+     */
+    reactAtOnce: (event: Recorded): Promise<number> => {
+      const all = reactionsTo(event);
+      const atOnce = all.filter(({ background }) => !background);
+      if (atOnce.length === all.length) return react(event);
+      return shared(`${event.id} at once`, () => retryUntilDone(event, atOnce));
     },
     /** Resolves when all present runs have ended, successfully or not. */
     ended: async (): Promise<void> => {

@@ -14,8 +14,8 @@ export type Reaction = {
   readonly of: Aggregate;
   readonly on: { readonly [topic: string]: Follow };
   /**
-   * Long work that no request waits for. Only the reader of the log carries out these reactions, and all that follow
-   * from them.
+   * Long work that no request waits for. Only the reader of the log carries out these reactions, after all others to
+   * the same event, and all that follow from them.
    */
   readonly background?: true;
 };
@@ -29,7 +29,7 @@ export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'in
   causation: id,
 });
 
-type Row = { readonly category: string; readonly next: Follow; readonly background: boolean };
+export type Row = { readonly category: string; readonly next: Follow; readonly background: boolean };
 
 /** The reactions by event type. */
 export const reactionTable = (reactions: readonly Reaction[]) => {
@@ -40,10 +40,11 @@ export const reactionTable = (reactions: readonly Reaction[]) => {
       rows.set(type, [...(rows.get(type) ?? []), { category: of.category, next, background }]);
     }
   }
+  for (const ofType of rows.values()) ofType.sort((one, other) => Number(one.background) - Number(other.background));
   return {
     types: [...rows.keys()],
     /**
-     * The reactions to events of a type in a stream. There are none if the platform itself never writes this type to
+     * The reactions to events of a type in a stream, those in the background last. There are none if the platform itself never writes this type to
      * such a stream, even if another program did.
      */
     following: (stream: string, type: string): readonly Row[] => {

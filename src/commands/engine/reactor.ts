@@ -42,18 +42,18 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
 
   /** The events with reactions that the request waits for. */
   const waitedFor = (events: readonly Recorded[]): readonly Recorded[] =>
-    events.filter(({ stream, source, topic }) => {
-      const following = table.following(stream, `${source}:${topic}`);
-      return following.length > 0 && following.every(({ background }) => !background);
-    });
+    events.filter(({ stream, source, topic }) =>
+      table.following(stream, `${source}:${topic}`).some(({ background }) => !background),
+    );
 
   /**
-   * Carries out the reactions to the events, one event after the other. Stops between two events when nobody waits any
+   * Carries out the reactions to the events but for those in the background, one event after the other. Stops between two events when nobody waits any
    * more.
    */
   const reactToAll = async (events: readonly Recorded[], left: AbortSignal): Promise<number> => {
     let highest = 0;
-    for (const event of events) if (!left.aborted) highest = Math.max(highest, await runs.react(event).catch(() => 0));
+    for (const event of events)
+      if (!left.aborted) highest = Math.max(highest, await runs.reactAtOnce(event).catch(() => 0));
     return highest;
   };
 
