@@ -10,6 +10,7 @@ import { eventFeed } from './events/eventFeed.ts';
 import { eventHub } from './events/eventHub.ts';
 import type { Passwords } from './passwords.ts';
 import { projections as allProjections } from './projections/all.ts';
+import { countedEvents } from './projections/countedEvents.ts';
 import type { Projection } from './projections/engine/define.ts';
 import type { ReadStore } from './projections/engine/port.ts';
 import { collectionsOf } from './projections/engine/projector.ts';
@@ -63,7 +64,8 @@ export const openNode = async ({
   const tampered = tamperedStreams(warn);
   const { store, acknowledged } = rememberingPosition(noticingTampered(log, tampered), headAtStart);
 
-  const run = runProjections({ store, model, projections, catchUp, onTampered: tampered.note, log: warn });
+  const counted = projections === allProjections ? countedEvents : undefined;
+  const run = runProjections({ store, model, projections, counted, catchUp, onTampered: tampered.note, log: warn });
   const settled = settledBy(run, acknowledged, readWaitMs);
 
   const streams = streamsOf(store, aggregates, projections, tampered);

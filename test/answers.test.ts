@@ -170,6 +170,10 @@ const requests = ({
   },
   'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
   'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },
+  'POST /operations-manager/events/:source/:topic': {
+    params: { source: 'itsm', topic: 'ticketOpened' },
+    body: { ticket: 'INC0012' },
+  },
   'POST /operations-manager/jobs/start': {
     body: {
       workflow: upgrade,

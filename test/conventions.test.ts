@@ -10,6 +10,7 @@ import { forAdmins, forNobody, listOfEvents, streamsAbout } from '../src/http/ev
 import { getRows } from '../src/http/events/getRows.ts';
 import { projections } from '../src/projections/all.ts';
 import type { Collection } from '../src/projections/engine/define.ts';
+import { eventTypes } from '../src/projections/engine/eventTypes.ts';
 
 const placed = areas.flatMap((area) => area.routes.map((row) => ({ area, row, path: fullPathOf(area, row) })));
 
@@ -100,9 +101,10 @@ const kindOf = (row: Route): string | undefined => {
     .category;
 };
 
-const collections = projections.flatMap(({ collection, children }) =>
-  children ? [collection, children.collection] : [collection],
-);
+const collections = [
+  eventTypes.collection,
+  ...projections.flatMap(({ collection, children }) => (children ? [collection, children.collection] : [collection])),
+];
 
 /** Whether the path has the parameter that names the resource, or a function says its name. */
 const namesOne = ({ path, named = 'id' }: { readonly path: string; readonly named?: unknown }): boolean =>

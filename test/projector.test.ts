@@ -49,12 +49,11 @@ const open = async () => {
   const model = memoryReadStore({ collections: collectionsOf([families]) });
   const logged: string[] = [];
   const touched: string[] = [];
-  const documents = projector(
-    [families],
-    (collection, id) => model.get(collection, id),
-    (message) => logged.push(message),
-    (stream) => touched.push(stream),
-  );
+  const documents = projector([families], {
+    read: (collection, id) => model.get(collection, id),
+    log: (message) => logged.push(message),
+    onTampered: (stream) => touched.push(stream),
+  });
   documents.reset(true);
   const revisions = new Map<string, number>();
   let position = 0;

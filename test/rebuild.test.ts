@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projections } from '../src/projections/all.ts';
+import { countedEvents } from '../src/projections/countedEvents.ts';
 import type { Entry } from '../src/projections/engine/port.ts';
 import { collectionsOf } from '../src/projections/engine/projector.ts';
 import { runProjections } from '../src/projections/engine/run.ts';
@@ -99,6 +100,7 @@ const rebuilt = async (file: string): Promise<unknown[]> => {
     store,
     model,
     projections,
+    counted: countedEvents,
     catchUp: 100_000,
     log: (message, about) => assert.fail(`${message} ${JSON.stringify(about)}`),
   });
@@ -125,6 +127,7 @@ describe('read models', function () {
     '/authorization/accounts',
     '/authorization/groups',
     '/operations-manager/automations',
+    '/operations-manager/events',
     '/operations-manager/triggers',
     '/configuration_manager/configs',
     '/inventory_manager/v1/inventories',
@@ -192,6 +195,7 @@ describe('read models', function () {
       store,
       model,
       projections,
+      counted: countedEvents,
       catchUp: 100_000,
       log: () => assert.fail('projecting stopped'),
     });

@@ -555,6 +555,10 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       by('stranger', refuse('forbidden', `${om}/automations/${w.closed}`)),
       refuse('stale', `${om}/automations/open`, undefined, stale),
     ],
+    [`POST ${om}/events/:source/:topic`]: [
+      refuse('invalid', `${om}/events/@platform%2Fmop/done`, {}),
+      refuse('conflict', `${om}/events/itsm/done`, {}, { 'X-Claim': `${w.job}/1` }),
+    ],
     [`POST ${om}/jobs/start`]: [
       refuse('not_found', `${om}/jobs/start`, { workflow: 'W', options: { groups: ['none'] } }),
       refuse('invalid', `${om}/jobs/start`, { workflow: 'W', options: { variables: { token: '********' } } }),

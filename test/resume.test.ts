@@ -41,7 +41,7 @@ describe('read models that were made before', () => {
     const { position } = await resume(
       store,
       model,
-      projector(projections, model.forRunner.get, () => undefined),
+      projector(projections, { read: model.forRunner.get, log: () => undefined }),
       (message) => told.push(message),
     );
     return { position, kept: (await model.get(parkedSpec.name, 'a')) !== undefined, told: told.length };

@@ -33,7 +33,7 @@ export type Recorded<Data = unknown> = Omit<StoredEvent, 'type' | 'data' | 'meta
 const parts = new Map<string, { source: string; topic: string }>();
 
 /** Source and topic of an event type, split at the last colon. */
-const splitType = (type: string): { readonly source: string; readonly topic: string } => {
+export const splitType = (type: string): { readonly source: string; readonly topic: string } => {
   const known = parts.get(type);
   if (known) return known;
   const colon = type.lastIndexOf(':');

@@ -1,9 +1,12 @@
 import { Type } from 'typebox';
 import { publishEvent } from '../../commands/operations-manager/publishedEvents.ts';
+import { time } from '../../domain/engine/authors.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { withMessage } from '../engine/envelopes.ts';
+import { schemaOfTopic } from '../../domain/topics.ts';
+import { eventTypes } from '../../projections/engine/eventTypes.ts';
+import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Call, Route } from '../engine/route.ts';
-import { actionRoute } from '../engine/routes.ts';
+import { actionRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 
@@ -29,10 +32,37 @@ const checkClaim = (claim: string): void => {
   throw new RequestError('conflict', 'X-Claim names no claim that you hold', { path: 'X-Claim' });
 };
 
+const eventTypeSchema = Type.Object(
+  {
+    source: Type.String({ description: 'Source; that of the platform is @platform/<area>' }),
+    topic: Type.String({ description: 'Topic' }),
+    schema: Type.Union([Type.Null(), Type.Object({}, { additionalProperties: true })], {
+      description: 'JSON Schema of the data; null if nobody has said it',
+    }),
+    count: Type.Integer({ minimum: 0, description: 'How many such events there are' }),
+    last: Type.Union([Type.Null(), time('When')], { description: 'When the last one happened; null: none has' }),
+  },
+  { title: 'EventType', description: 'Events of one source and topic' },
+);
+
 const published = withMessage('Successfully published event');
 
 /** Events that users publish (docs/behaviour/events.md). */
 export const eventRoutes: readonly Route[] = [
+  listRoute({
+    name: 'getEvents',
+    method: 'get',
+    path: '/events',
+    access: ['operators', 'readers'],
+    summary: 'List the events that can happen',
+    description:
+      'Sources and topics, with how many such events there are and when the last one happened. Those of the platform ' +
+      'are listed before the first event, with the schema of their data; the form of published events is not known.',
+    list: eventTypes,
+    join: async (type) => ({ ...type, schema: schemaOfTopic(type.source, type.topic) ?? null }),
+    envelope: resultsWithMessage('Successfully retrieved events'),
+    answer: enveloped(Type.Array(eventTypeSchema)),
+  }),
   actionRoute({
     name: 'publishEvent',
     method: 'post',

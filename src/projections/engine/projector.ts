@@ -2,14 +2,16 @@ import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
 import { type LoadedDocument, newDocumentsByStream, type StreamDocuments } from './documentsByStream.ts';
+import { type Counted, eventTypesSpec, newEventCounts } from './eventTypes.ts';
 import { parkedSpec } from './parked.ts';
 import { type Log, newParking } from './parking.ts';
 import { newPendingChildren } from './pendingChildren.ts';
 import type { Change, CollectionSpec, Entry } from './port.ts';
 
-/** All collections that the projections fill. */
+/** All collections that a projector fills. */
 export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [
   ...projections.flatMap(specsOf),
+  eventTypesSpec,
   parkedSpec,
 ];
 
@@ -17,6 +19,16 @@ const changeOf = ({ projection, id, doc, revision }: LoadedDocument): Change => 
   const { collection } = projection;
   return doc === undefined ? { collection, id } : { collection, id, entry: entryOf(projection, id, doc, revision) };
 };
+
+type Needs = {
+  readonly read: (collection: string, id: string) => Promise<Entry | undefined>;
+  readonly log: Log;
+  readonly onTampered?: ((stream: string, reason: string) => void) | undefined;
+  /** Which events are counted by type; none if not set. */
+  readonly counted?: Counted | undefined;
+};
+
+const nothingCounted: Counted = { known: [], counts: () => false };
 
 /**
  * Folds events into documents. `take` folds events. `drain` gives the entries of all documents that have changed since
@@ -30,14 +42,13 @@ const changeOf = ({ projection, id, doc, revision }: LoadedDocument): Change => 
  */
 export const projector = (
   projections: readonly Projection[],
-  read: (collection: string, id: string) => Promise<Entry | undefined>,
-  log: Log,
-  onTampered: (stream: string, reason: string) => void = () => undefined,
+  { read, log, onTampered = () => undefined, counted = nothingCounted }: Needs,
 ) => {
   const documentsByStream = newDocumentsByStream(projections, read);
   const pendingChildren = newPendingChildren();
   const parking = newParking(pendingChildren, log);
   const { parked, park } = parking;
+  const eventCounts = newEventCounts(counted, read);
   // The documents that had an event since the last drain, by stream.
   const pendingStreams = new Map<string, StreamDocuments>();
 
@@ -95,9 +106,12 @@ export const projector = (
       pendingStreams.clear();
       pendingChildren.reset();
       parking.reset(parkedBefore);
+      eventCounts.reset(empty);
     },
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const stored of events) {
+        const counting = eventCounts.take(stored);
+        if (counting) await counting;
         let ofStream = pendingStreams.get(stored.stream);
         if (!ofStream) {
           const found = documentsByStream.before(stored);
@@ -117,6 +131,7 @@ export const projector = (
       }
       pendingChildren.drain(changes);
       parking.drain(changes);
+      eventCounts.drain(changes);
       pendingStreams.clear();
       return changes;
     },

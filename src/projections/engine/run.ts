@@ -3,6 +3,7 @@ import { supervise } from '../../concurrency/supervise.ts';
 import { isDamage } from '../../store/integrity.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Projection } from './define.ts';
+import type { Counted } from './eventTypes.ts';
 import { type Leadership, newLeadership } from './leadership.ts';
 import type { ReadStore } from './port.ts';
 import { newProgress } from './progress.ts';
@@ -14,6 +15,8 @@ type Needs = {
   readonly store: EventStore;
   readonly model: ReadStore;
   readonly projections: readonly Projection[];
+  /** Which events are counted by type; none if not set. */
+  readonly counted?: Counted | undefined;
   /** How many events one batch has while catching up. */
   readonly catchUp: number;
   /** Called for a stream whose events do not follow one another, because somebody else has touched it. */
@@ -29,7 +32,7 @@ const longestPauseMs = 5000;
  * store. It is the only writer of read models. If several processes share a read store, one of them leads and writes.
  * The others take over what the leader writes. When the leader is gone or has lost the log, one of them becomes leader.
  */
-export const runProjections = ({ store, model, projections, catchUp, onTampered, log }: Needs) => {
+export const runProjections = ({ store, model, projections, counted, catchUp, onTampered, log }: Needs) => {
   const stop = new AbortController();
   const leadership = newLeadership();
   let fault: string | undefined;
@@ -52,7 +55,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered,
 
   const progress = newProgress({ shown: (at) => model.shown(at), fault: () => fault, stopping: stop.signal });
   const { position, ready, whenReady, reached } = progress;
-  const documents = projector(projections, model.forRunner.get, log, onTampered);
+  const documents = projector(projections, { read: model.forRunner.get, log, onTampered, counted });
   const { project, taken } = projecting({ store, model, documents, progress, catchUp, log });
   const { watch, wake, onMoved } = watching({ store, model, progress, leads });
 

@@ -6,6 +6,7 @@ import { withPayloads } from '../../store/payloads.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { LogUrl } from '../../store/url.ts';
 import { projections } from '../all.ts';
+import { countedEvents } from '../countedEvents.ts';
 import { collectionsOf, projector } from '../engine/projector.ts';
 import { checkpointAt, resume } from '../engine/resume.ts';
 import { memoryReadStore } from '../index/memory.ts';
@@ -23,7 +24,11 @@ const isProjected = ({ stream, type }: StoredEvent): boolean =>
 const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {
   const store = withPayloads(await openLogToRead(log, () => undefined), isProjected);
   const model = memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(file, origin) });
-  const documents = projector(projections, model.forRunner.get, () => undefined);
+  const documents = projector(projections, {
+    read: model.forRunner.get,
+    log: () => undefined,
+    counted: countedEvents,
+  });
   const from = await resume(store, model, documents, () => undefined);
   let to = from;
   for await (const { events, position } of store.readAll(from.position)) {
