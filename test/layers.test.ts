@@ -28,8 +28,10 @@ const allowed: Record<string, readonly string[]> = {
     'secrets.ts',
     'version.ts',
   ],
+  client: ['client'], // it goes into the programs of others
   cli: [
     'cli',
+    'client',
     'commands',
     'domain',
     'projections',
@@ -122,6 +124,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
 
 /** Packages that a layer may use beside Node's own modules; in the domain not even those. */
 const packages: Record<string, readonly string[]> = {
+  client: [],
   domain: ['typebox', 'typebox/compile'],
   store: [
     '@photostructure/sqlite',

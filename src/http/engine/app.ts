@@ -48,6 +48,10 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
       milliseconds: performance.now() - start,
     });
   });
+  koa.on('error', (error: NodeJS.ErrnoException) => {
+    // Readers of streams break connections off. That is no fault of anybody.
+    if (error.syscall === undefined) logBug(error, '');
+  });
   return { listener: koa.callback(), warmUp };
 };
 

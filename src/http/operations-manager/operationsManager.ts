@@ -1,7 +1,7 @@
 import type { AreaRoutes } from '../engine/route.ts';
 import { automationRoutes } from './automations.ts';
-import { eventRoutes } from './events.ts';
 import { eventStreamRoutes } from './eventStream.ts';
+import { eventRoutes } from './events.ts';
 import { jobRoutes } from './jobs.ts';
 import { triggerRunRoutes } from './triggerRuns.ts';
 import { triggerRoutes } from './triggers.ts';

@@ -1,0 +1,1 @@
+export { type Auth, EventStreamEnded, type PlatformEvent, type Subscription, subscribe } from './subscribe.ts';
