@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { setPassword } from './cli/account.ts';
 import { type AskOptions, accessFrom, askOptions, passwordFrom } from './cli/askService.ts';
 import { allOf, jsonFault, publishEvent } from './cli/events.ts';
+import { fromIn, type TailOptions, tailEvents } from './cli/eventsTail.ts';
 import { logAccept } from './cli/logAccept.ts';
 import { logCopy } from './cli/logCopy.ts';
 import { migrate } from './cli/migrate/migrate.ts';
@@ -118,6 +119,23 @@ events
       events.error('error: standard input has the payload, so AUTOMATION_PLATFORM_PASSWORD must have the password');
     const text = payload === '-' ? await allOf(process.stdin) : payload;
     await publishEvent({ source, topic, payload: text }, await accessFrom(options), stopped('Stopped'));
+  });
+const fromArgument = (given: string): string => {
+  if (fromIn(given) === undefined) throw new InvalidArgumentError('It is neither start, now nor a position.');
+  return given;
+};
+events
+  .command('tail')
+  .description('Show events as they happen: as a table, or as lines of JSON if the output is no terminal')
+  .option('--source <source>', 'only events of this source')
+  .option('--topic <topic>', 'only events of this topic')
+  .option('--resource <resource>', 'only events of a kind of resource (job), or of one (job/65f0...)')
+  .option('--from <position>', 'the position after which to begin, or start, or now', fromArgument, 'now')
+  .option(...askOptions.url)
+  .option(...askOptions.user)
+  .addHelpText('after', askHelp)
+  .action(async (options: AskOptions & TailOptions) => {
+    await tailEvents(options, await accessFrom(options), stopped('Stopped'));
   });
 
 await program.parseAsync().catch(fail);
