@@ -47,7 +47,7 @@ describe('Runs of triggers over HTTP', () => {
     _trigger: { id: _id, name, type },
   });
   const jobsOf = async ({ _id }: { readonly _id: string }): Promise<number> =>
-    ok(await asks('GET', `/jobs?trigger=${_id}&limit=1`)).metadata.total;
+    ok(await asks('GET', `/jobs?multiEquals[trigger]=${_id}&limit=1`)).metadata.total;
   const events = async (stream: string) => {
     const log = await openSqliteReader(join(service.folder, 'events.db'));
     try {
@@ -365,7 +365,7 @@ describe('Runs of triggers over HTTP', () => {
       const lastExecuted = Date.parse(last.created);
       const path = `/triggers/${trigger._id}`;
       await until(async () => ok(await asks('GET', path)).data.lastExecuted === lastExecuted);
-      const list = ok(await asks('GET', `/triggers?name=${encodeURIComponent(trigger.name)}`)).data;
+      const list = ok(await asks('GET', `/triggers?multiEquals[name]=${encodeURIComponent(trigger.name)}`)).data;
       assert.equal(list[0].lastExecuted, lastExecuted);
       assert.equal(ok(await asks('PATCH', path, { description: 'x' })).data.lastExecuted, lastExecuted);
       const document = ok(await asks('GET', path)).data;
