@@ -579,7 +579,7 @@ describe('Automations of other installations over HTTP', () => {
           repeatUnit: 'fortnight',
           repeatFrequency: 2,
           repeatInterval: 5,
-          repeat: { components: [{ action: 'wait', from: 1 }], start: authors.created, zone: 'UTC' },
+          repeat: { components: [{ action: 'execute', from: 1 }], start: authors.created, zone: 'UTC' },
         },
         { ...common, _id: newId(), name: 'C', type: 'eventSystem', source: 's', topic: 'a:b', schema: null, jst: [] },
       ],
@@ -594,7 +594,7 @@ describe('Automations of other installations over HTTP', () => {
     assert.deepEqual([endpoint.verb, endpoint.jst], ['POST', null]);
     assert.deepEqual(
       [schedule.repeatInterval, schedule.repeatUnit, schedule.repeatFrequency, schedule.repeat],
-      [null, undefined, undefined, { components: [{ action: 'wait' }], start: authors.created }],
+      [null, undefined, undefined, { components: [{ action: 'execute' }], start: authors.created }],
     );
   });
 

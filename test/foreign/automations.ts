@@ -58,22 +58,31 @@ const duration = documentOf(
   always('quantity', fc.integer({ min: 1, max: 90 })),
 );
 const leaf = documentOf(
-  maybe('type', fc.constantFrom('repeating', 'terminating')),
+  maybe('type', fc.constant('terminating')),
   maybe('action', fc.constantFrom('execute', 'wait')),
-  maybe('duration', duration),
-  maybe('count', fc.nat()),
+  always('duration', duration),
+  maybe('count', fc.integer({ min: 1, max: 90 })),
 );
-const tree: fc.Arbitrary<unknown> = fc.letrec<{ node: unknown }>((tie) => ({
+const nodes: fc.Arbitrary<unknown> = fc.letrec<{ node: unknown }>((tie) => ({
   node: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     leaf,
     documentOf(
-      maybe('type', fc.constantFrom('repeating', 'terminating')),
+      maybe('type', fc.constant('terminating')),
       maybe('start', time),
       always('components', fc.array(tie('node'), { maxLength: 3 })),
     ),
   ),
 })).node;
+/** Trees that have an instant: others are refused. */
+const tree = fc.oneof(
+  documentOf(
+    maybe('type', fc.constantFrom('repeating', 'terminating')),
+    always('action', fc.constant('execute')),
+    always('duration', duration),
+  ),
+  documentOf(always('action', fc.constant('execute')), always('components', fc.array(nodes, { maxLength: 3 }))),
+);
 
 const variants = (actionId: string): fc.Arbitrary<Members> =>
   fc.oneof(
@@ -101,13 +110,13 @@ const variants = (actionId: string): fc.Arbitrary<Members> =>
       ...form,
       always('firstRunAt', epoch),
       always('processMissedRuns', fc.constantFrom('none', 'last')),
-      maybe('repeatInterval', nullable(fc.integer())),
+      maybe('repeatInterval', nullable(fc.oneof(fc.integer({ max: 0 }), fc.integer({ min: 1000 })))),
       maybe('nextRunAt', nullable(epoch)),
       maybe('lastIntervalStart', nullable(epoch)),
       maybe('locked', fc.boolean()),
       maybe('waitFlag', fc.boolean()),
       maybe('repeat', nullable(tree)),
-      maybe('repeatUnit', fc.oneof(fc.constantFrom('minute', 'hour', 'day', 'week', null), json)),
+      maybe('repeatUnit', fc.oneof(fc.constantFrom('second', 'minute', 'hour', 'day', 'week', null), json)),
       maybe('repeatFrequency', fc.oneof(fc.integer({ min: 1, max: 90 }), fc.constant(null), json)),
     ),
   );

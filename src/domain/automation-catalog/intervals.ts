@@ -1,4 +1,4 @@
-import { unitLength } from '../operations-manager/repetition.ts';
+import { longest, unitLength } from '../operations-manager/repetition.ts';
 
 const numbers = new Map(
   ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'].map((word, i) => [
@@ -9,10 +9,8 @@ const numbers = new Map(
 numbers.set('a', 1).set('an', 1);
 
 const lengths = new Map<string, number>(
-  Object.entries({ second: 1000, sec: 1000, min: unitLength.minute, hr: unitLength.hour, ...unitLength }),
+  Object.entries({ sec: unitLength.second, min: unitLength.minute, hr: unitLength.hour, ...unitLength }),
 );
-
-const longest = 5200 * unitLength.week;
 
 /** The number that a word means; undefined if it means none. */
 const numberOf = (word: string): number | undefined => (/^\d+(\.\d+)?$/.test(word) ? Number(word) : numbers.get(word));
@@ -55,7 +53,7 @@ export const intervalOf = (given: number | string): number | undefined => {
 /** The interval as a number of the largest unit that divides it. */
 export const inUnits = (
   milliseconds: number,
-): { readonly repeatUnit: keyof typeof unitLength; readonly repeatFrequency: number } => {
+): { readonly repeatUnit: 'minute' | 'hour' | 'day' | 'week'; readonly repeatFrequency: number } => {
   const repeatUnit =
     (['week', 'day', 'hour'] as const).find((unit) => milliseconds % unitLength[unit] === 0) ?? 'minute';
   return { repeatUnit, repeatFrequency: milliseconds / unitLength[repeatUnit] };

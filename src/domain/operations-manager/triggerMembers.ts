@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
+import { ifItFits } from '../engine/lenientSchemas.ts';
 import { name } from '../engine/schemas.ts';
 import { repetitionSchema, unit } from './repetition.ts';
 
@@ -47,6 +48,28 @@ const form = {
   legacyWrapper: legacyWrapper('form data is put under formData'),
 };
 
+const processMissedRuns = Type.Enum(['none', 'last'], {
+  description: 'Of the runs that were missed, none or only the last one is made up for',
+});
+const times = {
+  firstRunAt: milliseconds('First run, epoch milliseconds'),
+  repeatInterval: Type.Optional(
+    nullable(
+      Type.Integer({ minimum: 1 }),
+      'Milliseconds between runs, from 1,000 to 5,200 weeks; derived where repeatUnit and repeatFrequency are given',
+    ),
+  ),
+  repeatUnit: Type.Optional(nullable(unit, 'Unit of repeatFrequency')),
+  repeatFrequency: Type.Optional(nullable(Type.Integer({ minimum: 1 }), 'How many units lie between runs')),
+  repeat: Type.Optional(nullable(repetitionSchema, 'Repetition tree, in place of repeatInterval')),
+};
+
+/** When a schedule runs, without a trigger. */
+export const scheduleSchema = Type.Object(
+  { ...times, processMissedRuns: Type.Optional(processMissedRuns) },
+  { additionalProperties: false, title: 'Schedule', description: 'When a schedule trigger runs' },
+);
+
 /** The fields of each variant of triggers, without id, times, authors and bookkeeping. */
 export const triggerMembers = {
   endpoint: {
@@ -71,19 +94,8 @@ export const triggerMembers = {
     ...common,
     type: Type.Literal('schedule'),
     ...form,
-    firstRunAt: milliseconds('First run, epoch milliseconds'),
-    processMissedRuns: Type.Enum(['none', 'last'], {
-      description: 'Of the runs that were missed, none or only the last one is made up for',
-    }),
-    repeatInterval: Type.Optional(
-      nullable(
-        Type.Integer({ minimum: 1 }),
-        'Milliseconds between runs; derived where repeatUnit and repeatFrequency are given',
-      ),
-    ),
-    repeatUnit: Type.Optional(nullable(unit, 'Unit of repeatFrequency')),
-    repeatFrequency: Type.Optional(nullable(Type.Integer({ minimum: 1 }), 'How many units lie between runs')),
-    repeat: Type.Optional(nullable(repetitionSchema, 'Repetition tree, in place of repeatInterval')),
+    ...times,
+    processMissedRuns,
     locked: Type.Optional(Type.Boolean({ description: 'Kept as given' })),
     waitFlag: Type.Optional(Type.Boolean({ description: 'Kept as given; deprecated' })),
   },
@@ -109,6 +121,18 @@ const runs = {
       'Start of the last interval, epoch milliseconds; kept by the service, ignored in requests',
     ),
   ),
+  // Documents of other installations may use the word in another way.
+  fault: Type.Optional({
+    ...Type.Object(
+      { path: Type.String({ description: 'JSON pointer into the trigger' }), message: Type.String() },
+      {
+        additionalProperties: false,
+        description:
+          'Why an earlier version has stored a schedule that never runs; kept by the service, ignored in requests',
+      },
+    ),
+    [ifItFits]: true,
+  }),
 };
 
 /** The schemas of the four variants, by type. */

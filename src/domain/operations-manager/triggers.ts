@@ -4,10 +4,11 @@ import { aggregate, type Context, type Event, type Gbac, type Name } from '../en
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
 import type { Members } from '../engine/members.ts';
-import { RequestError } from '../engine/requestError.ts';
+import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
 import { type ImportedTrigger, triggerParts } from './importedTriggers.ts';
-import { checkRepetition, unitLength } from './repetition.ts';
+import { unitLength } from './repetition.ts';
+import { scheduleFault, timing } from './scheduleFaults.ts';
 import {
   type NewTrigger,
   type TriggerContent,
@@ -104,16 +105,21 @@ const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: nul
 
 /**
  * The checked content of a document. The form's hash is added if the document has none. `path` points to the document.
+ * A schedule that is stored in `before` is not checked again: an earlier version may have stored one with a fault.
  */
 export const checkedContent = (
   given: NewTrigger | ImportedTrigger,
   { target, schemaFault, jstFault, form, formData }: Omit<TriggerRefs, 'gbac'>,
-  path = '',
+  { path = '', before }: { readonly path?: string; readonly before?: TriggerContent | undefined } = {},
 ): TriggerContent => {
   const content = hashed(
     settled(contentIn({ ...defaults, ...given, ...defined({ formData }) } as TriggerContent), path),
     form,
   );
+  if (content.type === 'schedule' && !sameTiming(content, before)) {
+    const fault = scheduleFault(content, path);
+    refuseFaults('invalid', fault ? [fault] : []);
+  }
   if (schemaFault !== undefined)
     throw new RequestError('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
   if (jstFault !== undefined)
@@ -147,7 +153,7 @@ export const importedContent = (
 ): TriggerContent => {
   const stays = !refs.form && before && 'formId' in before ? before.formSchemaHash : undefined;
   const given = 'formId' in known ? { ...known, formSchemaHash: stays ?? null } : known;
-  return checkedContent(given, refs, path);
+  return checkedContent(given, refs, { path, before });
 };
 
 const hashed = (content: TriggerContent, form: FormFound): TriggerContent =>
@@ -165,18 +171,26 @@ const hashed = (content: TriggerContent, form: FormFound): TriggerContent =>
 export const speaksOfForm = (patch: object): boolean =>
   ['formId', 'formData', 'formSchemaHash'].some((member) => member in patch);
 
+/** Whether both say the same about when a schedule runs. */
+export const sameTiming = (one: Variants['schedule'], other: TriggerContent | undefined): boolean =>
+  other?.type === 'schedule' && timing.every((member) => same(one[member] ?? null, other[member] ?? null));
+
+type Repeated = Pick<Variants['schedule'], 'repeatInterval' | 'repeatUnit' | 'repeatFrequency' | 'repeat'>;
+
 /** A schedule with its computed interval. Other content stays as it is. */
-const settled = (content: TriggerContent, path: string): TriggerContent => {
-  if (content.type !== 'schedule') return content;
-  const repeatInterval = intervalOf(content, path);
-  if (content.repeat && repeatInterval !== null)
+const settled = (content: TriggerContent, path: string): TriggerContent =>
+  content.type === 'schedule' ? withInterval(content, path) : content;
+
+/** A schedule with its interval, computed from unit and frequency. `path` points to it. */
+export const withInterval = <S extends Repeated>(schedule: S, path: string): S & { repeatInterval: number | null } => {
+  const repeatInterval = intervalOf(schedule, path);
+  if (schedule.repeat && repeatInterval !== null)
     throw new RequestError('invalid', 'Either a repetition tree or an interval', { path: `${path}/repeat` });
-  if (content.repeat) checkRepetition(content.repeat, `${path}/repeat`);
-  return { ...content, repeatInterval };
+  return { ...schedule, repeatInterval };
 };
 
 const intervalOf = (
-  { repeatUnit: unit = null, repeatFrequency: frequency = null, repeatInterval: given = null }: Variants['schedule'],
+  { repeatUnit: unit = null, repeatFrequency: frequency = null, repeatInterval: given = null }: Repeated,
   path: string,
 ): number | null => {
   if (unit === null && frequency === null) return given;
@@ -226,6 +240,7 @@ export const change = (
       }),
     }),
     refs,
+    { before },
   );
   const changes = changesBetween(before, after);
   if (!changes) return [];

@@ -16,13 +16,14 @@ import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
+import { previewSchedule, previewTrigger, withFault } from './schedules.ts';
 
 const path = '/triggers/:id';
 
-/** A trigger with the time of its last run. */
-const shown = async (doc: TriggerDoc, { model }: Pick<Service, 'model'>): Promise<TriggerDoc> => {
+/** A trigger with the time of its last run, and with the fault of its schedule. */
+const shown = async (doc: TriggerDoc, { model }: Pick<Service, 'model'>) => {
   const runs = await documentOf(model, triggerRuns, doc._id);
-  return runs ? { ...doc, lastExecuted: runs.lastExecuted } : doc;
+  return withFault(runs ? { ...doc, lastExecuted: runs.lastExecuted } : doc);
 };
 
 const importTriggers = importRoute({
@@ -77,6 +78,8 @@ export const triggerRoutes: readonly Route[] = [
     answer: enveloped(triggerSchema),
   }),
   importTriggers,
+  previewSchedule,
+  previewTrigger,
   getRoute({
     name: 'getTrigger',
     method: 'get',
