@@ -39,6 +39,7 @@ const reads = ({
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
   'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
+  'GET /operations-manager/triggers/:id/preview': { id: 'Upgrade on Sunday night' },
   'GET /template_builder/templates/:name/export': { name: 'IOS-XE uplink' },
 });
 
@@ -167,6 +168,20 @@ const requests = ({
   },
   'PUT /operations-manager/triggers': {
     body: { triggers: [{ ...manual, name: 'Other', _id: '0123456789abcdef01234569', actionId: upgrade }] },
+  },
+  'POST /operations-manager/triggers/preview': {
+    body: {
+      schedule: {
+        firstRunAt: Date.UTC(2027, 0, 4, 6),
+        repeat: {
+          type: 'repeating',
+          components: [
+            { action: 'execute', count: 5, duration: { unit: 'day', quantity: 1 } },
+            { action: 'wait', duration: { unit: 'day', quantity: 2 } },
+          ],
+        },
+      },
+    },
   },
   'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
   'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },

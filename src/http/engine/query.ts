@@ -133,13 +133,15 @@ const converter = (
   switch (schema.type ?? typeof (schema.const ?? schema.enum?.[0])) {
     case 'integer':
     case 'number':
-      return (text) => (/^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$/.test(text) ? Number(text) : text);
+      return (text) => (/^-?(0|[1-9]\d{0,15})(\.\d{1,15})?$/.test(text) && isSafe(Number(text)) ? Number(text) : text);
     case 'boolean':
       return (text) => (text === 'true' || text === 'false' ? text === 'true' : text);
     default:
       return (text) => text;
   }
 };
+
+const isSafe = (number: number): boolean => Math.abs(number) <= Number.MAX_SAFE_INTEGER;
 
 const pairsOf = (querystring: string, faults: Fault[]): readonly (readonly [name: string, text: string])[] =>
   querystring
