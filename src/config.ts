@@ -112,6 +112,7 @@ const settings = {
       return given;
     },
   ),
+  TRIGGER_RATE: integer('Jobs that one event trigger may start in a minute; more of them wait', 600, 1, 1_000_000),
   METRICS_TOKEN: setting(
     'Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters',
     'none',

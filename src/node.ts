@@ -129,6 +129,8 @@ export const openNode = async ({
       hub.followWith(reactions.follow);
       reactions.start();
     },
+    /** Carries out parked reactions once more. */
+    retryReaction: reactions.retry,
     /** Carries out no more reactions, and waits for those in progress. */
     stopReactions: reactions.stop,
     close: async (): Promise<void> => {

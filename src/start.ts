@@ -12,6 +12,8 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
+import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
@@ -52,6 +54,17 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const misplaced = misplacedEvents(warn);
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
+  const triggers = eventTriggersOf({
+    config,
+    node,
+    settings: settings.current,
+    runs,
+    access,
+    metrics: measured,
+    logger,
+  });
+  // A log that was never opened has no events yet.
+  const isUpgrade = node.acknowledged() > 0;
   const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
@@ -68,6 +81,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
   node.startReactions();
   sessions.start();
+  // From the first request on, every event counts.
+  await orDamaged(node, triggers.prepare(isUpgrade));
+  triggers.start();
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
   const served = await serveEmbedded({ config, opened, auth, warn });
@@ -77,6 +93,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
+    triggers,
     failedLogins: auth.failedLogins,
   });
   measured.show({
@@ -88,7 +105,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     node,
     auth,
     out,
-    runs,
+    runs: countedRuns(runs, measured),
+    parked: parkedRunsOf(node, triggers),
     settings: settings.current,
     eventStream: streaming,
     metrics: measured,
@@ -103,7 +121,20 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     warmUp: server.warmUp,
     damaged: node.run.damaged,
     stop: () =>
-      stopInOrder({ stopping, streaming, server, served, auth, settings, sessions, runs, out, readModels, node }),
+      stopInOrder({
+        stopping,
+        streaming,
+        server,
+        served,
+        auth,
+        settings,
+        sessions,
+        triggers,
+        runs,
+        out,
+        readModels,
+        node,
+      }),
   };
 };
 

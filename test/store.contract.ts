@@ -502,6 +502,21 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
         await store.setCheckpoint(name, 5);
         assert.equal(await store.checkpoint(name), 5);
       });
+      it('that is taken can be kept and given up', async () => {
+        const name = `taken:${randomUUID()}`;
+        assert.equal(await store.takeCheckpoint(name), undefined);
+        await store.keepCheckpoint(name, undefined);
+        await store.keepCheckpoint(name, 7);
+        await store.keepCheckpoint(name, 3);
+        assert.equal(await store.takeCheckpoint(name), 3);
+        assert.deepEqual(await store.checkpointsOf('taken'), new Map([[name, 3]]));
+        await store.keepCheckpoint(name, undefined);
+        assert.equal(await store.checkpoint(name), undefined);
+        await store.keepCheckpoint(name, 9);
+        await store.close();
+        store = await open(folder);
+        assert.equal(await store.checkpoint(name), 9);
+      });
       it('is found by its reader when its name has a colon', async () => {
         const reader = `reader_%${randomUUID()}`;
         assert.deepEqual(await store.checkpointsOf(reader), new Map());

@@ -7,7 +7,7 @@ import { app } from '../http/engine/app.ts';
 import type { Metrics } from '../http/engine/metrics.ts';
 import { bearerOf } from '../http/engine/metricsToken.ts';
 import { listen } from '../http/engine/server.ts';
-import type { Service } from '../http/engine/service.ts';
+import type { ParkedRuns, Service } from '../http/engine/service.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
 import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
@@ -22,6 +22,7 @@ type Needs = {
   readonly auth: Authenticator;
   readonly out: WaysOut;
   readonly runs: Runs;
+  readonly parked: ParkedRuns;
   readonly settings: () => Settings;
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
@@ -58,7 +59,7 @@ export const serveHttp = async (needs: Needs) => {
 };
 
 /** The parts of the service that routes may use. */
-const serviceOf = ({ node, auth, out, runs, eventStream, metrics, health, stopping }: Needs): Service => ({
+const serviceOf = ({ node, auth, out, runs, parked, eventStream, metrics, health, stopping }: Needs): Service => ({
   handle: node.handle,
   model: node.model,
   tools: node.tools,
@@ -70,8 +71,9 @@ const serviceOf = ({ node, auth, out, runs, eventStream, metrics, health, stoppi
   collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   digest: node.digest,
   renderer: out.renderer,
-  runs,
   eventStream,
+  runs,
+  parked,
   metrics: metrics.text,
   status: health.status,
   ready: async () => !stopping.aborted && (await health.ready()),

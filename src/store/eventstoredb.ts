@@ -89,6 +89,14 @@ export const openEventStoreDb = async ({ url, log, times }: Options): Promise<Ev
       open();
       return checkpoints.removeCheckpoint(name);
     },
+    takeCheckpoint: async (name) => {
+      open();
+      return checkpoints.takeCheckpoint(name);
+    },
+    keepCheckpoint: async (name, position) => {
+      open();
+      return checkpoints.keepCheckpoint(name, position);
+    },
     // No fault is permanent, because EventStoreDB may come back.
     fault: () => undefined,
     connected: connections.up,

@@ -103,6 +103,34 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
     }
   };
 
+  // The revisions of the checkpoint streams as this process has taken or kept them last.
+  const taken = new Map<string, number>();
+
+  /** Reads a checkpoint and writes it again, so that its stream has another revision. */
+  const take = async (name: string): Promise<number | undefined> => {
+    for (;;) {
+      const { revision, position } = await stored(name);
+      try {
+        taken.set(
+          name,
+          position === undefined ? revision : await write(`checkpoint-${name}`, revision, set, { position }),
+        );
+        return position;
+      } catch (error) {
+        if (!(error instanceof WrongRevision)) throw error;
+      }
+    }
+  };
+
+  const keepTaken = async (name: string, position: number | undefined): Promise<void> => {
+    const before = taken.get(name) ?? (await stored(name)).revision;
+    if (before === -1 && position === undefined) return;
+    if (before === -1 && name.includes(':')) await listing(namesStream, () => list(name));
+    const [type, data] = position === undefined ? [removed, {}] : [set, { position }];
+    taken.set(name, await write(`checkpoint-${name}`, before, type, data));
+    if (before === -1) await keepFew(`checkpoint-${name}`);
+  };
+
   const namesOf = async (reader: string): Promise<readonly string[]> => {
     const names = new Set<string>();
     for await (const events of reads.read(namesStream)) {
@@ -131,5 +159,8 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
     },
     setCheckpoint: (name: string, position: number): Promise<void> => exclusively(name, () => setTo(name, position)),
     removeCheckpoint: (name: string): Promise<void> => exclusively(name, () => remove(name)),
+    takeCheckpoint: (name: string): Promise<number | undefined> => exclusively(name, () => take(name)),
+    keepCheckpoint: (name: string, position: number | undefined): Promise<void> =>
+      exclusively(name, () => keepTaken(name, position)),
   };
 };

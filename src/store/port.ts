@@ -98,6 +98,17 @@ export type EventStore = {
   setCheckpoint(name: string, position: number): Promise<void>;
   /** Removes a checkpoint if there is one. Resolves when the removal is durable. */
   removeCheckpoint(name: string): Promise<void>;
+  /**
+   * Reads a checkpoint of a reader of which one process at a time should be at work. Whoever has taken or kept it before
+   * can keep it no more.
+   */
+  takeCheckpoint(name: string): Promise<number | undefined>;
+  /**
+   * Sets a checkpoint, or removes it (undefined), for the process that has taken or kept it last; also for any process
+   * that has done neither. Throws `WrongRevision` if another has taken, kept, set or removed it since; then nothing
+   * happens.
+   */
+  keepCheckpoint(name: string, position: number | undefined): Promise<void>;
   /** The reason while appends are refused, such as an I/O error or a full disk. Reads go on. */
   fault(): string | undefined;
   /** False while the log cannot be reached. */

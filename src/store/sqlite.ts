@@ -56,6 +56,7 @@ const reading = (reads: Reads, news: News) => ({
   head: async () => reads.head(),
   checkpoint: async (name: string) => reads.checkpoint(name),
   checkpointsOf: async (reader: string) => reads.checkpointsOf(reader),
+  takeCheckpoint: async (name: string) => reads.checkpoint(name),
   connected: () => true,
 });
 
@@ -182,6 +183,7 @@ export const openSqliteReader = async (file: string): Promise<EventStore> => {
     append: refuse,
     setCheckpoint: refuse,
     removeCheckpoint: refuse,
+    keepCheckpoint: refuse,
     fault: () => undefined,
     close: async () => reads.close(),
   };

@@ -215,6 +215,10 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     removeCheckpoint: async (name: string): Promise<void> => {
       await enqueue(name, noPosition, []);
     },
+    // No other process writes to the file.
+    keepCheckpoint: async (name: string, position: number | undefined): Promise<void> => {
+      await enqueue(name, position ?? noPosition, []);
+    },
     fault: () => fault,
     noteFault: note.fault,
     stats: (): Stats => ({ ...stats }),

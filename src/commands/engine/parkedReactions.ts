@@ -9,7 +9,13 @@ export const parkReaction = command({
   on: 'any',
   decide: park,
   input: Type.Object(
-    { stream: Type.String(), revision: Type.Integer(), reason: Type.String() },
+    {
+      stream: Type.String(),
+      revision: Type.Integer(),
+      reason: Type.String(),
+      trigger: Type.Optional(Type.String()),
+      tries: Type.Optional(Type.Integer()),
+    },
     { additionalProperties: false },
   ),
 });

@@ -43,7 +43,8 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
 export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
   /** Tries parked reactions again: a reaction that failed in an earlier process may work now. */
   const retryParked = async (term: AbortSignal): Promise<void> => {
-    const parked = await runs.onceReadable(() => tools.query(parkedReactions), term, {});
+    const reaction = { field: 'kind', op: 'equals', value: 'reaction' } as const;
+    const parked = await runs.onceReadable(() => tools.query(parkedReactions, reaction), term, {});
     for (const { event, stream, revision } of parked) {
       try {
         const [recorded] = await events(stream, revision, revision);

@@ -1,11 +1,13 @@
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { Recorded } from '../../store/event.ts';
-import type { EventStore } from '../../store/port.ts';
+import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
 import { reactionReader } from './reactionReader.ts';
 import { reactionRuns } from './reactionRuns.ts';
-import { type Reaction, reactionTable } from './reactions.ts';
+import { completeReaction } from './parkedReactions.ts';
+import { type Reaction, reactionTable, requestFor } from './reactions.ts';
 import type { Streams } from './streams.ts';
 
 type Needs = {
@@ -82,6 +84,13 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
     /** Begins to read the log. */
     start: (): void => {
       if (table.types.length > 0) reading = whileLeading(leadership, stop.signal, readWhileLeading);
+    },
+    /** Carries out parked reactions to an event once more. Throws if they fail again; then they stay parked. */
+    retry: async ({ event, stream, revision }: Pick<StoredEvent, 'stream' | 'revision'> & { readonly event: string }) => {
+      const [recorded] = await needs.events(stream, revision, revision);
+      if (!recorded) throw new RequestError('not_found', 'The event is gone');
+      await runs.parts(recorded);
+      await needs.handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
     },
     /** Stops, and waits for the runs under way. */
     stop: async (): Promise<void> => {

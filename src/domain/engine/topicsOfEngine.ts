@@ -17,9 +17,16 @@ export const engineTopics: readonly Described[] = [
   describeTopics(parkedReaction, {
     reactionParked: [
       'What follows from an event was parked, because it kept failing',
-      Type.Object({ stream: text, revision: whole, reason: text }),
+      Type.Object({
+        stream: text,
+        revision: whole,
+        reason: text,
+        trigger: Type.Optional(text),
+        tries: Type.Optional(whole),
+      }),
     ],
     reactionCompleted: ['What had been parked was carried out', Type.Object({})],
+    reactionDiscarded: ['What had been parked was given up', Type.Object({})],
   }),
 ];
 

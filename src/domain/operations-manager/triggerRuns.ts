@@ -1,4 +1,5 @@
 import { aggregate, type Event } from '../engine/core.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 /** Why a trigger that should have fired has started no job. */
 export const refusalReasons = ['loop', 'disabled', 'gone', 'rights', 'form', 'transformation'] as const;
@@ -18,9 +19,10 @@ export type TriggerRan = { readonly count: number; readonly job: string; readonl
 
 export type RunsEvent = Event<'triggerRan', TriggerRan> | Event<'runsRefused', RunsRefused>;
 
-/** `refused`: the last event that was refused, by reason. */
+/** `refused`: the last event that was refused, by reason; `last`: the last of all. */
 export type RunsState = {
   readonly ran: boolean;
+  readonly last?: string | undefined;
   readonly refused: { readonly [R in RefusalReason]?: string | undefined };
 };
 
@@ -34,7 +36,11 @@ export const triggerRuns = aggregate<RunsState, RunsEvent>({
   initial: { ran: false, refused: {} },
   evolve: {
     triggerRan: (state) => ({ ...state, ran: true }),
-    runsRefused: ({ refused }, { reason, event }) => ({ ran: true, refused: { ...refused, [reason]: event } }),
+    runsRefused: ({ refused }, { reason, event }) => ({
+      ran: true,
+      last: event,
+      refused: { ...refused, [reason]: event },
+    }),
   },
   exists: ({ ran }) => ran,
 });
@@ -44,4 +50,16 @@ export const noteRuns = ({ refused }: RunsState, event: RunsEvent): readonly Run
   if (event.topic === 'triggerRan') return [event];
   const { reason, count, event: last } = event.data;
   return count === 1 && last !== undefined && refused[reason] === last ? [] : [event];
+};
+
+/** Refusals of runs by events. `after`: the event of the refusals that the caller knows to be the last ones. */
+export type RefusedAfter = RunsRefused & { readonly after: string | null };
+
+/** Throws `conflict` if somebody else has stored refusals meanwhile: some of these may be among them. */
+export const refuseRuns = (
+  { last }: RunsState,
+  { after, ...refused }: RefusedAfter,
+): readonly RunsEvent[] => {
+  if ((last ?? null) !== after) throw new RequestError('conflict', 'Another process has refused runs of this trigger');
+  return [{ topic: 'runsRefused', data: refused }];
 };

@@ -79,6 +79,11 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     'topic',
   ]);
 
+  const runs = counter('trigger_runs_total', 'Runs of triggers: started jobs, refusals by reason, and parked runs', [
+    'type',
+    'outcome',
+  ]);
+
   const starting = new Set(
     areas.flatMap(({ area, routes }) => routes.filter(({ starts }) => starts).map(({ name }) => `${area} ${name}`)),
   );
@@ -100,6 +105,8 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
       if (status >= 400 && starting.has(`${area} ${operation}`))
         refusedStarts.labels(area, operation, String(status)).inc();
     },
+    /** Counts what became of a run of a trigger. */
+    ran: (type: string, outcome: string): void => runs.labels(type, outcome).inc(),
     show: (measures: Measures): void => {
       for (const [name, measure] of Object.entries(measures)) measured(registry, name, measure);
     },

@@ -1,5 +1,6 @@
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
+import type { Request } from '../../commands/engine/requests.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
 import type { RunNotes } from '../../commands/operations-manager/runNotes.ts';
@@ -7,9 +8,24 @@ import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
+import type { StoredEvent } from '../../store/port.ts';
 import type { Devices, Renderer } from '../../southbound/port.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
 import type { EventReading } from '../events/asked.ts';
+
+/** Runs of triggers and reactions that failed. */
+export type ParkedRuns = {
+  /** The event, whether it can be read or not; undefined if the log has none there. */
+  readonly eventOf: (stream: string, revision: number) => Promise<StoredEvent | undefined>;
+  /** Tries once more. Throws `not_found` if nothing is parked under the id. */
+  readonly retry: (
+    id: string,
+    about: Omit<Request, 'id' | 'input'>,
+  ) => Promise<{
+    readonly job: string | null;
+    readonly refused: { readonly reason: string; readonly message: string } | null;
+  }>;
+};
 
 /** The parts of the running service that routes may use. Reads wait for everything that this node has acknowledged. */
 export type Service = {
@@ -34,6 +50,8 @@ export type Service = {
   readonly digest: (text: string) => string;
   /** The template engine. */
   readonly renderer: Renderer;
+  /** Runs and reactions that failed. */
+  readonly parked: ParkedRuns;
   /** Starts the jobs of triggers, and notes that it did. */
   readonly runs: TriggerRuns & Pick<RunNotes, 'ran'>;
   /** Status of the node, as GET /health/status shows it. */

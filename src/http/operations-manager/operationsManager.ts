@@ -3,18 +3,12 @@ import { automationRoutes } from './automations.ts';
 import { eventStreamRoutes } from './eventStream.ts';
 import { eventRoutes } from './events.ts';
 import { jobRoutes } from './jobs.ts';
+import { parkedRunRoutes } from './parkedRuns.ts';
 import { triggerRunRoutes } from './triggerRuns.ts';
 import { triggerRoutes } from './triggers.ts';
 
 export const operationsManagerRoutes: AreaRoutes = {
   area: 'operations-manager',
   prefix: '/operations-manager',
-  routes: [
-    ...automationRoutes,
-    ...eventRoutes,
-    ...eventStreamRoutes,
-    ...jobRoutes,
-    ...triggerRunRoutes,
-    ...triggerRoutes,
-  ],
+  routes: [...automationRoutes, ...eventRoutes, ...eventStreamRoutes, ...jobRoutes, ...parkedRunRoutes, ...triggerRunRoutes, ...triggerRoutes],
 };

@@ -16,6 +16,8 @@ export type Settings = LoginSettings &
     readonly shutdownMs: number;
     /** Names of adapters in the order in which they are asked for a device. Other adapters follow by name. */
     readonly adapterOrder: readonly string[];
+    /** How many events are decided at once: which triggers they fire. */
+    readonly eventWorkerCount: number;
   };
 
 /** The settings of a profile. Properties that it lacks have their defaults. */
@@ -42,6 +44,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     logLevel: level === 'spam' ? 'trace' : level,
     shutdownMs: 1000 * (systemProps.shutdownTimeout ?? 10),
     adapterOrder: adapterStrategy.device?.order ?? [],
+    eventWorkerCount: systemProps.eventWorkerCount ?? 3,
   };
 };
 

@@ -1,0 +1,27 @@
+import type { Gbac } from '../../domain/engine/core.ts';
+import { discard, type ParkedState, parkedReaction } from '../../domain/engine/parkedReactions.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { trigger } from '../../domain/operations-manager/triggers.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+
+/** A list that lets admins pass alone: no group has this name. */
+const adminsAlone: Gbac = { read: [''], write: [''] };
+
+/** Whoever may see the trigger of a parked run may decide about it. What has no trigger is for admins. */
+const gbacOf = async ({ parking }: ParkedState, tools: Tools): Promise<Gbac> => {
+  if (parking?.trigger === undefined) return adminsAlone;
+  const { exists, content } = await tools.state(trigger, parking.trigger);
+  if (!exists || !content) return adminsAlone;
+  const { read, write } = (await tools.state(automation, content.actionId)).content.gbac;
+  return { read: [], write: [...read, ...write] };
+};
+
+/** Gives up what is parked. */
+export const discardParked = commandsOf(parkedReaction)({
+  name: 'discardParked',
+  input: noInput,
+  on: 'existing',
+  decide: discard,
+  prepare: async ({ state }, tools) => ({ gbac: await gbacOf(state, tools) }),
+  gbac: (_, { gbac }) => gbac,
+});

@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto';
+import type { Actor } from '../../domain/engine/core.ts';
+import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
+import type { RefusalReason } from '../../domain/operations-manager/triggerRuns.ts';
+import { splitStream } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import type { Definition } from './definitions.ts';
+import type { Read } from './read.ts';
+
+/** An event that fires a trigger: both as they were at the event's position. */
+export type Firing = {
+  readonly event: StoredEvent;
+  /** The event as it was read; the error if it cannot be read. */
+  readonly read: Read;
+  readonly definition: Definition;
+  /** Undefined if the trigger had no automation then. */
+  readonly automation: AutomationContent | undefined;
+};
+
+/** Why there is no job, in a word and in a sentence. */
+export type Refusal = { readonly reason: RefusalReason; readonly message: string };
+
+/**
+ * What is decided about a firing as of now. `unseen`: the account may not see the event, so nothing is stored. `depth`
+ * is that of the event.
+ */
+export type Verdict =
+  | { readonly kind: 'unseen' }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'starts'; readonly actor: Actor; readonly depth: number };
+
+export type Decide = (firing: Firing) => Promise<Verdict>;
+
+/** What became of a start. `isNew`: there was no such job before. */
+export type Started =
+  | { readonly job: string; readonly at: string; readonly isNew: boolean }
+  | { readonly refusal: Refusal };
+
+const derived = (text: string): string => hash('sha256', text, 'hex').slice(0, 24);
+
+/** The id of the job by which a trigger answers an event. It follows from both, so there is never a second one. */
+export const jobIdOf = (trigger: string, event: string): string => derived(`job ${trigger} ${event}`);
+
+/** The id of the parked run of a trigger by an event. */
+export const parkedIdOf = (event: string, trigger: string): string => derived(`parked ${event} ${trigger}`);
+
+// What triggers themselves leave in the log fires no triggers.
+const silent = new Set(['triggerRuns', 'parkedReaction']);
+
+/** Whether an event may fire triggers at all. Whether an account may see it is another question. */
+export const mayFire = ({ stream }: Pick<StoredEvent, 'stream'>): boolean => !silent.has(splitStream(stream).category);

@@ -1,0 +1,14 @@
+import { type BadEvent, decode, type Recorded } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+
+/** An event as it was read, or the error if it cannot be read. */
+export type Read = Recorded | BadEvent;
+
+/** Reads an event, or finds out why it cannot be read. */
+export const readOf = (event: StoredEvent): Read => {
+  try {
+    return decode(event);
+  } catch (error) {
+    return error as BadEvent; // it throws nothing else
+  }
+};

@@ -1,0 +1,20 @@
+import { RequestError } from '../domain/engine/requestError.ts';
+import { parkedReaction } from '../domain/engine/parkedReactions.ts';
+import type { ParkedRuns } from '../http/engine/service.ts';
+import type { Node } from '../node.ts';
+import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
+
+/** What routes need of parked runs and reactions. */
+export const parkedRunsOf = ({ log, tools, retryReaction }: Node, triggers: EventTriggers): ParkedRuns => ({
+  eventOf: async (stream, revision) => {
+    for await (const events of log.read(stream, revision)) return events.find((event) => event.revision === revision);
+    return undefined;
+  },
+  retry: async (id, about) => {
+    const { parked, parking } = await tools.state(parkedReaction, id);
+    if (!parked || !parking) throw new RequestError('not_found', 'No such parked run');
+    if (parking.trigger !== undefined) return triggers.retry(id, about);
+    await retryReaction({ event: id, ...parking });
+    return { job: null, refused: null };
+  },
+});

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import type { Run } from '../src/commands/operations-manager/triggerRuns.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
+import { eventsIn, failingRun, outcomeIn, peopleOn, triggersOn } from './triggering.ts';
+import { until } from './until.ts';
+
+describe('event triggers', () => {
+  const { log, node: start } = nodesOnLog();
+  let node: TestNode;
+  let people: ReturnType<typeof peopleOn>;
+  let running: ReturnType<typeof triggersOn>[];
+  beforeEach(async () => {
+    node = await start();
+    people = peopleOn(node);
+    running = [];
+    await node.bootstrap();
+    await node.account('runner', { memberOf: ['operators', 'readers'] });
+    await people.automation('a');
+    await triggersOn(node, log.store).prepare(false);
+  });
+  afterEach(() => Promise.all(running.map((each) => each.stop())));
+
+  const run = (...more: Parameters<typeof triggersOn>[2][]) => {
+    const triggers = triggersOn(node, log.store, ...more);
+    running.push(triggers);
+    triggers.start();
+    return triggers;
+  };
+  const stop = () => Promise.all(running.splice(0).map((each) => each.stop()));
+  const outcome = async () => outcomeIn(await eventsIn(log.store));
+  /** Once the reader has passed all that is in the log but its own notes. */
+  const passed = async (position?: number): Promise<void> => {
+    const head = position ?? (await log.store.head());
+    await until(async () => ((await log.store.checkpoint('triggers')) ?? 0) >= head, 'the checkpoint');
+    await until(async () => (await log.store.checkpointsOf('triggers')).size === 0, 'no trigger is behind');
+  };
+
+  it('start one job for each event that fits, and for no other', async () => {
+    await people.trigger('t1');
+    await people.trigger('t2', { schema: { type: 'object', required: ['k'], properties: { k: { const: 1 } } } });
+    await people.trigger('t3', { topic: 'other' });
+    await people.trigger('t4', { enabled: false });
+    run();
+    const e1 = await people.publish('p1', { k: 1 });
+    const e2 = await people.publish('p2', { k: 2 });
+    const e3 = await people.publish('p3', null, { topic: 'other' });
+    await passed();
+    assert.deepEqual(await outcome(), {
+      jobs: [`t1 ${e1.id}`, `t2 ${e1.id}`, `t1 ${e2.id}`, `t3 ${e3.id}`],
+      refused: {},
+      parked: [],
+    });
+    const [first] = (await eventsIn(log.store)).filter(({ topic }) => topic === 'jobStarted');
+    assert.equal(first!.metadata.actor.id, 'runner');
+    assert.equal(first!.metadata.$causationId, e1.id);
+    assert.equal(first!.data.depth, 1);
+    assert.deepEqual(first!.data.watchers, []);
+    assert.equal(first!.data.variables._event.position, e1.position);
+    assert.deepEqual(first!.data.variables.payload, { k: 1 });
+  });
+
+  it('go by what trigger and automation said at the event', async () => {
+    await people.trigger('t1');
+    const before = await people.publish('p1', 'before');
+    await people.change('t1', { topic: 'other', legacyWrapper: false });
+    const after = await people.publish('p2', 'after');
+    const other = await people.publish('p3', { x: 1 }, { topic: 'other' });
+    await people.trigger('t2');
+    run();
+    await passed();
+    assert.deepEqual((await outcome()).jobs, [`t1 ${before.id}`, `t1 ${other.id}`]);
+    assert.ok(after);
+    const jobs = (await eventsIn(log.store)).filter(({ topic }) => topic === 'jobStarted');
+    assert.deepEqual(
+      jobs.map(({ data: { variables } }) => [variables.payload, variables.x]),
+      [
+        ['before', undefined],
+        [undefined, 1],
+      ],
+    );
+  });
+
+  it('begin at the head of a log that was never read, and say so', async () => {
+    await people.trigger('t1');
+    await people.publish('p1');
+    await log.store.removeCheckpoint('triggers');
+    const said: unknown[] = [];
+    const head = await log.store.head();
+    await triggersOn(node, log.store, { info: (message, about) => said.push([message, about]) }).prepare(true);
+    await triggersOn(node, log.store, { info: (message, about) => said.push([message, about]) }).prepare(true);
+    run();
+    const event = await people.publish('p2');
+    await passed();
+    assert.deepEqual((await outcome()).jobs, [`t1 ${event.id}`]);
+    assert.deepEqual(said, [['Event triggers begin at the head of the log', { position: head, head }]]);
+  });
+
+  it('refuse in words what starts nothing: trigger disabled or gone, no rights; the account as of now', async () => {
+    await people.automation('b', { gbac: { read: ['admins'], write: ['admins'] } });
+    await people.trigger('disabled');
+    await people.trigger('gone');
+    await people.trigger('shut', { actionId: 'b' });
+    await people.trigger('nobody', {}, { id: 'nobody' });
+    await people.publish('p1');
+    await people.publish('p2');
+    await people.change('disabled', { enabled: false });
+    await people.noTrigger('gone');
+    await people.publish('p3');
+    run();
+    await passed();
+    assert.deepEqual(await outcome(), {
+      jobs: [],
+      refused: { 'disabled disabled': 2, 'gone gone': 2, 'shut rights': 3, 'nobody rights': 3 },
+      parked: [],
+    });
+  });
+
+  it('leave no trace of an event that the account may not see', async () => {
+    await node.account('blind', { memberOf: ['operators'] });
+    await people.trigger('t1', { source: '@platform/authorization', topic: 'accountCreated' }, { id: 'blind' });
+    await people.trigger('t2', { source: '@platform/operations-manager', topic: 'runsRefused' });
+    await people.trigger('t3', { source: '@platform/operations-manager', topic: 'nameClaimed' });
+    run();
+    await node.account('somebody');
+    await passed();
+    assert.deepEqual(await outcome(), { jobs: [], refused: {}, parked: [] });
+  });
+
+  it('end loops: eight jobs, then one refusal', async () => {
+    await people.trigger('t1', { source: '@platform/operations-manager', topic: 'jobStarted' });
+    await people.trigger('t2');
+    run();
+    await people.publish('p1');
+    await until(async () => Object.keys((await outcome()).refused).length > 0, 'the refusal');
+    await passed();
+    const { jobs, refused } = await outcome();
+    assert.equal(jobs.filter((one) => one.startsWith('t1 ')).length, 7); // the first one is of t2
+    assert.deepEqual(refused, { 't1 loop': 1 });
+    await people.publish('deep', {}, { depth: 8 });
+    await people.publish('not so deep', {}, { depth: 7 });
+    await until(async () => (await outcome()).refused['t2 loop'] === 1, 'the refusal');
+    await until(async () => (await outcome()).refused['t1 loop'] === 2, 'the other refusal');
+  });
+
+  it('wait when there are too many in a minute, and hold up nobody', async () => {
+    await people.trigger('t1');
+    await people.trigger('t2', { schema: { const: 'last' } });
+    let now = 1_000_000;
+    run({ rate: 3, now: () => now });
+    const events = [];
+    for (let n = 0; n < 7; n++) events.push(await people.publish(`p${n}`, n));
+    const last = await people.publish('last', 'last');
+    await until(async () => (await outcome()).jobs.includes(`t2 ${last.id}`), 'the job of another trigger');
+    await until(async () => (await log.store.checkpoint('triggers'))! >= last.position, 'the common checkpoint');
+    assert.deepEqual(await log.store.checkpointsOf('triggers'), new Map([['triggers:t1', events[2]!.position]]));
+    assert.deepEqual(running[0]!.status(), { waiting: 5, behind: 1 });
+    assert.equal((await outcome()).jobs.length, 4);
+    now += 61_000;
+    await until(async () => (await outcome()).jobs.length === 7, 'three more jobs');
+    assert.equal(running[0]!.settled(), events[5]!.position);
+    await stop();
+    run({ rate: 1000, now: () => now });
+    await passed();
+    const of1 = (await outcome()).jobs.filter((one) => one.startsWith('t1 '));
+    assert.deepEqual(
+      of1,
+      [...events, last].map(({ id }) => `t1 ${id}`),
+    );
+  });
+
+  it('that are disabled give up what waits: one refusal counts it', async () => {
+    await people.trigger('t1');
+    run({ rate: 2, now: () => 0 });
+    for (let n = 0; n < 300; n++) await people.publish(`p${n}`, n);
+    await until(() => running[0]!.status().behind === 1, 'the backlog');
+    await people.change('t1', { enabled: false });
+    await people.publish('later');
+    await passed();
+    const { jobs, refused } = await outcome();
+    assert.equal(jobs.length, 2);
+    assert.deepEqual(refused, { 't1 disabled': 298 });
+    const notes = (await eventsIn(log.store)).filter(({ topic }) => topic === 'runsRefused');
+    assert.equal(notes.length, 1);
+  });
+
+  it('are tried six times, then parked with their event, and only they', async () => {
+    await people.trigger('bad');
+    await people.trigger('good');
+    let tries = 0;
+    const fails = ({ trigger, given }: Run) => trigger.id === 'bad' && 'payload' in given && given.payload === 'poison';
+    run({
+      run: failingRun(node, (one) => {
+        if (fails(one)) tries++;
+        return fails(one);
+      }),
+    });
+    const poison = await people.publish('p1', 'poison');
+    const next = await people.publish('p2', 'well');
+    await until(async () => (await outcome()).jobs.includes(`good ${next.id}`), 'the job of the other trigger');
+    await until(async () => (await outcome()).jobs.length === 3, 'the next job of the bad trigger');
+    await passed();
+    const { jobs, parked } = await outcome();
+    assert.deepEqual([...jobs].sort(), [`bad ${next.id}`, `good ${next.id}`, `good ${poison.id}`].sort());
+    assert.equal(tries, 6);
+    assert.equal(parked.length, 1);
+    await node.catchUp();
+    const { entries } = await node.model.list('parkedReactions', { sort: 'at', order: 1, skip: 0, limit: 10 });
+    const doc = JSON.parse(entries[0]!.text);
+    assert.deepEqual(
+      [doc.trigger, doc.event, doc.tries, doc.reason, doc._id],
+      ['bad', poison.id, 6, 'poison', parked[0]!.split(' ')[1]],
+    );
+    await stop();
+    // Whatever the checkpoint says: nothing happens again.
+    await log.store.setCheckpoint('triggers', poison.position - 1);
+    const again = run();
+    await passed();
+    assert.deepEqual(await outcome(), { jobs, parked, refused: {} });
+    const about = {
+      actor: { id: 'x', username: 'x', provenance: 'local', groups: [], admin: true },
+      operation: 'retryParked',
+      requestId: 'r',
+    };
+    assert.deepEqual(await again.retry(doc._id, about), { job: await jobOf('bad', poison.id), refused: null });
+    await assert.rejects(again.retry(doc._id, about), { code: 'not_found' });
+    assert.ok((await outcome()).jobs.includes(`bad ${poison.id}`));
+  });
+
+  const jobOf = async (trigger: string, event: string) => {
+    const found = (await eventsIn(log.store)).find(
+      ({ topic, data }) => topic === 'jobStarted' && data.trigger === trigger && data.event === event,
+    );
+    return found?.stream.slice('job-'.length);
+  };
+
+  it('look at the account just before the job starts', async () => {
+    await people.trigger('t1');
+    await people.publish('p1');
+    await people.changeAccount('runner', { inactive: true });
+    run();
+    await passed();
+    assert.deepEqual((await outcome()).refused, { 't1 rights': 1 });
+  });
+});

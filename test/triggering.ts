@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { updateAccount } from '../src/commands/authorization/accounts.ts';
+import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
+import { publishEvent } from '../src/commands/operations-manager/publishedEvents.ts';
+import { type Run, type TriggerRuns, triggerRuns } from '../src/commands/operations-manager/triggerRuns.ts';
+import { createTrigger, deleteTrigger, updateTrigger } from '../src/commands/operations-manager/triggers.ts';
+import { compileUserSchema } from '../src/commands/user-schemas/userSchema.ts';
+import type { Actor } from '../src/domain/engine/core.ts';
+import { areas } from '../src/http/areas.ts';
+import { eventAccess } from '../src/http/events/eventAccess.ts';
+import { eventTriggers } from '../src/runners/triggers/eventTriggers.ts';
+import { jobIdOf } from '../src/runners/triggers/firing.ts';
+import { decode, type Recorded, splitStream } from '../src/store/event.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { leading } from './leading.ts';
+import type { TestNode } from './node.ts';
+
+type Options = Partial<Parameters<typeof eventTriggers>[0]>;
+
+export const fits = (schema: object | boolean, payload: unknown): boolean => {
+  const compiled = compileUserSchema(schema);
+  return compiled.ok && compiled.matches(payload).valid;
+};
+
+/** Event triggers on a node of a test. Call `prepare` first if the log is new. */
+export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}) => {
+  const { viewerOf, sees } = eventAccess({
+    areas,
+    model: node.model,
+    log: store,
+    settled: node.settled,
+    accountNow: node.auth.accountNow,
+  });
+  const { run } = triggerRuns({ handle: node.handle, tools: node.tools, transform: async () => ({}) });
+  return eventTriggers({
+    store,
+    handle: node.handle,
+    tools: node.tools,
+    events: node.events,
+    run,
+    ran: () => undefined,
+    fits,
+    viewerOf,
+    sees,
+    reached: async (position) => node.settled(position),
+    decidedAtOnce: () => 3,
+    rate: 1_000_000,
+    leadership: leading(),
+    ready: node.run.whenReady,
+    log: (message, about) => {
+      if (process.env.TEST_LOG) console.error(message, about);
+    },
+    info: () => undefined,
+    ...more,
+  } as Parameters<typeof eventTriggers>[0]);
+};
+
+/** A function that fails for some runs, in the place of the one that starts jobs. */
+export const failingRun =
+  (node: TestNode, fails: (run: Run) => boolean): TriggerRuns['run'] =>
+  async (run) => {
+    if (fails(run)) throw new Error('poison');
+    return triggerRuns({ handle: node.handle, tools: node.tools, transform: async () => ({}) }).run(run);
+  };
+
+/** What people do, on a node of a test. Ids are names. */
+export const peopleOn = (node: TestNode) => ({
+  automation: (name: string, more: object = {}) => node.command(createAutomation, name, { name, ...more }),
+  noAutomation: (name: string) => node.command(deleteAutomation, name),
+  trigger: (id: string, more: object = {}, actor?: Partial<Actor>) =>
+    node.command(
+      createTrigger,
+      id,
+      {
+        name: id,
+        type: 'eventSystem',
+        enabled: true,
+        actionType: 'automations',
+        actionId: 'a',
+        source: 's',
+        topic: 't',
+        schema: null,
+        jst: null,
+        ...more,
+      },
+      { actor: { id: 'runner', username: 'runner', provenance: 'local', groups: [], admin: true, ...actor } },
+    ),
+  change: (id: string, patch: object, actor = 'runner') =>
+    node.command(updateTrigger, id, patch, {
+      actor: { id: actor, username: actor, provenance: 'local', groups: [], admin: true },
+    }),
+  changeAccount: (id: string, patch: object) => node.command(updateAccount, id, patch),
+  noTrigger: (id: string) => node.command(deleteTrigger, id),
+  publish: async (
+    id: string,
+    payload: unknown = {},
+    more: { source?: string; topic?: string; depth?: number } = {},
+  ) => {
+    const { source = 's', topic = 't', depth } = more;
+    const done = await node.command(publishEvent, id, { source, topic, payload }, { depth });
+    return done.event!;
+  },
+});
+
+export const eventsIn = async (store: Pick<EventStore, 'readAll'>): Promise<readonly Recorded<any>[]> => {
+  const found: Recorded<any>[] = [];
+  for await (const { events } of store.readAll(0)) found.push(...events.map(decode));
+  return found;
+};
+
+/** What came of triggers, by what is in the log: jobs as `<trigger> <event>`, refusals by trigger and reason. */
+export const outcomeIn = (events: readonly Recorded<any>[]) => {
+  const jobs: string[] = [];
+  const refused: Record<string, number> = {};
+  const parked: string[] = [];
+  for (const { stream, topic, data } of events) {
+    const { category, id } = splitStream(stream);
+    if (topic === 'jobStarted' && data.trigger !== null) {
+      assert.equal(id, jobIdOf(data.trigger, data.event));
+      jobs.push(`${data.trigger} ${data.event}`);
+    }
+    if (topic === 'runsRefused' && category === 'triggerRuns') {
+      const key = `${id} ${data.reason}`;
+      refused[key] = (refused[key] ?? 0) + data.count;
+    }
+    if (topic === 'reactionParked' && data.trigger !== undefined) parked.push(`${data.trigger} ${id}`);
+  }
+  return { jobs, refused, parked };
+};
