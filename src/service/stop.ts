@@ -26,9 +26,8 @@ type Parts = {
 };
 
 /**
- * Ends a service in this order: new requests, streams of events, answers in progress, sessions and reactions,
- * notes of runs, ways out, projections,
- * stores. Each part may use the parts after it.
+ * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
+ * notes of runs, ways out, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, streaming, auth, settings, sessions, triggers, runs, out, readModels, node } = parts;

@@ -86,7 +86,11 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
       if (table.types.length > 0) reading = whileLeading(leadership, stop.signal, readWhileLeading);
     },
     /** Carries out parked reactions to an event once more. Throws if they fail again; then they stay parked. */
-    retry: async ({ event, stream, revision }: Pick<StoredEvent, 'stream' | 'revision'> & { readonly event: string }) => {
+    retry: async ({
+      event,
+      stream,
+      revision,
+    }: Pick<StoredEvent, 'stream' | 'revision'> & { readonly event: string }) => {
       const [recorded] = await needs.events(stream, revision, revision);
       if (!recorded) throw new RequestError('not_found', 'The event is gone');
       await runs.parts(recorded);

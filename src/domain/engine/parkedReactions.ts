@@ -36,10 +36,8 @@ export const parkedReaction = aggregate<ParkedState, ParkedReactionEvent>({
   exists: ({ parked }) => parked,
 });
 
-export const park = (
-  { parked }: ParkedState,
-  parking: Parking,
-): readonly ParkedReactionEvent[] => (parked ? [] : [{ topic: 'reactionParked', data: parking }]);
+export const park = ({ parked }: ParkedState, parking: Parking): readonly ParkedReactionEvent[] =>
+  parked ? [] : [{ topic: 'reactionParked', data: parking }];
 
 export const complete = (): readonly ParkedReactionEvent[] => [{ topic: 'reactionCompleted', data: {} }];
 

@@ -56,10 +56,7 @@ export const noteRuns = ({ refused }: RunsState, event: RunsEvent): readonly Run
 export type RefusedAfter = RunsRefused & { readonly after: string | null };
 
 /** Throws `conflict` if somebody else has stored refusals meanwhile: some of these may be among them. */
-export const refuseRuns = (
-  { last }: RunsState,
-  { after, ...refused }: RefusedAfter,
-): readonly RunsEvent[] => {
+export const refuseRuns = ({ last }: RunsState, { after, ...refused }: RefusedAfter): readonly RunsEvent[] => {
   if ((last ?? null) !== after) throw new RequestError('conflict', 'Another process has refused runs of this trigger');
   return [{ topic: 'runsRefused', data: refused }];
 };

@@ -10,5 +10,13 @@ import { triggerRoutes } from './triggers.ts';
 export const operationsManagerRoutes: AreaRoutes = {
   area: 'operations-manager',
   prefix: '/operations-manager',
-  routes: [...automationRoutes, ...eventRoutes, ...eventStreamRoutes, ...jobRoutes, ...parkedRunRoutes, ...triggerRunRoutes, ...triggerRoutes],
+  routes: [
+    ...automationRoutes,
+    ...eventRoutes,
+    ...eventStreamRoutes,
+    ...jobRoutes,
+    ...parkedRunRoutes,
+    ...triggerRunRoutes,
+    ...triggerRoutes,
+  ],
 };

@@ -11,7 +11,8 @@ export const groupsGuard = ({ read, write }: Gbac): string | undefined =>
     : groupsPrefix + JSON.stringify([...new Set([...read, ...write])].sort());
 
 /** The guard of a document whose readers are those of another document. */
-export const documentGuard = ({ collection }: Pick<Collection, 'collection'>, id: string): string => `${collection}:${id}`;
+export const documentGuard = ({ collection }: Pick<Collection, 'collection'>, id: string): string =>
+  `${collection}:${id}`;
 
 /** The guard of a document that a caller may read only if both guards allow it. */
 export const bothGuards = (a: string | undefined, b: string | undefined): string | undefined =>
