@@ -152,12 +152,16 @@ describe('event triggers', () => {
     const last = await people.publish('last', 'last');
     await until(async () => (await outcome()).jobs.includes(`t2 ${last.id}`), 'the job of another trigger');
     await until(async () => (await log.store.checkpoint('triggers'))! >= last.position, 'the common checkpoint');
-    assert.deepEqual(await log.store.checkpointsOf('triggers'), new Map([['triggers:t1', events[2]!.position]]));
+    const cursors = await log.store.checkpointsOf('triggers');
+    assert.deepEqual([...cursors.keys()], ['triggers:t1']);
+    const isBetween = (position: number | undefined, n: number) =>
+      assert.ok(position! >= events[n]!.position && position! < events[n + 1]!.position, `${position}`);
+    isBetween(cursors.get('triggers:t1'), 2);
     assert.deepEqual(running[0]!.status(), { waiting: 5, behind: 1 });
     assert.equal((await outcome()).jobs.length, 4);
     now += 61_000;
     await until(async () => (await outcome()).jobs.length === 7, 'three more jobs');
-    assert.equal(running[0]!.settled(), events[5]!.position);
+    isBetween(running[0]!.settled(), 5);
     await stop();
     run({ rate: 1000, now: () => now });
     await passed();

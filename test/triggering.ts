@@ -127,3 +127,55 @@ export const outcomeIn = (events: readonly Recorded<any>[]) => {
   }
   return { jobs, refused, parked };
 };
+
+/** What the triggers should have done, by a model that folds the log in the simplest way. */
+export const expectedOf = (events: readonly Recorded<any>[], accounts: readonly string[]) => {
+  const triggers = new Map<string, { readonly content: any; readonly account: string }>();
+  const depths = new Map<string, number>();
+  const jobs = new Set<string>();
+  const refused: Record<string, number> = {};
+  for (const { id: event, stream, source, topic, data, metadata } of events) {
+    const { category, id } = splitStream(stream);
+    if (topic === 'triggerCreated') triggers.set(id, { content: data, account: metadata.actor.id });
+    if (topic === 'triggerChanged')
+      triggers.set(id, { content: { ...triggers.get(id)!.content, ...data }, account: metadata.actor.id });
+    if (topic === 'triggerDeleted') triggers.delete(id);
+    if (topic === 'jobStarted') depths.set(id, data.depth ?? 0);
+    const depth = category === 'job' ? depths.get(id)! : (metadata.depth ?? 0);
+    for (const [trigger, { content, account }] of triggers) {
+      if (!content.enabled || content.source !== source || content.topic !== topic) continue;
+      if (content.schema !== null && !fits(content.schema, data)) continue;
+      const refuse = (reason: string): void => {
+        refused[`${trigger} ${reason}`] = (refused[`${trigger} ${reason}`] ?? 0) + 1;
+      };
+      if (!accounts.includes(account)) refuse('rights');
+      else if (depth >= 8) refuse('loop');
+      else if (typeof content.jst === 'string' || content.jst?.unknown) refuse('transformation');
+      else jobs.add(`${trigger} ${event}`);
+    }
+  }
+  return { jobs: [...jobs].sort(), refused, parked: [] };
+};
+
+/** The same of what is in the log. */
+export const sortedOutcome = (events: readonly Recorded<any>[]) => {
+  const { jobs, refused, parked } = outcomeIn(events);
+  return { jobs: [...jobs].sort(), refused, parked };
+};
+
+const startsOf = (...ids: readonly string[]) => ({
+  source: '@platform/operations-manager',
+  topic: 'jobStarted',
+  schema: { type: 'object', required: ['trigger'], properties: { trigger: { enum: ids } } },
+});
+
+/** Twenty triggers that wait for events of `s:t`: most start jobs, some are refused, one fires on its own jobs. */
+export const twentyTriggers: readonly { readonly id: string; readonly more: object; readonly account?: string }[] = [
+  ...Array.from({ length: 14 }, (_, n) => ({ id: `plain${n}`, more: {} })),
+  { id: 'odd', more: { schema: { type: 'object', properties: { n: { type: 'integer', multipleOf: 2 } } } } },
+  { id: 'loop', more: startsOf('plain0', 'loop') },
+  { id: 'after', more: startsOf('plain1') },
+  { id: 'nobody1', more: {}, account: 'nobody' },
+  { id: 'nobody2', more: {}, account: 'nobody' },
+  { id: 'unknown', more: { jst: { unknown: 1 } } },
+];
