@@ -10,9 +10,9 @@ import { actionRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 
 /** A trigger with the fault of its schedule, if an earlier version has stored one. Exports are without it. */
-export const withFault = (doc: TriggerDoc): TriggerDoc & { readonly fault?: Pick<Fault, 'path' | 'message'> } => {
+export const withFault = (doc: TriggerDoc): TriggerDoc & { readonly fault?: Fault } => {
   const fault = doc.type === 'schedule' ? scheduleFault(doc) : undefined;
-  return fault ? { ...doc, fault: { path: fault.path, message: fault.message } } : doc;
+  return fault ? { ...doc, fault } : doc;
 };
 
 const query = {
