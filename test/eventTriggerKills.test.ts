@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { decode, type Recorded } from '../src/store/event.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { makeTriggers, publishing } from './eventTriggerPrograms.ts';
+import { type Server, startServer, temporaryFolder } from './process.ts';
+import { expectedOf, sortedOutcome } from './triggering.ts';
+import { until } from './until.ts';
+
+const missing =
+  spawnSync('strace', ['-qqq', '-o', '/dev/null', 'true']).status === 0
+    ? ''
+    : ' (needs strace, and the right to use it)';
+/** Every n-th fsync is tried; all with SOAK_ROUNDS. */
+const stride = process.env.SOAK_ROUNDS ? 1 : 11;
+
+const eventsOf = async (folder: string): Promise<readonly Recorded<any>[]> => {
+  const store = await openSqliteReader(join(folder, 'events.db'));
+  try {
+    const events: Recorded<any>[] = [];
+    for await (const batch of store.readAll(0)) events.push(...batch.events.map(decode));
+    return events;
+  } finally {
+    await store.close();
+  }
+};
+
+(missing ? describe.skip : describe)(`event triggers: kill -9 at every fsync${missing}`, function () {
+  this.timeout(3_600_000);
+  let folder: string;
+  let accounts: readonly string[];
+  let server: Server | undefined;
+  before(async () => {
+    folder = temporaryFolder();
+    server = await startServer(join(folder, 'base'));
+    accounts = await makeTriggers(server);
+    await server.stop();
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('leaves what the model says', async () => {
+    const data = join(folder, 'data');
+    const isDone = async (): Promise<boolean> => {
+      const events = await eventsOf(data);
+      const { jobs, refused } = expectedOf(events, accounts);
+      const found = sortedOutcome(events);
+      const sum = (all: Record<string, number>) => Object.values(all).reduce((total, one) => total + one, 0);
+      return jobs.length > 0 && found.jobs.length >= jobs.length && sum(found.refused) >= sum(refused);
+    };
+    let rounds = 0;
+    for (let [n, lived] = [1, false]; !lived; n += stride) {
+      rmSync(data, { recursive: true, force: true });
+      cpSync(join(folder, 'base'), data, { recursive: true });
+      const inject = `-e trace=fsync,fdatasync -e inject=fsync,fdatasync:signal=KILL:when=${n}`;
+      const traced = `exec strace -D -f -qqq --seccomp-bpf -o /dev/null ${inject} "$@"`;
+      server = await startServer(data, {}, traced).catch(() => undefined);
+      const published = server && (await publishing(server.ask, 3));
+      if (server && published) {
+        const dead = server.ended.then(() => true);
+        await Promise.race([until(isDone, 'the outcome of the model'), dead]);
+        lived = server.child.exitCode === null && server.child.signalCode === null;
+        await server.stop();
+      }
+      if (!lived) {
+        await server?.stop('SIGKILL');
+        server = await startServer(data);
+        assert.ok(await publishing(server.ask, 3));
+        await until(isDone, 'the outcome of the model');
+        await server.stop();
+      }
+      server = undefined;
+      const events = await eventsOf(data);
+      assert.deepEqual(sortedOutcome(events), expectedOf(events, accounts), `killed at fsync ${n}`);
+      rounds++;
+    }
+    assert.ok(rounds > 1, 'nothing was killed');
+    if (process.env.TEST_LOG) process.stderr.write(`${rounds} rounds\n`);
+  });
+});

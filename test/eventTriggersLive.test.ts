@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isOwnStream } from '../src/ownStreams.ts';
+import { copyLog } from '../src/store/copyLog.ts';
+import { decode, type Recorded } from '../src/store/event.ts';
+import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
+import { ok, refused } from './people.ts';
+import { temporaryFolder } from './process.ts';
+import { startService, type TestService } from './service.ts';
+import { outcomeIn } from './triggering.ts';
+import { until } from './until.ts';
+
+const om = '/operations-manager';
+
+const eventsOf = async (folder: string): Promise<readonly Recorded<any>[]> => {
+  const store = await openSqliteReader(join(folder, 'events.db'));
+  try {
+    const events: Recorded<any>[] = [];
+    for await (const batch of store.readAll(0)) events.push(...batch.events.flatMap((event) => readable(event)));
+    return events;
+  } finally {
+    await store.close();
+  }
+};
+
+const readable = (event: Parameters<typeof decode>[0]): Recorded<any>[] => {
+  try {
+    return [decode(event)];
+  } catch {
+    return [];
+  }
+};
+
+describe('event triggers over HTTP', function () {
+  this.timeout(300_000);
+  let service: TestService;
+  let folder: string;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    service = await startService({ TRIGGER_RATE: '3' }, join(folder, 'a'));
+  });
+  afterEach(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const trigger = async (name: string, more: object = {}): Promise<string> => {
+    const automations = ok(await service.ask('GET', `${om}/automations`)).data;
+    const actionId = automations[0]?._id ?? ok(await service.ask('POST', `${om}/automations`, { name: 'a' })).data._id;
+    const body = {
+      name,
+      type: 'eventSystem',
+      enabled: true,
+      actionType: 'automations',
+      actionId,
+      source: 's',
+      topic: 't',
+      schema: null,
+      jst: null,
+      ...more,
+    };
+    return ok(await service.ask('POST', `${om}/triggers`, body)).data._id;
+  };
+  const publish = async (payload: unknown, topic = 't'): Promise<{ id: string; position: number }> =>
+    ok(await service.ask('POST', `${om}/events/s/${topic}`, payload)).data;
+  const jobs = async (): Promise<any[]> => ok(await service.ask('GET', `${om}/jobs?limit=1000`)).data;
+  const status = async () => ok(await service.ask('GET', '/health/status')).triggers;
+  const metric = async (name: string): Promise<string | undefined> =>
+    new RegExp(`^automation_platform_${name} (.*)$`, 'm').exec((await service.ask('GET', '/metrics')).text)?.[1];
+
+  it('start jobs that say where they come from; health and metrics tell of them', async () => {
+    const id = await trigger('t', { legacyWrapper: false });
+    const event = await publish({ vlan: 7 });
+    await until(async () => (await jobs()).length === 1, 'the job');
+    const [job] = await jobs();
+    assert.deepEqual(
+      [job.trigger, job.event, job.depth, job.instant, job.watchers, job.created_by],
+      [id, event.id, 1, null, [], 'admin'],
+    );
+    assert.equal(job.variables.vlan, 7);
+    assert.deepEqual(job.variables._trigger, { id, name: 't', type: 'eventSystem' });
+    assert.equal(job.variables._event.position, event.position);
+    assert.deepEqual(await status(), { waiting: 0, behind: 0, parked: 0 });
+    assert.equal(await metric('trigger_runs_total\\{type="eventSystem",outcome="job"\\}'), '1');
+    assert.equal(await metric('triggers_waiting'), '0');
+    await until(async () => (await metric('triggers_lag_events')) === '0', 'no lag');
+    const { lastExecuted } = ok(await service.ask('GET', `${om}/triggers/${id}`)).data;
+    await until(async () => ok(await service.ask('GET', `${om}/triggers/${id}`)).data.lastExecuted !== null);
+    assert.ok(lastExecuted === null || lastExecuted > 0);
+  });
+
+  it('that wait are told, and go on after log copy: no second job for what had fired, one for what waited', async () => {
+    await trigger('t');
+    const events = [];
+    for (let n = 0; n < 5; n++) events.push(await publish(n));
+    await until(async () => (await status()).behind === 1, 'the trigger that is behind');
+    assert.deepEqual(await status(), { waiting: 2, behind: 1, parked: 0 });
+    assert.equal(await metric('triggers_waiting'), '2');
+    assert.ok(Number(await metric('triggers_lag_events')) > 0);
+    assert.equal((await jobs()).length, 3);
+    await service.stop();
+    mkdirSync(join(folder, 'b'));
+    const from = await openSqliteStore({ file: join(folder, 'a', 'events.db') });
+    const to = await openSqliteStore({ file: join(folder, 'b', 'events.db') });
+    try {
+      await copyLog({ from, to, own: isOwnStream, signal: new AbortController().signal, told: () => undefined });
+    } finally {
+      await from.close();
+      await to.close();
+    }
+    copyFileSync(join(folder, 'a', 'secret.key'), join(folder, 'b', 'secret.key'));
+    service = await startService({}, join(folder, 'b'));
+    await until(async () => (await jobs()).length === 5, 'the jobs that waited');
+    await until(async () => (await status()).behind === 0, 'nothing behind');
+    const { jobs: started } = outcomeIn(await eventsOf(join(folder, 'b')));
+    assert.deepEqual(
+      started.map((one) => one.split(' ')[1]),
+      events.map(({ id }) => id),
+    );
+    service = await service.restart();
+    await publish('more');
+    await until(async () => (await jobs()).length === 6, 'one more job');
+  });
+
+  it('park what cannot run; it is retried or discarded by who may see the trigger', async () => {
+    const [first, second] = [await trigger('one'), await trigger('two')];
+    await service.stop();
+    const log = await openSqliteStore({ file: join(folder, 'a', 'events.db') });
+    const poison = randomUUID();
+    try {
+      const data = `{"$payload":{"sha256":"${'0'.repeat(64)}","bytes":10,"parts":1}}`;
+      await log.append(`publishedEvent-${poison}`, -1, [{ id: poison, type: 's:t', data, metadata: '{}' }]);
+    } finally {
+      await log.close();
+    }
+    service = await startService({}, join(folder, 'a'));
+    await until(async () => (await status()).parked === 2, 'the parked runs');
+    await publish('well');
+    await until(async () => (await jobs()).length === 2, 'the next jobs');
+    const { data, metadata } = ok(await service.ask('GET', `${om}/parked`));
+    assert.equal(metadata.total, 2);
+    assert.deepEqual(data.map((doc: any) => doc.trigger).sort(), [first, second].sort());
+    for (const doc of data) {
+      assert.deepEqual([doc.event.id, doc.event.source, doc.event.topic, doc.tries], [poison, 's', 't', 1]);
+      assert.match(doc.reason, /missing or damaged/);
+    }
+    const [{ _id: one, ...doc }, { _id: two }] = data;
+    assert.equal((await service.ask('POST', `${om}/parked/${one}/retry`)).status, 500);
+    ok(await service.ask('PATCH', `${om}/triggers/${doc.trigger}`, { enabled: false }));
+    const discarded = ok(await service.ask('POST', `${om}/parked/${one}/discard`)).data;
+    assert.deepEqual(discarded, { _id: one, ...doc });
+    refused(await service.ask('POST', `${om}/parked/${one}/discard`), 404);
+    refused(await service.ask('POST', `${om}/parked/${one}/retry`), 404);
+    ok(
+      await service.ask('POST', '/authorization/accounts', {
+        username: 'reader',
+        password: 'a long enough password',
+        memberOf: ['readers'],
+      }),
+    );
+    const asReader = service.as({ user: 'reader', password: 'a long enough password' });
+    assert.deepEqual(
+      ok(await asReader('GET', `${om}/parked`)).data.map(({ _id }: { _id: string }) => _id),
+      [two],
+    );
+    refused(await asReader('POST', `${om}/parked/${two}/discard`), 403);
+    ok(await service.ask('PATCH', `${om}/automations/a`, { gbac: { read: ['admins'], write: ['admins'] } }));
+    assert.deepEqual(ok(await asReader('GET', `${om}/parked`)).data, []);
+    service = await service.restart();
+    assert.deepEqual(await status(), { waiting: 0, behind: 0, parked: 1 });
+  });
+});
