@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { formats } from '../src/commands/user-schemas/formats.ts';
-import { compileUserSchema } from '../src/commands/user-schemas/userSchema.ts';
+import { compileFilter, compileUserSchema, schemaFaultOf } from '../src/commands/user-schemas/userSchema.ts';
 import { canonical } from '../src/domain/engine/canonical.ts';
 import { processorTime } from './processorTime.ts';
 
@@ -175,6 +175,22 @@ describe('schemas that users store', () => {
     refused({ $recursiveRef: '#' }, /\$recursiveRef is not supported/);
   });
 
+  it('stay compiled while others are checked on saving, and while filters of triggers are compiled', () => {
+    const used = compileUserSchema({ type: 'object', title: 'used' });
+    for (let n = 0; n < 600; n++) {
+      assert.deepEqual(schemaFaultOf({ title: `saved ${n}` }), {});
+      assert.ok(compileFilter({ title: `filter ${n}` }).filter.ok);
+    }
+    assert.equal(compileUserSchema({ type: 'object', title: 'used' }), used);
+  });
+  it('are told why they cannot be compiled, each time', () => {
+    for (const schema of [{ type: 'nothing' }, { $ref: '#/missing' }, 7]) {
+      const compiled = compileUserSchema(schema);
+      assert.ok(!compiled.ok);
+      for (let n = 0; n < 2; n++) assert.deepEqual(schemaFaultOf(schema), { schemaFault: compiled.reason });
+    }
+    assert.deepEqual(schemaFaultOf(undefined), {});
+  });
   it('are refused when too large or too deep', () => {
     refused({ description: 'x'.repeat(65 * 1024) }, /65536 bytes/);
     refused(JSON.parse(`${'{"not":'.repeat(33)}{}${'}'.repeat(33)}`), /32 levels/);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
@@ -38,8 +39,7 @@ export const compileUserSchema = (schema: unknown): UserSchema => {
   const measured = measure(schema);
   if (!measured.ok) return measured;
   const { text } = measured;
-  const known =
-    compiled.get(text) ?? attempt(measured.schema, { formats: 'checked', details: 'kept', patterns: linearPatterns() });
+  const known = compiled.get(text) ?? attempt(measured.schema, usual());
   compiled.set(text, known);
   return known;
 };
@@ -85,10 +85,28 @@ type Manner = {
   readonly patterns: Patterns;
 };
 
-/** Why the schema of a request cannot be compiled; empty if it can, or if the request has no schema. */
-export const schemaFaultOf = (schema: unknown): { readonly schemaFault?: string } => {
-  const compiled = schema === undefined ? undefined : compileUserSchema(schema);
-  return compiled && !compiled.ok ? { schemaFault: compiled.reason } : {};
+const usual = (): Manner => ({ formats: 'checked', details: 'kept', patterns: linearPatterns() });
+
+type SchemaFaultFound = { readonly schemaFault?: string };
+
+// By the hash of a schema's text.
+const found = new LRUCache<string, SchemaFaultFound>({ max: 500 });
+
+/**
+ * Why the schema of a request cannot be compiled; empty if it can, or if the request has no schema. Only the answer is
+ * kept: most schemas that are saved are not used next, and must not take the place of those that are.
+ */
+export const schemaFaultOf = (schema: unknown): SchemaFaultFound => {
+  if (schema === undefined) return {};
+  const measured = measure(schema);
+  if (!measured.ok) return { schemaFault: measured.reason };
+  const key = hash('sha256', measured.text, 'base64');
+  const known = found.get(key);
+  if (known) return known;
+  const made = compiled.peek(measured.text) ?? attempt(measured.schema, usual());
+  const fault = made.ok ? {} : { schemaFault: made.reason };
+  found.set(key, fault);
+  return fault;
 };
 
 const attempt = (schema: object | boolean, manner: Manner): UserSchema => {
