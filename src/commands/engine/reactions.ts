@@ -6,7 +6,11 @@ import type { Request } from './requests.ts';
 /** A command that follows from an event. */
 export type Next = { readonly command: AnyCommand; readonly id: string; readonly input: unknown };
 
-/** Returns the commands that follow from an event. Each function names the type of its topic's data. */
+/**
+ * Returns the commands that follow from an event. Each function names the type of its topic's data. It may be called
+ * again for the same event: then commands that change one stream must come in the same order, because their place among
+ * them is in their idempotency keys.
+ */
 type Follow = (event: Recorded<never>, tools: Tools) => Promise<readonly Next[]>;
 
 /** The reactions to events of an aggregate. They run when the event is stored, and again after a crash. */
