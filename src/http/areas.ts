@@ -1,3 +1,4 @@
+import { listedTopics } from '../domain/topics.ts';
 import { version } from '../version.ts';
 import { agentSessionManagerRoutes } from './agent-session-manager/agentSessionManager.ts';
 import { authorizationRoutes } from './authorization/authorization.ts';
@@ -5,7 +6,7 @@ import { rootLoginRoutes } from './authorization/login.ts';
 import { automationCatalogRoutes } from './automation-catalog/scheduledJobs.ts';
 import { configurationManagerRoutes } from './configuration-manager/configurationManager.ts';
 import { bannerRoutes } from './customization/banner.ts';
-import { docsRoutes, openapiRoutes } from './documentation/docs.ts';
+import { asyncapiRoutes, docsRoutes, openapiRoutes } from './documentation/docs.ts';
 import { monitoringRoutes } from './engine/monitoring.ts';
 import type { AreaRoutes } from './engine/route.ts';
 import { gatewayManagerRoutes } from './gateway-manager/gatewayManager.ts';
@@ -21,6 +22,7 @@ import { templateRoutes } from './template-builder/templates.ts';
 
 export const areas: readonly AreaRoutes[] = [
   agentSessionManagerRoutes,
+  asyncapiRoutes(listedTopics, { version }),
   authorizationRoutes(() => areas),
   automationCatalogRoutes,
   bannerRoutes,

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Type } from 'typebox';
+import type { ListedTopic } from '../../domain/topics.ts';
 import type { ActionRoute, Answer, AreaRoutes } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
+import { asyncapi } from './asyncapi.ts';
 import { readRecorded } from './examples.ts';
 import { openapi } from './openapi.ts';
 
@@ -97,6 +99,30 @@ export const openapiRoutes = (areas: () => readonly AreaRoutes[], about: { reado
         run: async () => {
           text ??= written();
           return { text: await text };
+        },
+      }),
+    ],
+  };
+};
+
+/** `/asyncapi.json`: the events, as `/openapi.json` is for requests. */
+export const asyncapiRoutes = (topics: readonly ListedTopic[], about: { readonly version: string }): AreaRoutes => {
+  let text: Buffer | undefined;
+  return {
+    area: 'service',
+    prefix: '/asyncapi.json',
+    routes: [
+      actionRoute({
+        name: 'asyncapi',
+        method: 'get',
+        path: '/',
+        access: 'login',
+        summary: 'A description of the events, AsyncAPI 3.0',
+        description: 'Made of the tables by which the platform describes its own events.',
+        answer: Type.Object({}, { additionalProperties: true }),
+        run: async () => {
+          text ??= Buffer.from(JSON.stringify(asyncapi(topics, about)));
+          return { text };
         },
       }),
     ],
