@@ -60,8 +60,7 @@ describe('the AsyncAPI document', () => {
     const paths = areas.flatMap((area) =>
       area.routes.map((route) => fullPathOf(area, route).replace(/:(\w+)/g, '{$1}')),
     );
-    assert.ok(paths.includes(document.channels.publish.address));
-    assert.equal(document.channels.stream.address, '/operations-manager/events/stream');
+    for (const { address } of Object.values<Json>(document.channels)) assert.ok(paths.includes(address), address);
   });
 
   it('has a message for each topic of the platform, whose schema tells it from others', () => {

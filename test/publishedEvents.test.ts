@@ -78,6 +78,16 @@ describe('Published events in the log', () => {
     await node.catchUp();
   });
 
+  it('have the depth of the job that publishes, else none', async () => {
+    const input = { source: 's', topic: 't', payload: 1 };
+    await node.command(publishEvent, 'deep', input, { depth: 3 });
+    await node.command(publishEvent, 'flat', input, { depth: 0 });
+    const [deep, flat] = await Promise.all(['deep', 'flat'].map(async (id) => decode(await stored(id)).metadata));
+    assert.equal(deep?.depth, 3);
+    assert.equal(flat && 'depth' in flat, false);
+    await node.catchUp();
+  });
+
   it('are there once: the same id again is refused', async () => {
     const outcomes = await Promise.all(
       [1, 2].map(() => outcome(node.command(publishEvent, 'a', { source: 's', topic: 't', payload: 1 }))),

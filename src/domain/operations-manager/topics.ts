@@ -10,11 +10,13 @@ import {
   text,
   textOrNull,
   texts,
+  whole,
 } from '../engine/topics.ts';
 import { automationImport } from './automationImports.ts';
 import { automation } from './automations.ts';
 import { jobMoveDecision } from './jobMoves.ts';
 import { job } from './jobs.ts';
+import { triggerRuns } from './triggerRuns.ts';
 import { trigger } from './triggers.ts';
 import { watching } from './watchings.ts';
 
@@ -76,6 +78,11 @@ export const operationsTopics: readonly Described[] = [
         automation: textOrNull,
         trigger: textOrNull,
         execution: textOrNull,
+        event: Type.Optional(textOrNull),
+        instant: Type.Optional(Type.Union([Type.Integer({ description: 'Epoch milliseconds' }), Type.Null()])),
+        depth: Type.Optional(whole),
+        parent: Type.Optional(Type.Union([Type.Object({ job: text, task: text, index: whole }), Type.Null()])),
+        workflow: Type.Optional(Type.Union([Type.Object({ id: text, revision: whole }), Type.Null()])),
         groups: texts,
         watchers: texts,
       }),
@@ -88,6 +95,22 @@ export const operationsTopics: readonly Described[] = [
   }),
   describeTopics(jobMoveDecision, {
     jobsMoved: ['Jobs are to be paused, resumed or canceled', Type.Object({ move: text, jobIds: texts })],
+  }),
+  describeTopics(triggerRuns, {
+    triggerRan: [
+      'A trigger started jobs, of which this is the last',
+      Type.Object({ count: whole, job: text, at: text }),
+    ],
+    runsRefused: [
+      'A trigger that should have fired started no job',
+      Type.Object({
+        reason: text,
+        count: whole,
+        event: Type.Optional(text),
+        instant: Type.Optional(Type.Integer({ description: 'Epoch milliseconds' })),
+        message: text,
+      }),
+    ],
   }),
   describeTopics(watching, {
     jobsWatched: ['An account began to watch jobs', Type.Object({ jobIds: texts })],

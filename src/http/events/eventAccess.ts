@@ -38,7 +38,7 @@ export const forAdmins: readonly string[] = [
 ];
 
 /** Categories that nobody sees: how the platform works inside. The categories of the log itself are not even known. */
-export const forNobody: readonly string[] = ['login', 'name', 'parkedReaction', 'series'];
+export const forNobody: readonly string[] = aggregates.flatMap(({ category, internal }) => (internal ? category : []));
 
 /** The row whose callers see published events. */
 export const listOfEvents: Pick<Common, 'name' | 'access'> = { name: 'getEvents', access: ['operators', 'readers'] };

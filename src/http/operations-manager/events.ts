@@ -9,6 +9,7 @@ import type { Call, Route } from '../engine/route.ts';
 import { actionRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
+import { listOfEvents } from '../events/eventAccess.ts';
 
 const mostPayload = 512 * 1024;
 
@@ -50,10 +51,9 @@ const published = withMessage('Successfully published event');
 /** Events that users publish (docs/behaviour/events.md). */
 export const eventRoutes: readonly Route[] = [
   listRoute({
-    name: 'getEvents',
+    ...listOfEvents,
     method: 'get',
     path: '/events',
-    access: ['operators', 'readers'],
     summary: 'List the events that can happen',
     description:
       'Sources and topics, with how many such events there are and when the last one happened. Those of the platform ' +
