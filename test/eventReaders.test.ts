@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { RequestError } from '../src/domain/engine/requestError.ts';
+import type { Principal } from '../src/http/authentication/principal.ts';
+import type { EventAccess } from '../src/http/events/eventAccess.ts';
+import { eventStream } from '../src/http/events/eventStream.ts';
+import type { StoredEvent } from '../src/store/port.ts';
+import { until } from './until.ts';
+
+const metadata = JSON.stringify({ at: '2026-01-01T00:00:00.000Z', actor: {}, $correlationId: 'c', $causationId: 'c' });
+const eventAt = (position: number, data = 'x'): StoredEvent => ({
+  id: `id ${position}`,
+  type: 'tests:happened',
+  stream: `thing-${position}`,
+  revision: 0,
+  position,
+  data: JSON.stringify(data),
+  metadata,
+});
+
+type Bounds = NonNullable<Parameters<typeof eventStream>[0]['bounds']>;
+
+/** The stream of events over a log in memory, for a server that opens it for whoever asks. Paths are `/<account>/<after>`. */
+const world = async (bounds: Bounds, pageLength = 10) => {
+  const events: StoredEvent[] = [];
+  const judged: string[] = [];
+  const gone = new Set<string>();
+  let reading = 0;
+  let mostReading = 0;
+  let hold: Promise<void> | undefined;
+  let away = false;
+  const access = {
+    resourceOf: ({ stream }) => ({ kind: 'thing', id: stream.slice(6) }),
+    shown: async () => {
+      if (away) throw new RequestError('unavailable', 'away');
+    },
+    judge: async ({ stream }) => {
+      judged.push(stream);
+      return ({ actor }) => actor.admin || Number(stream.slice(6)) % 2 === 0;
+    },
+    sees: async () => true,
+    viewerOf: async (id) =>
+      gone.has(id)
+        ? undefined
+        : ({
+            actor: { id, admin: id.startsWith('admin') },
+            rights: id.replace(/\d+$/, ''),
+            may: () => true,
+          } as Principal),
+  } as EventAccess;
+  const log = {
+    head: async () => events.at(-1)?.position ?? 0,
+    readAll: async function* (after: number) {
+      reading++;
+      mostReading = Math.max(mostReading, reading);
+      try {
+        const until = events.length;
+        for (let from = after; from < until; from += pageLength) {
+          if (hold) await hold;
+          const page = events.slice(from, Math.min(from + pageLength, until));
+          yield { events: page, position: page.at(-1)!.position };
+        }
+      } finally {
+        reading--;
+      }
+    },
+  };
+  const stream = eventStream({ access, log, after: 0, warn: (message) => assert.fail(message), bounds });
+  const server: Server = createServer((req, res) => {
+    const [, account = '', after] = req.url!.split('/');
+    res.writeHead(200);
+    stream.open(res, account, { source: undefined, topic: undefined, resource: undefined }, Number(after));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const readers: { close: () => void }[] = [];
+
+  return {
+    stream,
+    judged,
+    mostReading: () => mostReading,
+    gone,
+    away: (is: boolean) => {
+      away = is;
+    },
+    /** Readers of the log stand still until the promise resolves. */
+    holdUntil: (promise: Promise<void>) => {
+      hold = promise;
+    },
+    /** Stores events; `told`: the log has told the node of them. */
+    store: (count: number, { told = true, data = 'x' } = {}) => {
+      for (let n = 0; n < count; n++) {
+        const event = eventAt(events.length + 1, data);
+        events.push(event);
+        if (told) stream.stored(event);
+      }
+    },
+    open: async (path: string) => {
+      const asking = get(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { agent: false });
+      asking.on('error', () => undefined);
+      const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+      let text = '';
+      let closed = false;
+      answer
+        .setEncoding('utf8')
+        .on('error', () => undefined)
+        .on('close', () => {
+          closed = true;
+        });
+      const listen = () =>
+        void answer.on('data', (piece: string) => {
+          text += piece;
+        });
+      const reader = {
+        listen,
+        pause: () => void answer.pause(),
+        text: () => text,
+        ids: () => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)),
+        comments: () => [...text.matchAll(/^: (\d+)$/gm)].map(([, id]) => Number(id)),
+        dropped: () => /^event: dropped\ndata: (.*)$/m.exec(text)?.[1],
+        closed: () => closed,
+        close: () => asking.destroy(),
+      };
+      readers.push(reader);
+      return reader;
+    },
+    close: async () => {
+      for (const reader of readers) reader.close();
+      stream.stop();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
+
+const upTo = (last: number, from = 1, by = 1): number[] => {
+  const numbers: number[] = [];
+  for (let n = from; n <= last; n += by) numbers.push(n);
+  return numbers;
+};
+
+describe('readers of the stream of events', () => {
+  let closing: (() => Promise<void>) | undefined;
+  const opened = async (bounds: Bounds = {}, pageLength?: number) => {
+    const made = await world(bounds, pageLength);
+    closing = made.close;
+    return made;
+  };
+  afterEach(async () => {
+    await closing?.();
+    closing = undefined;
+  });
+  const listening = async (from: Awaited<ReturnType<typeof world>>, path: string) => {
+    const reader = await from.open(path);
+    reader.listen();
+    return reader;
+  };
+
+  it('get all events once, whether they read the log, the newest in memory, or hear them', async () => {
+    const it = await opened({ window: { events: 40, characters: 1e6 } });
+    it.store(100);
+    const readers = [await listening(it, '/admin1/0')];
+    for (let n = 0; n < 30; n++) {
+      it.store(7);
+      readers.push(await listening(it, `/admin${n}/${n * 8}`));
+      await pause(1);
+    }
+    it.store(50);
+    for (const [n, reader] of readers.entries()) {
+      await until(() => reader.ids().at(-1) === 360);
+      assert.deepEqual(reader.ids(), upTo(360, n === 0 ? 1 : (n - 1) * 8 + 1));
+    }
+  });
+
+  it('see what their own rights let them see, and share the decision', async () => {
+    const it = await opened();
+    const readers = [];
+    for (let n = 0; n < 20; n++) readers.push(await listening(it, `/${n % 2 ? 'admin' : 'other'}${n}/0`));
+    await pause(20);
+    it.judged.length = 0;
+    it.store(10);
+    for (const [n, reader] of readers.entries()) {
+      const expected = n % 2 ? upTo(10) : upTo(10, 2, 2);
+      await until(() => reader.ids().length === expected.length);
+      assert.deepEqual(reader.ids(), expected);
+    }
+    assert.deepEqual(
+      [...it.judged].sort(),
+      upTo(10)
+        .map((n) => `thing-${n}`)
+        .sort(),
+      'each event was judged once',
+    );
+  });
+
+  it('read the log eight at once; the others wait, and their connections are kept', async () => {
+    let go = () => undefined as void;
+    const it = await opened({ commentMs: 20 });
+    it.store(25);
+    it.holdUntil(new Promise((resolve) => (go = resolve)));
+    const readers = [];
+    for (let n = 0; n < 20; n++) readers.push(await listening(it, '/admin/0'));
+    await until(() => readers.every((reader) => reader.comments().length > 3));
+    assert.equal(it.mostReading(), 8);
+    go();
+    for (const reader of readers) {
+      await until(() => reader.ids().length === 25);
+      assert.deepEqual(reader.ids(), upTo(25));
+    }
+    assert.equal(it.mostReading(), 8);
+  });
+
+  it('make room for others when they do not take what was read', async () => {
+    const it = await opened({ readersOfLog: 1 });
+    it.store(300, { data: 'y'.repeat(100_000) });
+    await it.open('/admin/0');
+    const other = await listening(it, '/admin/290');
+    await until(() => other.ids().length === 10);
+    assert.equal(other.dropped(), undefined);
+  });
+
+  it('are dropped as slow when they are live and 1 MiB behind, with the last event that they got', async () => {
+    const it = await opened();
+    const [slow, fast] = [await it.open('/admin1/0'), await listening(it, '/admin2/0')];
+    await pause(20);
+    for (let n = 0; n < 150; n++) {
+      it.store(1, { data: 'z'.repeat(100_000) });
+      await until(() => fast.ids().length === n + 1);
+    }
+    assert.equal(it.stream.readers(), 1);
+    slow.listen();
+    await until(slow.closed);
+    const ids = slow.ids();
+    assert.deepEqual(ids, upTo(ids.length));
+    assert.ok(ids.length < 150);
+    assert.deepEqual(JSON.parse(slow.dropped()!), { reason: 'slow', position: ids.length });
+    assert.equal(fast.dropped(), undefined);
+  });
+
+  it('are dropped as slow when they are live and have taken nothing for the time', async () => {
+    const it = await opened({ behind: { bytes: 1e9, ms: 50 } });
+    const slow = await it.open('/admin1/0');
+    await pause(20);
+    it.store(80, { data: 'z'.repeat(100_000) });
+    await until(() => it.stream.readers() === 0);
+    slow.listen();
+    await until(slow.closed);
+    assert.match(slow.dropped()!, /"reason":"slow"/);
+  });
+
+  it('are not slow while they catch up, and not for one large event', async () => {
+    const it = await opened({ behind: { bytes: 1000, ms: 10_000 } });
+    it.store(200, { data: 'z'.repeat(100_000) });
+    const reader = await it.open('/admin/0');
+    await pause(300);
+    reader.listen();
+    await until(() => reader.ids().length === 200);
+    it.store(1, { data: 'z'.repeat(2_000_000) });
+    await until(() => reader.ids().length === 201);
+    assert.equal(reader.dropped(), undefined);
+  });
+
+  it('go back to reading the log when more arrives than is kept in memory', async () => {
+    const it = await opened({ mostArrived: 5000, window: { events: 10, characters: 1000 } });
+    const reader = await listening(it, '/admin/0');
+    await pause(20);
+    it.store(500, { data: 'w'.repeat(100) });
+    await until(() => reader.ids().at(-1) === 500);
+    it.store(3);
+    await until(() => reader.ids().at(-1) === 503);
+    assert.deepEqual(reader.ids(), upTo(503));
+  });
+
+  it('wait while the read models are away', async () => {
+    const it = await opened({ commentMs: 20 });
+    const reader = await listening(it, '/admin/0');
+    await pause(20);
+    it.away(true);
+    it.store(5);
+    const before = reader.comments().length;
+    await until(() => reader.comments().length > before + 3);
+    assert.deepEqual(reader.ids(), []);
+    it.away(false);
+    await until(() => reader.ids().length === 5);
+  });
+
+  it('hear in comments up to where there is nothing for them', async () => {
+    const it = await opened({ commentMs: 20 });
+    const reader = await listening(it, '/other/0');
+    await until(() => reader.comments().length > 0);
+    assert.equal(reader.comments()[0], 0);
+    it.store(7);
+    await until(() => reader.comments().at(-1) === 7);
+    assert.deepEqual(reader.ids(), [2, 4, 6]);
+  });
+
+  it('are dropped when their account is gone, live or catching up', async () => {
+    const it = await opened();
+    const [gone, other] = [await listening(it, '/admin1/0'), await listening(it, '/admin2/0')];
+    await pause(20);
+    it.store(2);
+    await until(() => gone.ids().length === 2);
+    it.gone.add('admin1');
+    it.store(1);
+    await until(gone.closed);
+    assert.deepEqual(JSON.parse(gone.dropped()!), { reason: 'rights', position: 2 });
+    const later = await listening(it, '/admin1/0');
+    await until(later.closed);
+    assert.deepEqual(JSON.parse(later.dropped()!), { reason: 'rights', position: 0 });
+    await until(() => other.ids().length === 3);
+  });
+});
