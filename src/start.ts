@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
+import { filters } from './commands/user-schemas/filters.ts';
 import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
 import { authenticator } from './http/authentication/authenticate.ts';
@@ -49,7 +50,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
-  const runs = openRuns(node, out, warn);
+  const compiled = filters(config.TRIGGER_FILTERS);
+  const runs = openRuns(node, out, compiled, warn);
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
   const { log, model, settled } = node;
@@ -59,6 +61,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     node,
     settings: settings.current,
     runs,
+    filters: compiled,
     access,
     metrics: measured,
     logger,
@@ -107,6 +110,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     out,
     runs: countedRuns(runs, measured),
     parked: parkedRunsOf(node, triggers),
+    filters: compiled,
+    access,
     settings: settings.current,
     eventStream: streaming,
     metrics: measured,

@@ -7,6 +7,7 @@ import {
 import { runNotes } from '../src/commands/operations-manager/runNotes.ts';
 import { type Run, type Transform, triggerRuns } from '../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, deleteTrigger, updateTrigger } from '../src/commands/operations-manager/triggers.ts';
+import { filters } from '../src/commands/user-schemas/filters.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { isSealed } from '../src/domain/engine/sealed.ts';
 import { automation } from '../src/domain/operations-manager/automations.ts';
@@ -108,7 +109,8 @@ describe('A run of a trigger', () => {
     await one.command(createTrigger, 't', content);
     await one.catchUp();
   });
-  const runs = (how: Transform = transform) => triggerRuns({ handle: one.handle, tools: one.tools, transform: how });
+  const runs = (how: Transform = transform) =>
+    triggerRuns({ handle: one.handle, tools: one.tools, filters: filters(10), transform: how });
   const about = { operation: 'trigger', requestId: 'r', correlation: 'c', causation: 'e1' };
   const asked = async (more: Partial<Run> = {}): Promise<Run> => ({
     trigger: { id: 't', content },
@@ -183,7 +185,7 @@ describe('A run of a trigger', () => {
 
   it('that is tried by two nodes at the same moment starts one job', async () => {
     const other = await node();
-    const second = triggerRuns({ handle: other.handle, tools: other.tools, transform });
+    const second = triggerRuns({ handle: other.handle, tools: other.tools, filters: filters(10), transform });
     const run = await asked();
     const both = await Promise.all([runs().run(run), second.run(run)]);
     assert.ok(both.every((ran) => 'job' in ran));

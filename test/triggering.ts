@@ -4,6 +4,7 @@ import { createAutomation, deleteAutomation } from '../src/commands/operations-m
 import { publishEvent } from '../src/commands/operations-manager/publishedEvents.ts';
 import { type Run, type TriggerRuns, triggerRuns } from '../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, deleteTrigger, updateTrigger } from '../src/commands/operations-manager/triggers.ts';
+import { filters } from '../src/commands/user-schemas/filters.ts';
 import { compileUserSchema } from '../src/commands/user-schemas/userSchema.ts';
 import type { Actor } from '../src/domain/engine/core.ts';
 import { areas } from '../src/http/areas.ts';
@@ -31,7 +32,12 @@ export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}
     settled: node.settled,
     accountNow: node.auth.accountNow,
   });
-  const { run } = triggerRuns({ handle: node.handle, tools: node.tools, transform: async () => ({}) });
+  const { run } = triggerRuns({
+    handle: node.handle,
+    tools: node.tools,
+    filters: filters(10),
+    transform: async () => ({}),
+  });
   return eventTriggers({
     store,
     handle: node.handle,
@@ -60,7 +66,12 @@ export const failingRun =
   (node: TestNode, fails: (run: Run) => boolean): TriggerRuns['run'] =>
   async (run) => {
     if (fails(run)) throw new Error('poison');
-    return triggerRuns({ handle: node.handle, tools: node.tools, transform: async () => ({}) }).run(run);
+    return triggerRuns({
+      handle: node.handle,
+      tools: node.tools,
+      filters: filters(10),
+      transform: async () => ({}),
+    }).run(run);
   };
 
 /** What people do, on a node of a test. Ids are names. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { TriggerRuns } from '../commands/operations-manager/triggerRuns.ts';
-import { filters } from '../commands/user-schemas/filters.ts';
+import type { Filters } from '../commands/user-schemas/filters.ts';
 import type { Config } from '../config.ts';
 import type { Metrics } from '../http/engine/metrics.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
@@ -10,19 +10,28 @@ import { type EventTriggers, eventTriggers } from '../runners/triggers/eventTrig
 import type { Runs } from './runs.ts';
 
 type Needs = {
-  readonly config: Pick<Config, 'TRIGGER_RATE' | 'TRIGGER_FILTERS'>;
+  readonly config: Pick<Config, 'TRIGGER_RATE'>;
   readonly node: Node;
   readonly settings: () => Pick<Settings, 'eventWorkerCount'>;
   readonly runs: Runs;
+  readonly filters: Pick<Filters, 'of'>;
   readonly access: EventAccess;
   readonly metrics: Pick<Metrics, 'ran'>;
   readonly logger: Logger;
 };
 
 /** The reader of the log that fires event triggers. */
-export const eventTriggersOf = ({ config, node, settings, runs, access, metrics, logger }: Needs): EventTriggers => {
-  const { of: filterOf } = filters(config.TRIGGER_FILTERS);
-  return eventTriggers({
+export const eventTriggersOf = ({
+  config,
+  node,
+  settings,
+  runs,
+  filters,
+  access,
+  metrics,
+  logger,
+}: Needs): EventTriggers =>
+  eventTriggers({
     store: node.log,
     handle: node.handle,
     tools: node.tools,
@@ -31,7 +40,7 @@ export const eventTriggersOf = ({ config, node, settings, runs, access, metrics,
     ran: runs.ran,
     // A filter that an earlier version has taken, and that cannot be compiled, lets nothing pass.
     fits: (schema, payload) => {
-      const filter = filterOf(schema);
+      const filter = filters.of(schema);
       return filter.ok && filter.matches(payload).valid;
     },
     viewerOf: access.viewerOf,
@@ -45,7 +54,6 @@ export const eventTriggersOf = ({ config, node, settings, runs, access, metrics,
     log: (message, about) => logger.warn(about, message),
     info: (message, about) => logger.info(about, message),
   });
-};
 
 /** The runs that requests ask for, counted. */
 export const countedRuns = (runs: Runs, { ran }: Pick<Metrics, 'ran'>): Runs => {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Filters } from '../commands/user-schemas/filters.ts';
 import type { Config } from '../config.ts';
 import { areas } from '../http/areas.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
@@ -8,6 +9,7 @@ import type { Metrics } from '../http/engine/metrics.ts';
 import { bearerOf } from '../http/engine/metricsToken.ts';
 import { listen } from '../http/engine/server.ts';
 import type { ParkedRuns, Service } from '../http/engine/service.ts';
+import type { EventAccess } from '../http/events/eventAccess.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
 import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
@@ -23,6 +25,8 @@ type Needs = {
   readonly out: WaysOut;
   readonly runs: Runs;
   readonly parked: ParkedRuns;
+  readonly filters: Filters;
+  readonly access: EventAccess;
   readonly settings: () => Settings;
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
@@ -59,7 +63,19 @@ export const serveHttp = async (needs: Needs) => {
 };
 
 /** The parts of the service that routes may use. */
-const serviceOf = ({ node, auth, out, runs, parked, eventStream, metrics, health, stopping }: Needs): Service => ({
+const serviceOf = ({
+  node,
+  auth,
+  out,
+  runs,
+  parked,
+  filters,
+  access,
+  eventStream,
+  metrics,
+  health,
+  stopping,
+}: Needs): Service => ({
   handle: node.handle,
   model: node.model,
   tools: node.tools,
@@ -71,6 +87,8 @@ const serviceOf = ({ node, auth, out, runs, parked, eventStream, metrics, health
   collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   digest: node.digest,
   renderer: out.renderer,
+  filters,
+  events: { at: (position) => node.log.at(position), sees: access.sees, viewerOf: access.viewerOf },
   eventStream,
   runs,
   parked,

@@ -23,7 +23,7 @@ import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { CommandResult, Handle } from '../engine/handle.ts';
 import type { Request } from '../engine/requests.ts';
-import { compileUserSchema } from '../user-schemas/userSchema.ts';
+import type { Filters } from '../user-schemas/filters.ts';
 import { formNamed, sealedData } from './triggerForms.ts';
 
 /** Who asks for a transformation. */
@@ -35,7 +35,12 @@ type Asking = { readonly account: string; readonly signal: AbortSignal };
  */
 export type Transform = (expression: string, input: unknown, asking: Asking) => Promise<unknown>;
 
-type Needs = { readonly handle: Handle; readonly tools: Tools; readonly transform: Transform };
+type Needs = {
+  readonly handle: Handle;
+  readonly tools: Tools;
+  readonly filters: Pick<Filters, 'of'>;
+  readonly transform: Transform;
+};
 
 /** One run of a trigger. */
 export type Run = {
@@ -85,10 +90,8 @@ const refuseUnfit = (what: string, faults: readonly (Fault & { readonly path: st
 };
 
 /** Throws `invalid` for a body that does not fit the trigger's schema. */
-const refuseBody = (body: unknown, content: TriggerContent): void => {
-  const schema = 'schema' in content ? content.schema : null;
-  if (schema === null) return;
-  const compiled = compileUserSchema(schema);
+const refuseBody = (body: unknown, content: TriggerContent, filters: Pick<Filters, 'of'>): void => {
+  const compiled = filters.of('schema' in content ? content.schema : null);
   // Schemas are compiled when they are saved. An earlier version may have taken more.
   if (!compiled.ok) throw new RequestError('conflict', `The schema of the trigger cannot be used: ${compiled.reason}`);
   const match = compiled.matches(body);
@@ -137,7 +140,7 @@ const sealedVariables = (variables: Variables, { seal, unseal }: Tools): Variabl
  * The one function by which triggers of all types start jobs. It resolves once the job is stored, or with the reason
  * why there is none. A body that does not fit, and failures of the service, are thrown.
  */
-export const triggerRuns = ({ handle, tools, transform }: Needs) => {
+export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
   /** What comes in, with sealed secrets. */
   const sealedIncoming = async (content: TriggerContent, given: Incoming): Promise<Variables> => {
     if ('formData' in given) {
@@ -147,7 +150,7 @@ export const triggerRuns = ({ handle, tools, transform }: Needs) => {
     const variables = variablesOf(content, given);
     // A mask in a request would have to keep a secret, and there is none. In a payload it is what was published.
     if ('payload' in given) return sealedVariables(variables, tools);
-    refuseBody(given.body, content);
+    refuseBody(given.body, content, filters);
     return sealSecrets(variables, {}, tools.seal) as Variables;
   };
 
@@ -170,7 +173,7 @@ export const triggerRuns = ({ handle, tools, transform }: Needs) => {
 
   /** The job's variables. */
   const variables = async (
-    { trigger, given, event }: Pick<Run, 'trigger' | 'given' | 'event'>,
+    { trigger, given, event }: Pick<Run, 'trigger' | 'given'> & { readonly event?: FiringEvent | undefined },
     asking: Asking,
   ): Promise<Variables> => {
     const incoming = await sealedIncoming(trigger.content, given);

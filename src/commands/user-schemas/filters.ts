@@ -6,6 +6,8 @@ import { compileFilter, type UserSchema } from './userSchema.ts';
 export type Filters = {
   /** The filter by its schema; null lets all pass. Its faults have JSON pointers into the payload. */
   readonly of: (schema: unknown) => UserSchema;
+  /** The same for a single look: it does not change which filters are kept. */
+  readonly look: (schema: unknown) => UserSchema;
 };
 
 const all: UserSchema = { ok: true, matches: () => ({ valid: true, errors: [] }) };
@@ -40,5 +42,6 @@ export const filters = (most: number): Filters => {
       compiled.set(key, filter, { size: Math.min(bytes, mostBytes) });
       return filter;
     },
+    look: (schema) => (schema === null ? all : (compiled.peek(keyOf(schema)) ?? compileFilter(schema).filter)),
   };
 };

@@ -5,13 +5,15 @@ import type { Retries } from '../../commands/engine/retries.ts';
 import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
 import type { RunNotes } from '../../commands/operations-manager/runNotes.ts';
 import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
+import type { Filters } from '../../commands/user-schemas/filters.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
-import type { StoredEvent } from '../../store/port.ts';
 import type { Devices, Renderer } from '../../southbound/port.ts';
+import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
 import type { EventReading } from '../events/asked.ts';
+import type { EventAccess } from '../events/eventAccess.ts';
 
 /** Runs of triggers and reactions that failed. */
 export type ParkedRuns = {
@@ -52,6 +54,10 @@ export type Service = {
   readonly renderer: Renderer;
   /** Runs and reactions that failed. */
   readonly parked: ParkedRuns;
+  /** The compiled filters of triggers. */
+  readonly filters: Filters;
+  /** Events of the log, and who sees them. */
+  readonly events: Pick<EventStore, 'at'> & Pick<EventAccess, 'sees' | 'viewerOf'>;
   /** Starts the jobs of triggers, and notes that it did. */
   readonly runs: TriggerRuns & Pick<RunNotes, 'ran'>;
   /** Status of the node, as GET /health/status shows it. */

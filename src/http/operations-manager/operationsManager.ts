@@ -6,6 +6,7 @@ import { jobRoutes } from './jobs.ts';
 import { parkedRunRoutes } from './parkedRuns.ts';
 import { triggerRunRoutes } from './triggerRuns.ts';
 import { triggerRoutes } from './triggers.ts';
+import { triggerTestRoutes } from './triggerTests.ts';
 
 export const operationsManagerRoutes: AreaRoutes = {
   area: 'operations-manager',
@@ -17,6 +18,7 @@ export const operationsManagerRoutes: AreaRoutes = {
     ...jobRoutes,
     ...parkedRunRoutes,
     ...triggerRunRoutes,
+    ...triggerTestRoutes,
     ...triggerRoutes,
   ],
 };
