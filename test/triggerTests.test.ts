@@ -408,6 +408,19 @@ describe('Tests of event triggers over HTTP', () => {
     });
   });
 
+  it('and bodies of endpoints are checked by the same filters: formats are annotations in 2020-12', async () => {
+    const endpoint = (routeName: string, $schema: string) =>
+      create({
+        ...common(),
+        ...{ type: 'endpoint', verb: 'POST', routeName, jst: null },
+        schema: { $schema, properties: { at: { format: 'date' } } },
+      });
+    await endpoint('recent', 'https://json-schema.org/draft/2020-12/schema');
+    await endpoint('old', 'http://json-schema.org/draft-07/schema#');
+    ok(await admin('POST', `${om}/triggers/endpoint/recent`, { at: 'today' }));
+    refused(await admin('POST', `${om}/triggers/endpoint/old`, { at: 'today' }), 400, /at/);
+  });
+
   it('are for operators and readers', async () => {
     const trigger = await waiting();
     for (const ask of [who.member, who.reader]) {

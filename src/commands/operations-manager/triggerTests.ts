@@ -1,14 +1,14 @@
 import type { Actor } from '../../domain/engine/core.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Variables } from '../../domain/operations-manager/jobs.ts';
-import { job } from '../../domain/operations-manager/jobs.ts';
 import type { TriggerContent } from '../../domain/operations-manager/triggers.ts';
 import type { FiringEvent } from '../../domain/operations-manager/triggerVariables.ts';
-import { decode, splitStream } from '../../store/event.ts';
+import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { mayRead } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Filters } from '../user-schemas/filters.ts';
+import { depthOf, mayFire, tooDeep } from './firing.ts';
 import { RunRefused, type TriggerRuns } from './triggerRuns.ts';
 
 export const reasonCodes = ['source', 'topic', 'schema', 'enabled', 'depth', 'rights', 'transformation'] as const;
@@ -53,12 +53,6 @@ type Needs<Viewer> = {
   readonly sees: (viewer: Viewer, event: Placed) => Promise<boolean>;
 };
 
-/** From this depth on, events fire nothing. */
-export const deepest = 8;
-
-// What triggers themselves leave in the log fires no triggers.
-const silent = ['triggerRuns', 'parkedReaction'];
-
 /** An event that nobody has published. Of a platform's event nobody knows in which stream it would be. */
 export const imagined = (source: string, topic: string, payload: unknown): TestEvent => {
   const published = !source.startsWith('@platform/');
@@ -72,9 +66,8 @@ export const imagined = (source: string, topic: string, payload: unknown): TestE
 export const recorded = async (stored: StoredEvent, state: Tools['state']): Promise<TestEvent> => {
   const event = decode(stored);
   const { id, position, source, topic, data: payload, metadata } = event;
-  const { category, id: owner } = splitStream(event.stream);
-  const ofJob = category === job.category ? (await state(job, owner)).started?.depth : undefined;
-  return { id, position, source, topic, payload, at: metadata.at, depth: ofJob ?? metadata.depth ?? 0, placed: stored };
+  const depth = await depthOf(event, state);
+  return { id, position, source, topic, payload, at: metadata.at, depth, placed: stored };
 };
 
 /**
@@ -115,7 +108,8 @@ export const explainer = <Viewer extends { readonly actor: Actor }>(needs: Needs
     const unfit = [...waitingReasons(content, event), ...schemaReasons(content.schema, payload)];
     const reasons: Reason[] = [...unfit];
     if (!content.enabled) reasons.push({ code: 'enabled', message: 'The trigger is disabled' });
-    if (depth >= deepest) reasons.push({ code: 'depth', message: tooDeep(depth) });
+    const deep = tooDeep(depth);
+    if (deep !== undefined) reasons.push({ code: 'depth', message: deep });
     const noRight = await rightsReason(tested, event);
     if (noRight !== undefined) reasons.push({ code: 'rights', message: noRight });
     if (unfit.length > 0) return { matches: false, reasons, variables: null };
@@ -133,15 +127,13 @@ export const explainer = <Viewer extends { readonly actor: Actor }>(needs: Needs
   };
 };
 
-const tooDeep = (depth: number): string => `${depth} triggers have fired one after the other; the next does not`;
-
 const waitingReasons = (content: TestedTrigger['content'], { source, topic, placed }: TestEvent): readonly Reason[] => {
   const reasons: Reason[] = [];
   if (source !== content.source)
     reasons.push({ code: 'source', message: `The trigger waits for the source ${JSON.stringify(content.source)}` });
   if (topic !== content.topic)
     reasons.push({ code: 'topic', message: `The trigger waits for the topic ${JSON.stringify(content.topic)}` });
-  else if (placed && silent.includes(splitStream(placed.stream).category))
+  else if (placed && !mayFire(placed))
     reasons.push({ code: 'topic', message: 'Events that tell of the runs of triggers fire nothing' });
   return reasons;
 };

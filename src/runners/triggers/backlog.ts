@@ -1,3 +1,4 @@
+import { mayFire } from '../../commands/operations-manager/firing.ts';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import {
@@ -9,7 +10,7 @@ import {
   triggerAfter,
   waitedFor,
 } from './definitions.ts';
-import { type Firing, mayFire } from './firing.ts';
+import type { Firing } from './firing.ts';
 import { readOf } from './read.ts';
 
 export type BacklogNeeds = {

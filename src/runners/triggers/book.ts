@@ -1,8 +1,9 @@
+import { mayFire } from '../../commands/operations-manager/firing.ts';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Candidates } from './candidates.ts';
 import { aboutDefinition, automationAfter, type Definition, triggerAfter, waitedFor } from './definitions.ts';
-import { type Firing, mayFire } from './firing.ts';
+import type { Firing } from './firing.ts';
 import { readOf } from './read.ts';
 
 export type BookNeeds = {

@@ -1,14 +1,10 @@
-import type { Tools } from '../../commands/engine/define.ts';
 import { mayRead } from '../../commands/engine/access.ts';
+import type { Tools } from '../../commands/engine/define.ts';
+import { depthOf, tooDeep } from '../../commands/operations-manager/firing.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
-import { job } from '../../domain/operations-manager/jobs.ts';
-import { type Recorded, splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Firing, Verdict } from './firing.ts';
-
-/** From this depth on, nothing fires. */
-const deepest = 8;
 
 type Viewing<Viewer> = {
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
@@ -20,13 +16,6 @@ export type DecideNeeds<Viewer> = Viewing<Viewer> & {
   readonly state: Tools['state'];
   /** Resolves once the read models show the position, and all that this node has acknowledged. */
   readonly reached: (position: number) => Promise<void>;
-};
-
-/** How many triggers have fired one after the other until this event. */
-const depthOf = async ({ stream, metadata }: Recorded, state: Tools['state']): Promise<number> => {
-  const { category, id } = splitStream(stream);
-  if (category !== job.category) return metadata.depth ?? 0;
-  return (await state(job, id)).started?.depth ?? 0;
 };
 
 /**
@@ -48,6 +37,7 @@ export const decider =
     if (!(await sees(viewer, event))) return { kind: 'unseen' };
     if (read instanceof Error) throw read;
     const depth = await depthOf(read, state);
-    if (depth >= deepest) return refused('loop', `${depth} triggers have fired one after the other; the next does not`);
+    const deep = tooDeep(depth);
+    if (deep !== undefined) return refused('loop', deep);
     return { kind: 'starts', actor: viewer.actor, depth };
   };

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { RefusalReason } from '../../domain/operations-manager/triggerRuns.ts';
-import { splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Definition } from './definitions.ts';
 import type { Read } from './read.ts';
@@ -43,9 +42,3 @@ export const jobIdOf = (trigger: string, event: string): string => derived(`job 
 
 /** The id of the parked run of a trigger by an event. */
 export const parkedIdOf = (event: string, trigger: string): string => derived(`parked ${event} ${trigger}`);
-
-// What triggers themselves leave in the log fires no triggers.
-const silent = new Set(['triggerRuns', 'parkedReaction']);
-
-/** Whether an event may fire triggers at all. Whether an account may see it is another question. */
-export const mayFire = ({ stream }: Pick<StoredEvent, 'stream'>): boolean => !silent.has(splitStream(stream).category);

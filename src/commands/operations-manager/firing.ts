@@ -1,0 +1,24 @@
+import { job } from '../../domain/operations-manager/jobs.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import type { Tools } from '../engine/define.ts';
+
+// What triggers themselves leave in the log fires no triggers.
+const silent = new Set(['triggerRuns', 'parkedReaction']);
+
+/** Whether an event may fire triggers at all. Whether an account may see it is another question. */
+export const mayFire = ({ stream }: Pick<StoredEvent, 'stream'>): boolean => !silent.has(splitStream(stream).category);
+
+/** How many triggers have fired one after the other until this event. */
+export const depthOf = async ({ stream, metadata }: Recorded, state: Tools['state']): Promise<number> => {
+  const { category, id } = splitStream(stream);
+  if (category !== job.category) return metadata.depth ?? 0;
+  return (await state(job, id)).started?.depth ?? 0;
+};
+
+// From this depth on, nothing fires.
+const deepest = 8;
+
+/** Why an event of this depth fires nothing; undefined if it may fire something. */
+export const tooDeep = (depth: number): string | undefined =>
+  depth < deepest ? undefined : `${depth} triggers have fired one after the other; the next does not`;
