@@ -188,10 +188,9 @@ export const triggerReader = (needs: ReaderNeeds) => {
     };
 
     const tick = async (): Promise<void> => {
-      for (const [trigger, each] of lanes) {
-        await each.tick();
-        if (each.idle()) lanes.delete(trigger);
-      }
+      // Together: what they store shares commits.
+      await Promise.all([...lanes.values()].map((each) => each.tick()));
+      for (const [trigger, each] of lanes) if (each.idle()) lanes.delete(trigger);
       for (const [trigger, rate] of rates) if (rate.idle() && !lanes.has(trigger)) rates.delete(trigger);
       await keep();
     };
