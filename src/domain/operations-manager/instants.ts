@@ -88,9 +88,9 @@ const inside = ({ count, atBegin, atEnd }: Instants): number => count - (atBegin
 
 /** Components one after the other, and an instant at the begin if `executes`. */
 export const inTurn = (executes: boolean, parts: readonly Instants[]): Instants => {
-  const steps: Step[] = [];
-  let last: Step = { time: 0, hit: executes, earlier: 0 };
-  steps.push(last);
+  const first: Step = { time: 0, hit: executes, earlier: 0 };
+  const steps = [first];
+  let last = first;
   for (const part of parts) {
     last.hit ||= part.atBegin;
     if (part.length === 0) continue;
@@ -100,32 +100,22 @@ export const inTurn = (executes: boolean, parts: readonly Instants[]): Instants 
     last = { time: last.time + part.length, hit: part.atEnd, earlier };
     steps.push(last);
   }
-  /** The last step for which the condition holds. It holds for the first one, and for none after one without it. */
-  const lastStep = (holds: (step: Step) => boolean): Step => {
-    let [low, high] = [0, steps.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (holds(steps[middle]!)) low = middle;
-      else high = middle - 1;
-    }
-    return steps[low]!;
-  };
   const endless = last.part !== undefined;
   return {
     length: endless ? Infinity : last.time,
     count: last.earlier + (last.hit ? 1 : 0) + (last.part ? inside(last.part) : 0),
-    atBegin: steps[0]!.hit,
+    atBegin: first.hit,
     atEnd: !endless && last.hit,
     before: (time) => {
       if (time <= 0) return 0;
-      const { time: begin, hit, earlier, part } = lastStep((step) => step.time < time);
+      const { time: begin, hit, earlier, part } = steps.findLast((step) => step.time < time) ?? first;
       const further = part ? part.before(time - begin) - (part.atBegin ? 1 : 0) : 0;
       return earlier + (hit ? 1 : 0) + further;
     },
     at: (number) => {
-      const { time, hit, earlier, part } = lastStep((step) => step.earlier <= number);
+      const { time, hit, earlier, part } = steps.findLast((step) => step.earlier <= number) ?? first;
       const further = number - earlier - (hit ? 1 : 0);
-      return further < 0 ? time : time + part!.at(further + (part!.atBegin ? 1 : 0)); // the count says that it is there
+      return further < 0 || !part ? time : time + part.at(further + (part.atBegin ? 1 : 0));
     },
   };
 };

@@ -31,16 +31,17 @@ const intervalFault = ({ repeatInterval, repeatFrequency }: Schedule, path: stri
   return undefined;
 };
 
-/** Faults in the order in which they are named. */
-const shapeFaults = [
-  'This node is never reached: the one before it never ends',
-  'A node inside one that makes more than one pass has neither start nor end',
-  'A node makes more than one pass only if its pass ends: one of its components never does',
-  'A node makes more than one pass only if its pass takes time',
-  'A repeating node needs an instant in its pass: a node with action execute',
-  'The repetition tree has no instant: no node with action execute is ever reached',
-] as const;
-const [neverReached, boundsInLoop, endlessPass, emptyPass, silentPass, silentTree] = [0, 1, 2, 3, 4, 5] as const;
+/** Of several faults the first in this list is named. */
+const shapeFaults = {
+  neverReached: 'This node is never reached: the one before it never ends',
+  boundsInLoop: 'A node inside one that makes more than one pass has neither start nor end',
+  endlessPass: 'A node makes more than one pass only if its pass ends: one of its components never does',
+  emptyPass: 'A node makes more than one pass only if its pass takes time',
+  silentPass: 'A repeating node needs an instant in its pass: a node with action execute',
+  silentTree: 'The repetition tree has no instant: no node with action execute is ever reached',
+} as const;
+type ShapeFault = keyof typeof shapeFaults;
+const order = Object.keys(shapeFaults);
 
 /** A node without `start` and `end`: how long it takes, and when its first instant is; Infinity for never. */
 type Shape = {
@@ -52,21 +53,23 @@ type Shape = {
 
 /** Of several faults of the same kind, the one of the node that stands first counts. */
 const shapeFault = (tree: Repetition, path: string): Fault | undefined => {
-  let found: { readonly kind: number; readonly place: number; readonly path: string } | undefined;
+  let found: { readonly rank: number; readonly place: number; readonly fault: Fault } | undefined;
   let visited = 0;
-  const note = (kind: number, place: number, path: string): void => {
-    if (!found || kind < found.kind || (kind === found.kind && place < found.place)) found = { kind, place, path };
+  const note = (kind: ShapeFault, place: number, path: string): void => {
+    const rank = order.indexOf(kind);
+    if (!found || rank < found.rank || (rank === found.rank && place < found.place))
+      found = { rank, place, fault: { message: shapeFaults[kind], path } };
   };
 
   const shapeOf = (node: Repetition, path: string, looped: boolean): Shape => {
     const { type, count = 1, duration, components = [] } = node;
     const place = visited++;
     const several = repeats(node);
-    if (looped && (node.start !== undefined || node.end !== undefined)) note(boundsInLoop, place, path);
+    if (looped && (node.start !== undefined || node.end !== undefined)) note('boundsInLoop', place, path);
     let pass: Shape = { length: 0, first: node.action === 'execute' ? 0 : Infinity, ends: true };
     for (const [i, component] of components.entries()) {
       const at = `${path}/components/${i}`;
-      if (!pass.ends) note(neverReached, visited, at);
+      if (!pass.ends) note('neverReached', visited, at);
       const { length, first, ends } = shapeOf(component, at, looped || several);
       pass = {
         length: pass.length + length,
@@ -78,9 +81,9 @@ const shapeFault = (tree: Repetition, path: string): Fault | undefined => {
       const length = lengthOf(duration);
       pass = { length, first: components.length > 0 && pass.first >= length ? Infinity : pass.first, ends: true };
     }
-    if (several && !pass.ends) note(endlessPass, place, path);
-    if (several && pass.length === 0) note(emptyPass, place, path);
-    if (type === 'repeating' && pass.first === Infinity) note(silentPass, place, path);
+    if (several && !pass.ends) note('endlessPass', place, path);
+    if (several && pass.length === 0) note('emptyPass', place, path);
+    if (type === 'repeating' && pass.first === Infinity) note('silentPass', place, path);
     return {
       length: type === 'repeating' ? Infinity : pass.length * count,
       first: pass.first,
@@ -88,8 +91,8 @@ const shapeFault = (tree: Repetition, path: string): Fault | undefined => {
     };
   };
 
-  if (shapeOf(tree, path, false).first === Infinity) note(silentTree, 0, path);
-  return found && { message: shapeFaults[found.kind]!, path: found.path };
+  if (shapeOf(tree, path, false).first === Infinity) note('silentTree', 0, path);
+  return found?.fault;
 };
 
 /** The first node that ends, but later than the last moment. What is cut before it is fine. */
