@@ -1,8 +1,26 @@
-import { type Person, usernameOf } from '../../domain/engine/authors.ts';
+import { type ImportAuthors, type Person, usernameOf } from '../../domain/engine/authors.ts';
+import type { Aggregate } from '../../domain/engine/core.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
 import type { Tools } from '../engine/define.ts';
 
 type Authors = { readonly createdBy?: Person; readonly lastUpdatedBy?: Person };
+
+type Importing = {
+  readonly aggregate: Aggregate;
+  readonly id: string;
+  /** The documents that have authors. */
+  readonly documents: readonly Authors[];
+  readonly overwrite?: boolean | undefined;
+};
+
+/** What the decision of an import into the resource with the id needs to know about authors. */
+export const importAuthors = async (
+  { aggregate, id, documents, overwrite = false }: Importing,
+  tools: Tools,
+): Promise<ImportAuthors> => ({
+  accounts: await accountIds(documents, tools),
+  signature: overwrite ? await tools.signature(aggregate, id) : undefined,
+});
 
 /** The ids of the accounts that documents name as authors, by username. Ambiguous usernames are left out. */
 export const accountIds = async (

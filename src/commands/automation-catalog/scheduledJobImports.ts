@@ -7,7 +7,7 @@ import {
   sealJob,
 } from '../../domain/automation-catalog/scheduledJobImports.ts';
 import { gbacOfJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
-import { accountIds } from '../authorization/authors.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { isDecided } from './scheduledJobMigrations.ts';
@@ -25,7 +25,7 @@ export const importScheduledJob = commandsOf(scheduledJob)({
   gbac: ({ content }) => (content ? gbacOfJob(content) : everybody),
   seal: (input, state, seal) => ({ ...input, job: sealJob(input.job, state, seal) }),
   prepare: async ({ id, input, state }, tools) => ({
-    accounts: await accountIds([authorsIn(input.job)], tools),
+    ...(await importAuthors({ aggregate: scheduledJob, id, documents: [authorsIn(input.job)], ...input }, tools)),
     decided: state.content !== undefined && (await isDecided(id, tools)),
   }),
 });

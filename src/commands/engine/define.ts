@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import type { Signature } from '../../domain/engine/authors.ts';
 import type { Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
@@ -9,6 +10,8 @@ import type { Where } from '../../projections/engine/port.ts';
 export type Tools = {
   /** The folded state of another stream, or `aggregate.initial` if the stream does not exist. */
   state<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
+  /** Times and authors of another resource; undefined if it does not exist. */
+  signature(aggregate: Aggregate, id: string): Promise<Signature | undefined>;
   /**
    * Finds a document by id or name and returns its id. The id wins. Throws `conflict` if several documents have the
    * name.

@@ -1,3 +1,4 @@
+import type { Signature } from '../../domain/engine/authors.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Collection, nameSort } from '../../projections/engine/define.ts';
@@ -11,7 +12,7 @@ type Needs = {
   readonly streams: Streams;
   /** Resolves when the read models show everything that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
-  readonly rest: Omit<Tools, 'state' | 'find' | 'query' | 'findWithin' | 'count'>;
+  readonly rest: Omit<Tools, 'state' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'>;
 };
 
 const pageLength = 1000;
@@ -42,6 +43,10 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   state: async <S>(aggregate: Aggregate<S>, id: string): Promise<S> => {
     const { state } = await streams.refresh(`${aggregate.category}-${id}`);
     return state as S; // this aggregate has folded the stream
+  },
+  signature: async ({ category }, id) => {
+    const { docs } = await streams.refresh(`${category}-${id}`);
+    return docs[0] as Signature | undefined; // documents of resources with authors have these members
   },
   find: async ({ collection }, idOrName) => {
     await settled();

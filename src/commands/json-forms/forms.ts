@@ -21,7 +21,7 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { accountIds } from '../authorization/authors.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import type { Reaction } from '../engine/reactions.ts';
@@ -82,9 +82,9 @@ export const importForm = command({
   decide: importOne,
   seal: sealImported,
   locks: (state, { form }) => (renames(state, form) ? formReferences : undefined),
-  prepare: async ({ input: { form }, state, actor }, tools) => ({
-    referrers: renames(state, form) ? await referrersOf([state.content.name], actor, tools) : [],
-    accounts: await accountIds([form], tools),
+  prepare: async ({ id, input, state, actor }, tools) => ({
+    referrers: renames(state, input.form) ? await referrersOf([state.content.name], actor, tools) : [],
+    ...(await importAuthors({ aggregate: form, id, documents: [input.form], ...input }, tools)),
   }),
 });
 

@@ -13,7 +13,7 @@ import {
   remove,
 } from '../../domain/mop/analyticTemplates.ts';
 import { sealImported, type TemplateRefs } from '../../domain/mop/mopTemplates.ts';
-import { accountIds } from '../authorization/authors.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { patternFaults } from './searches.ts';
 
@@ -52,7 +52,6 @@ export const importAnalyticTemplate = command({
   on: 'any',
   decide: importOne,
   seal: sealImported,
-  prepare: async (request, tools): Promise<TemplateRefs> => ({
-    accounts: await accountIds([request.input.template], tools),
-  }),
+  prepare: ({ id, input }, tools): Promise<TemplateRefs> =>
+    importAuthors({ aggregate: analyticTemplate, id, documents: [input.template], ...input }, tools),
 });

@@ -14,7 +14,7 @@ import {
   remove,
 } from '../../domain/mop/commandTemplates.ts';
 import { sealImported, type TemplateRefs, type TemplateState } from '../../domain/mop/mopTemplates.ts';
-import { accountIds } from '../authorization/authors.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 import { patternFaults } from './searches.ts';
@@ -64,6 +64,9 @@ export const importCommandTemplate = command({
   seal: sealImported,
   prepare: async (request: Request & { readonly input: Static<typeof importInput> }, tools): Promise<TemplateRefs> => ({
     referrers: await referrersOf(request, tools, 'name'),
-    accounts: await accountIds([request.input.template], tools),
+    ...(await importAuthors(
+      { aggregate: commandTemplate, id: request.id, documents: [request.input.template], ...request.input },
+      tools,
+    )),
   }),
 });

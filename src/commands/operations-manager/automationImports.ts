@@ -18,7 +18,7 @@ import {
 } from '../../domain/operations-manager/importedAutomations.ts';
 import { type TriggerState, trigger } from '../../domain/operations-manager/triggers.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
-import { accountIds } from '../authorization/authors.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
@@ -54,7 +54,7 @@ type Importing = { readonly input: Static<typeof input>; readonly actor: Actor }
  * the marks of domain/engine/exactJson.ts.
  */
 export const preparing = async (
-  { input: { automation: given }, actor }: Importing,
+  { input: { automation: given, overwrite = false }, actor }: Importing,
   tools: Tools,
   kept: readonly AutomationDocument[],
 ): Promise<ImportRefs> => {
@@ -88,12 +88,12 @@ export const preparing = async (
   return {
     id,
     elsewhere,
-    triggers,
+    triggers: overwrite ? await signed(triggers, tools) : triggers,
     sealed,
     access: accessTo(readable, !exists || mayWrite(actor, content.gbac)),
     ...(exists ? { existing: content, ...defined({ imported }) } : {}),
     unknownGroups: await unknownGroups(tools, groupsIn(document.gbac)),
-    accounts: await accountIds([document, ...parts], tools),
+    ...(await importAuthors({ aggregate: automation, id, documents: [document, ...parts], overwrite }, tools)),
     faults: parts.map(faultsOf),
     forms: await Promise.all(
       parts.map((one) =>
@@ -107,6 +107,11 @@ export const preparing = async (
     sameComponent: exists && (await sameComponent(document, content, tools)),
   };
 };
+
+const signed = (triggers: readonly PresentTrigger[], tools: Tools): Promise<readonly PresentTrigger[]> =>
+  Promise.all(
+    triggers.map(async (one) => ({ ...one, ...defined({ signature: await tools.signature(trigger, one.id) }) })),
+  );
 
 const presentNamed = (name: string, triggers: readonly PresentTrigger[]): TriggerState | undefined => {
   const found = triggers.find(({ content }) => content.name === name);

@@ -26,7 +26,7 @@ import {
   trigger,
 } from '../../domain/operations-manager/triggers.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
-import { accountIds } from '../authorization/authors.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
@@ -133,7 +133,7 @@ export const importTrigger = command({
   seal: sealImport,
   locks: (state, { trigger }) => (newsOfForm(trigger, state.exists ? state : {}) ? formReferences : undefined),
   prepare: async (request, tools) => {
-    const { input, state, actor } = request;
+    const { id, input, state, actor } = request;
     const { known: given } = triggerParts(input.trigger);
     const refs = await refsOf(given, state, actor, tools);
     if (!mayRead(actor, refs.gbac)) return { ...refs, accounts: {} };
@@ -141,7 +141,7 @@ export const importTrigger = command({
     return {
       ...refs,
       form: await importedForm(known, state.exists ? state : undefined, tools),
-      accounts: await accountIds([known], tools),
+      ...(await importAuthors({ aggregate: trigger, id, documents: [known], ...input }, tools)),
     };
   },
 });

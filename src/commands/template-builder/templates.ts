@@ -16,7 +16,7 @@ import {
   update,
 } from '../../domain/template-builder/templates.ts';
 import { templates } from '../../projections/template-builder/templates.ts';
-import { accountIds } from '../authorization/authors.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
@@ -69,12 +69,12 @@ export const importTemplate = command({
       seal,
     ),
   }),
-  prepare: async ({ input, state: { exists, content }, actor }, tools) => ({
+  prepare: async ({ id, input, state: { exists, content }, actor }, tools) => ({
     referrers:
       exists && input.template.name !== content.name
         ? await referrersOfComponent(tools, kind, [content.name], actor)
         : [],
-    accounts: await accountIds([input.template], tools),
+    ...(await importAuthors({ aggregate: template, id, documents: [input.template], ...input }, tools)),
   }),
 });
 

@@ -1,13 +1,13 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
-import { authoredByPeople, authorsOf } from '../engine/authors.ts';
+import { authoredByPeople, authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { derivedId } from '../engine/derivedIds.ts';
 import { exactText } from '../engine/exactJson.ts';
 import { isMembers, withMembers } from '../engine/exactMembers.ts';
-import { sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { asWritten, ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
@@ -104,8 +104,7 @@ export const sealJob = (job: Members, { content, imported }: ScheduledJobState, 
 const importIn = ({ content, imported }: ScheduledJobState) =>
   imported ?? (content && { document: { ...content }, content: contentOf(partsOf(content as unknown).known) });
 
-type Refs = {
-  readonly accounts: Readonly<Record<string, string>>;
+type Refs = ImportAuthors & {
   /** Whether a migration of the job was decided. */
   readonly decided: boolean;
 };
@@ -123,7 +122,7 @@ export const importOne = (
   if (
     stored &&
     same(wanted, stored.content) &&
-    sameUnknown(job, { imported: stored, content: stored.content }, partsOf)
+    sameRest(job, { imported: stored, content: stored.content }, partsOf, context.refs)
   )
     return [];
   if (stored && !overwrite)

@@ -4,7 +4,7 @@ import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { exactEntries, inOrder } from '../engine/exactJson.ts';
 import { isMembers, withMembers } from '../engine/exactMembers.ts';
-import { exported, type Imported, sameUnknown, type Words, withoutContent } from '../engine/importedDocuments.ts';
+import { exported, type Imported, sameRest, type Words, withoutContent } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import type { Parts } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
@@ -109,11 +109,7 @@ const isSame = (document: Members, { exists: _, imported, ...content }: TreeStat
     return same(document, publishedNow(imported, content));
   const wanted = treeIn(document);
   if (!same(wanted.content, content)) return false;
-  return sameUnknown(
-    wanted.whole,
-    imported ? { imported: importInOurForm(imported), content } : { content },
-    unknownIn,
-  );
+  return sameRest(wanted.whole, imported ? { imported: importInOurForm(imported), content } : { content }, unknownIn);
 };
 
 /** The document with other variables in each version that has some. `path` points to them in the document. */

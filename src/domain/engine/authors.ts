@@ -49,6 +49,31 @@ export type Authored = {
   readonly lastUpdatedBy: string | null;
 };
 
+/** The members that say who made and last changed a document, and when. */
+export const signatureMembers = ['created', 'createdBy', 'lastUpdated', 'lastUpdatedBy'] as const;
+
+/** Times and authors of a resource, as its read model has them. */
+export type Signature = { readonly [member in (typeof signatureMembers)[number]]?: unknown };
+
+/** The data about authors that the decision of an import needs. */
+export type ImportAuthors = {
+  /** Account ids by username. */
+  readonly accounts: Readonly<Record<string, string>>;
+  /** Those of the existing resource, for an import that may replace them. */
+  readonly signature?: Signature | undefined;
+};
+
+/** Whether the document says this member of a signature in our own words: authors are usernames. */
+export const isSigned = (
+  document: Signature,
+  member: keyof Signature,
+  { accounts, signature = {} }: ImportAuthors,
+): boolean => {
+  const said = document[member];
+  const id = member.endsWith('By') && typeof said === 'string' && Object.hasOwn(accounts, said) ? accounts[said] : said;
+  return id !== undefined && id === signature[member];
+};
+
 const schema = Type.Object(authoredByPeople);
 
 /**

@@ -65,6 +65,13 @@ export const plainValue = (value: unknown): unknown => {
   return Object.fromEntries(exactEntries(value).map(([name, member]) => [name, plainValue(member)]));
 };
 
+/** The value without the marks of the order of members. The marks of numbers stay. */
+export const withoutOrder = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutOrder);
+  if (!isObject(value) || exactNumber(value) !== undefined) return value;
+  return Object.fromEntries(exactEntries(value).map(([name, member]) => [name, withoutOrder(member)]));
+};
+
 const written = (value: unknown): string => {
   const number = exactNumber(value);
   if (number !== undefined) return number;

@@ -1,5 +1,7 @@
+import { type ImportAuthors, isSigned, signatureMembers } from './authors.ts';
 import { same } from './changes.ts';
-import { exactEntries, inOrder } from './exactJson.ts';
+import { exactEntries, inOrder, withoutOrder } from './exactJson.ts';
+import { withoutMembers } from './exactMembers.ts';
 import type { Parts } from './lenientSchemas.ts';
 import { isObject, type Members, own } from './members.ts';
 import { maskSecrets } from './secretFields.ts';
@@ -64,14 +66,44 @@ export const exported = (imported: Imported<object> | undefined, present: Presen
   return maskSecrets(made) as Members;
 };
 
-/** Whether an import of the document would leave the unknown members of the resource as they are. */
-export const sameUnknown = <Content extends object>(
+type Stored<Content> = { readonly imported?: Imported<Content>; readonly content?: Content };
+
+/**
+ * Whether an import of the document, which has the present content, would leave the rest of the resource as it is: the
+ * unknown members and, if `authors` has a signature, times and authors.
+ */
+export const sameRest = <Content extends object>(
   document: unknown,
-  { imported, content }: { readonly imported?: Imported<Content>; readonly content?: Content },
+  stored: Stored<Content>,
   parts: (document: unknown) => Parts<unknown>,
+  authors?: ImportAuthors,
 ): boolean => {
-  const now = imported && content ? asImported(imported, { content, shown: content as Members }) : undefined;
-  return same(parts(document).unknown, now && parts(now).unknown);
+  const { unknown } = parts(document);
+  const isSame = unknownNow(stored, parts).some((now) => same(withoutOrder(unknown), withoutOrder(now)));
+  return isSame && (!authors?.signature || sameSignature(document as Members, stored, authors));
+};
+
+/** The unknown members in an export, in the words of the import and in ours. In ours, some that did not fit are gone. */
+const unknownNow = (
+  { imported, content }: Stored<object>,
+  parts: (document: unknown) => Parts<unknown>,
+): readonly (Members | undefined)[] => {
+  if (!imported || !content) return [undefined];
+  const present = { content, shown: content as Members };
+  const inOurs = withoutMembers(withUnknown(imported, present), (name) => ofEveryExport.includes(name));
+  return [asImported(imported, present), inOurs].map((made) => parts(made).unknown);
+};
+
+/** Members that every export in our own words has, in the place of what an import had there. */
+const ofEveryExport: readonly string[] = ['_id', ...signatureMembers];
+
+/** Whether times and authors of the document are those of an export, in the words of the import or in ours. */
+const sameSignature = (document: Members, { imported, content }: Stored<object>, authors: ImportAuthors): boolean => {
+  const isUnchanged = imported !== undefined && same(imported.content, content);
+  return signatureMembers.every((member) => {
+    const isKept = isUnchanged || document[member] === undefined || !lastChange.includes(member);
+    return (isKept && same(document[member], imported?.document[member])) || isSigned(document, member, authors);
+  });
 };
 
 /** The export in our own words: the members that the service knows, and then the unknown ones of the import. */

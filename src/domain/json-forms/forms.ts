@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
-import { type Authored, authorsOf } from '../engine/authors.ts';
+import { type Authored, authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { type Imported, importedIn, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
@@ -158,7 +158,7 @@ export const sealImported = (
 export const importOne = (
   { exists, content, imported }: FormState,
   { form, overwrite = false }: Importing,
-  context: Context<Pick<FormRefs, 'referrers'> & { readonly accounts: Readonly<Record<string, string>> }>,
+  context: Context<Pick<FormRefs, 'referrers'> & ImportAuthors>,
 ): readonly FormEvent[] => {
   const { refs } = context;
   const { known } = formParts(form);
@@ -167,7 +167,7 @@ export const importOne = (
   const own = [context.id, imported && importedFormId(imported.document as FormDocument)].includes(
     importedFormId(known) ?? context.id,
   );
-  const alike = same(wanted, content) && sameUnknown(form, defined({ imported, content }), formParts);
+  const alike = same(wanted, content) && sameRest(form, defined({ imported, content }), formParts, refs);
   if (exists && (own || overwrite) && alike) return [];
   if (exists && !overwrite)
     throw new RequestError(

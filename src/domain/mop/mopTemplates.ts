@@ -1,9 +1,9 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import { type Authored, authoredByPeople, authorsOf, type Person } from '../engine/authors.ts';
+import { type Authored, authoredByPeople, authorsOf, type ImportAuthors, type Person } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import type { Context, Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { type Imported, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
@@ -108,13 +108,11 @@ export type TemplateEvent<K extends string, C> =
   | Event<`${K}Deleted`, Record<string, never>>;
 
 /** The data that decisions on a template need. */
-export type TemplateRefs = {
+export type TemplateRefs = Partial<ImportAuthors> & {
   /** The patterns that cannot be used. `path` starts at the template. */
   readonly patternFaults?: readonly Fault[];
   /** The resources that refer to the template by its present name. */
   readonly referrers?: readonly Referrer[];
-  /** Account ids by username. */
-  readonly accounts?: Readonly<Record<string, string>>;
 };
 
 type Importing = { readonly template: Members; readonly overwrite?: boolean };
@@ -193,7 +191,9 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
     importOne: ({ exists, content, imported }: State, { template, overwrite = false }: Importing, context: Refs) => {
       const { known } = parts(template);
       const wanted = contentOf(known);
-      if (exists && same(wanted, content) && sameUnknown(template, defined({ imported, content }), parts)) return [];
+      const { accounts = {}, signature } = context.refs;
+      const stored = defined({ imported, content });
+      if (exists && same(wanted, content) && sameRest(template, stored, parts, { accounts, signature })) return [];
       if (exists && !overwrite)
         throw new RequestError('conflict', 'A template with this id or name exists with other content', {
           path: '/template',
@@ -201,7 +201,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
       if (exists) refuseRenamed(content, wanted, context);
       return event('Restored', {
         ...wanted,
-        ...authorsOf(inIso(known), context.refs.accounts ?? {}, context),
+        ...authorsOf(inIso(known), accounts, context),
         imported: withoutContent(template, wanted),
       });
     },

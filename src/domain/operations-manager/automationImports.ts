@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { everybody, gbacExport, gbacOf } from '../authorization/gbac.ts';
-import { authoredByPeople, authorsOf, objectId } from '../engine/authors.ts';
+import { authoredByPeople, authorsOf, type ImportAuthors, objectId, type Signature } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { withMembers } from '../engine/exactMembers.ts';
-import { type Imported, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { lenient } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -72,7 +72,7 @@ export const automationImport = aggregate<{ readonly imported?: AutomationImport
       : [],
 });
 
-export type ImportRefs = {
+export type ImportRefs = ImportAuthors & {
   /** The id of the automation to import into: the document's own, or that of the automation with the same name. */
   readonly id: string;
   readonly access: 'none' | 'read' | 'write';
@@ -89,8 +89,6 @@ export type ImportRefs = {
    */
   readonly elsewhere: Readonly<Record<string, { readonly writable: boolean }>>;
   readonly unknownGroups: readonly string[];
-  /** Account ids by username. */
-  readonly accounts: Readonly<Record<string, string>>;
   /** Why the schema or transformation of a trigger cannot be used, in the order of the document's triggers. */
   readonly faults: readonly TriggerFaults[];
   /** The forms of the triggers, in the same order. */
@@ -103,6 +101,8 @@ export type PresentTrigger = {
   readonly id: string;
   readonly content: TriggerContent;
   readonly imported?: Imported<TriggerContent>;
+  /** Its times and authors, for an import that may replace them. */
+  readonly signature?: Signature;
 };
 
 type Input = { readonly overwrite?: boolean };
@@ -129,14 +129,14 @@ export const decideImport = (
   };
   const wanted = triggersOf(known._id, refs);
   const current = new Map(refs.triggers.map((trigger) => [trigger.id, trigger]));
-  const changed = wanted.filter((one) => !isThere(one, current.get(one.id)));
+  const changed = wanted.filter((one) => !isThere(one, current.get(one.id), refs));
   const removed = triggersIn(sealed)
     ? [...current.keys()].filter((id) => !wanted.some((trigger) => trigger.id === id))
     : [];
   const own = refs.id === known._id;
   const isSame =
     same(content, refs.existing) &&
-    sameUnknown(sealed, defined({ imported: refs.imported, content: refs.existing }), automationParts);
+    sameRest(sealed, defined({ imported: refs.imported, content: refs.existing }), automationParts, refs);
   if (refs.existing && (own || overwrite) && isSame && changed.length + removed.length === 0) return [];
 
   if (refs.existing && !overwrite)
@@ -190,8 +190,14 @@ type WantedTrigger = {
   readonly content: TriggerContent;
 };
 
-const isThere = ({ content, document }: WantedTrigger, present: PresentTrigger | undefined): boolean =>
-  present !== undefined && same(content, present.content) && sameUnknown(document, present, triggerParts);
+const isThere = (
+  { content, document }: WantedTrigger,
+  present: PresentTrigger | undefined,
+  { accounts }: ImportAuthors,
+): boolean =>
+  present !== undefined &&
+  same(content, present.content) &&
+  sameRest(document, present, triggerParts, { accounts, signature: present.signature });
 
 const saysTheSame = ({ document }: WantedTrigger, present: PresentTrigger | undefined): boolean =>
   present !== undefined && sameWords(document, present);

@@ -1,8 +1,8 @@
-import { type Authored, authorsOf } from '../engine/authors.ts';
+import { type Authored, authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac, type Name } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { type Imported, importedIn, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import type { Members } from '../engine/members.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
@@ -272,11 +272,12 @@ export const restore = (_: TriggerState, document: RestoredTrigger): readonly Tr
 export const importOne = (
   { exists, content, imported }: TriggerState,
   { trigger: document, overwrite = false }: { readonly trigger: Members; readonly overwrite?: boolean },
-  context: Context<TriggerRefs & { readonly accounts: Readonly<Record<string, string>> }>,
+  context: Context<TriggerRefs & ImportAuthors>,
 ): readonly TriggerEvent[] => {
   const { known } = triggerParts(document);
   const wanted = importedContent(known, exists ? content : undefined, context.refs);
-  if (exists && same(wanted, content) && sameUnknown(document, defined({ imported, content }), triggerParts)) return [];
+  const stored = defined({ imported, content });
+  if (exists && same(wanted, content) && sameRest(document, stored, triggerParts, context.refs)) return [];
   if (exists && !overwrite)
     throw new RequestError('conflict', 'A trigger with this id exists with other content', { path: '/_id' });
   return [

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
-import { type Authored, authorsOf } from '../engine/authors.ts';
+import { type Authored, authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { type Imported, importedIn, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
@@ -128,14 +128,14 @@ export const update = (
 export const importOne = (
   { exists, content, imported }: TemplateState,
   { template, overwrite = false }: { readonly template: TemplateDocument; readonly overwrite?: boolean },
-  context: Context<TemplateRefs & { readonly accounts: Readonly<Record<string, string>> }>,
+  context: Context<TemplateRefs & ImportAuthors>,
 ): readonly TemplateEvent[] => {
   const { refs, id } = context;
   const { known } = templateParts(template);
   const wanted = contentOf(known);
   const own = (known._id ?? id) === id;
   const isSame = (): boolean =>
-    same(wanted, content) && sameUnknown(template, defined({ content, imported }), templateParts);
+    same(wanted, content) && sameRest(template, defined({ content, imported }), templateParts, refs);
   if (exists && (own || overwrite) && isSame()) return [];
   if (exists && !overwrite) throw taken(known._id, id);
   if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
