@@ -54,6 +54,12 @@ describe('command templates: decisions', () => {
     given()
       .when(create, { mop: document }, { patternFaults: [{ message: 'No pattern', path: '/commands/0/rules/0/rule' }] })
       .thenRefused('invalid', /"\/mop\/commands\/0\/rules\/0\/rule"/));
+  it('keeps the secrets of the namespace when it is sent as it is shown', () => {
+    const namespace = { name: 'red', token: { $sealed: 'x', tag: 'y' } };
+    given({ topic: 'commandTemplateRestored', data: { ...content, namespace, ...times } })
+      .when(change, { mop: { ...document, os: 'eos', namespace: { name: 'red', token: '********' } } }, {})
+      .then({ topic: 'commandTemplateChanged', data: { os: 'eos' } });
+  });
   it('wants of a comparison what it compares by, and of nothing else', () => {
     given()
       .when(create, compared({}), {})
@@ -214,6 +220,16 @@ describe('command templates', () => {
     const again = await post(`updateTemplate/${made._id}`, { mop: data });
     assert.deepEqual(ok(again).data, data);
     refused(await post(`updateTemplate/${made._id}`, { mop: data }, { 'If-Match': '"0"' }), 412);
+  });
+
+  it('show no secret that an import has brought in the namespace, not even sealed', async () => {
+    const namespace = { name: 'red', token: 's3cret', more: { password: 'pa55' } };
+    const masked = { name: 'red', token: '********', more: { password: '********' } };
+    const made = ok(await post('import', { template: { name: 'Within', namespace } })).data;
+    const [found] = ok(await service.ask('GET', '/mop/listATemplate/Within'));
+    const [listed] = await list('?multiEquals[name]=Within');
+    const changed = ok(await post(`updateTemplate/${made._id}`, { mop: { ...found, os: 'eos' } })).data;
+    for (const answer of [made, found, listed, changed]) assert.deepEqual(answer.namespace, masked);
   });
 
   it('refuse bad input and name the field', async () => {

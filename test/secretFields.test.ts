@@ -36,6 +36,16 @@ describe('secrets within documents', () => {
     assert.deepEqual(openSecrets(stored, unseal), { ...given, auth: '{"user":"x"}' });
   });
 
+  it('are not opened where an import has left only the mask', () => {
+    const stored = sealImported({ user: mask, list: [mask] }, [], seal);
+    const isRefusal = (error: unknown) => error instanceof RequestError && error.code === 'unprocessable';
+    assert.throws(() => openSecrets({ user: mask, login: sealImported({ password: mask }, [], seal) }, unseal), {
+      message: 'The secret at /login/password is missing: only its mask is stored. Set it again',
+    });
+    assert.throws(() => openSecrets({ token: mask }, unseal), isRefusal);
+    assert.deepEqual(openSecrets(stored, unseal), stored);
+  });
+
   it('stay the very ones stored when they are sent again, in clear or as the mask', () => {
     const stored = sealSecrets(given, undefined, seal);
     assert.ok(same(sealSecrets(given, stored, seal), stored));

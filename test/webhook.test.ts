@@ -63,6 +63,20 @@ describe('A webhook', () => {
       signal,
     );
 
+  it('is not called where a secret is missing or cannot be opened', async () => {
+    const before = server.called.length;
+    const webhook = guarded('127.0.0.1');
+    const other = secrets({ key: new Uint8Array(32).fill(1) });
+    const called = { url: server.url('/complete'), sessionId: '0f8fad5b-d9cb-469f-a165-70867728950e', agent: 'Triage' };
+    const login = { password: '********' };
+    for (const inputs of [{ login }, { login: { password: other.seal('pa55') } }]) {
+      const { status, lastMessage } = await webhook({ ...called, inputs }, never);
+      assert.equal(status, 'FAILED');
+      assert.match(lastMessage ?? '', /^The agent could not be called: .* secret .*Set it again$/);
+    }
+    assert.equal(server.called.length, before);
+  });
+
   it('is sent session, agent and inputs with its headers, secrets in clear', async () => {
     assert.deepEqual(await call('/complete'), { status: 'COMPLETE', lastMessage: 'Done' });
     const { headers, body } = server.called.at(-1)!;

@@ -24,7 +24,7 @@ export class Unexpected extends Error {}
 /** Why a connection failed, in words that repeat nothing of the request. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof TooMuch) return 'the answer is too large';
-  if (error instanceof Unexpected) return error.message;
+  if (error instanceof Unexpected || error instanceof RequestError) return error.message;
   const { name, code, message } = error as NodeJS.ErrnoException;
   if (name === 'OutboundRefused') return message;
   if (name === 'TimeoutError') return 'there was no answer in time';

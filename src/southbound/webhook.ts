@@ -42,9 +42,9 @@ export const httpWebhook =
       secrets.push(secret);
       return secret;
     };
-    const body = { sessionId, agent, inputs: openSecrets(inputs, open) };
-    const opened = openSecrets(headers, open) as Readonly<Record<string, string>>;
     try {
+      const body = { sessionId, agent, inputs: openSecrets(inputs, open) };
+      const opened = openSecrets(headers, open) as Readonly<Record<string, string>>;
       const { status, text } = await httpCall(guard, {
         method: 'POST',
         url,

@@ -199,8 +199,28 @@ export const faultsInTheOpen = <F extends { readonly path: string }>(
 
 /**
  * Replaces every sealed secret by its text. Only for calls to the outside, which must neither log nor store the value.
+ * Throws `unprocessable` where an import has left a mask in the place of a secret.
  */
-export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => replaceSealed(value, unseal);
+export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => {
+  const missing = maskAt(value);
+  if (missing !== undefined)
+    throw new RequestError(
+      'unprocessable',
+      `The secret at ${missing} is missing: only its mask is stored. Set it again`,
+    );
+  return replaceSealed(value, unseal);
+};
+
+/** The place of the first secret that is only a mask, as a JSON pointer; undefined if there is none. */
+const maskAt = (value: Json): string | undefined => {
+  if (isSealed(value) || typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    if (member === mask && !Array.isArray(value) && isSecretName(name)) return step(name);
+    const inside = maskAt(member);
+    if (inside !== undefined) return step(name) + inside;
+  }
+  return undefined;
+};
 
 const replaceSealed = (value: Json, by: (sealed: Sealed) => string): Json => {
   if (isSealed(value)) return by(value);

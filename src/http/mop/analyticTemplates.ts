@@ -7,12 +7,11 @@ import {
 import { runAnalyticTemplate } from '../../commands/mop/runTemplates.ts';
 import { analyticRuleSchema, analyticTemplateSchema, contentOf } from '../../domain/mop/analyticTemplates.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
-import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute, commandRoute } from '../engine/routes.ts';
 import { changed } from '../engine/schemas.ts';
-import { runSchema, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
+import { runSchema, shown, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });
 
@@ -69,7 +68,7 @@ export const analyticTemplateRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Create an analytic template',
     command: createAnalyticTemplate,
-    join: signed,
+    join: shown,
     envelope: withStatus(() => 'Successfully created analytic template'),
     answer: changed(analyticTemplateSchema),
   }),
@@ -83,7 +82,7 @@ export const analyticTemplateRoutes: readonly Route[] = [
       'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of ' +
       'the document change nothing.',
     command: updateAnalyticTemplate,
-    join: signed,
+    join: shown,
     envelope: withStatus(() => 'Successfully updated analytic template'),
     answer: changed(analyticTemplateSchema),
   }),
@@ -94,7 +93,7 @@ export const analyticTemplateRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Delete an analytic template',
     command: deleteAnalyticTemplate,
-    join: signed,
+    join: shown,
     envelope: withStatus(() => 'Successfully deleted analytic template'),
     answer: changed(analyticTemplateSchema),
   }),

@@ -8,12 +8,11 @@ import { runCommandTemplate } from '../../commands/mop/runTemplates.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { commandTemplateSchema, contentOf, ruleSchema } from '../../domain/mop/commandTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
-import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute, commandRoute } from '../engine/routes.ts';
 import { changed } from '../engine/schemas.ts';
-import { runSchema, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
+import { runSchema, shown, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
 
 const ruleResult = Type.Object(
   {
@@ -88,7 +87,7 @@ export const commandTemplateRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Create a command template',
     command: createCommandTemplate,
-    join: signed,
+    join: shown,
     envelope: withStatus(() => 'Successfully created template'),
     answer: changed(commandTemplateSchema),
   }),
@@ -102,7 +101,7 @@ export const commandTemplateRoutes: readonly Route[] = [
       'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of ' +
       'the document change nothing.',
     command: updateCommandTemplate,
-    join: signed,
+    join: shown,
     envelope: withStatus(() => 'Successfully updated template'),
     answer: changed(commandTemplateSchema),
   }),
@@ -113,7 +112,7 @@ export const commandTemplateRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Delete a command template that no automation runs',
     command: deleteCommandTemplate,
-    join: signed,
+    join: shown,
     envelope: withStatus(() => 'Successfully deleted template'),
     answer: changed(commandTemplateSchema),
   }),

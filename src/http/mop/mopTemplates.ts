@@ -1,9 +1,16 @@
 import { type TSchema, Type } from 'typebox';
 import { name } from '../../domain/engine/schemas.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import type { Header } from '../../domain/mop/mopTemplates.ts';
 import type { Projection } from '../../projections/engine/define.ts';
+import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
 import { signed } from '../authorization/people.ts';
-import type { ActionRoute, ListEnvelope, ListRoute } from '../engine/route.ts';
+import type { ActionRoute, Join, ListEnvelope, ListRoute } from '../engine/route.ts';
 import { actionRoute, listRoute } from '../engine/routes.ts';
+
+/** A template in answers. The secrets that an import has brought, in `namespace`, are masked. */
+export const shown: Join<TemplateDoc<Header>> = async (doc, service, call) =>
+  maskSecrets(await signed(doc, service, call));
 
 /** A JSON array without an envelope. */
 const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
@@ -19,7 +26,7 @@ export const templatesRoute = (operation: string, what: string, list: Projection
     description: 'An array without a total: limit is 1000 unless given.',
     list,
     limit: 1000,
-    join: signed,
+    join: shown,
     envelope: bare,
     answer: Type.Array(document),
   });
@@ -43,7 +50,7 @@ export const templateRoute = (
     run: async (call, service) => {
       const id = await service.tools.find(projection, call.params.name);
       const entry = id === undefined ? undefined : await service.model.get(projection.collection, id);
-      return { body: entry ? [await signed(JSON.parse(entry.text), service, call)] : [] };
+      return { body: entry ? [await shown(JSON.parse(entry.text), service, call)] : [] };
     },
   });
 

@@ -10,7 +10,6 @@ import type { Header } from '../../domain/mop/mopTemplates.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
-import { signed } from '../authorization/people.ts';
 import { withMissing, withStatus } from '../engine/envelopes.ts';
 import { exportedText, missingIn } from '../engine/importedDocuments.ts';
 import type { Route } from '../engine/route.ts';
@@ -18,6 +17,7 @@ import { actionRoute } from '../engine/routes.ts';
 import { importedOne, wordsSchema } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
+import { shown } from './mopTemplates.ts';
 
 /** The kinds of templates by `type` of a request; `analytic` is another word for `analytics`. */
 const kinds = {
@@ -71,8 +71,8 @@ const exportTemplate = actionRoute({
     const found = entry && (JSON.parse(entry.text) as TemplateDoc<Header>);
     if (!found || (name !== undefined && found.name !== name))
       throw new RequestError('not_found', 'Could not find matching template', { path: '/options' });
-    const shown = await signed(found, service, call);
-    return { text: await exportedText({ aggregate, id: found._id, shown: shown as object, words: as }, service) };
+    const document = (await shown(found, service, call)) as object;
+    return { text: await exportedText({ aggregate, id: found._id, shown: document, words: as }, service) };
   },
 });
 
@@ -154,7 +154,7 @@ const importTemplate = actionRoute({
             service.tools,
           );
     const done = await service.handle(command, { ...about, id, input: { template, overwrite } });
-    const text = envelope(JSON.stringify(await signed(done.doc as TemplateDoc<Header>, service, call)), done);
+    const text = envelope(JSON.stringify(await shown(done.doc as TemplateDoc<Header>, service, call)), done);
     return {
       text: withMissing(text, await missingIn(command.aggregate, id, '/template', service)),
       position: done.position,
