@@ -82,6 +82,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   ],
   'configuration-manager': [
     'commands/trees.ts',
+    'domain/publishedTrees.ts', // a package knows where they hold secrets
     'projections/trees.ts', // a package may bring them
   ],
   'json-forms': [

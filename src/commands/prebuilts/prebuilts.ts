@@ -4,8 +4,8 @@ import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { canonical } from '../../domain/engine/canonical.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
-import { type Bundle, importedPrebuiltSchema } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { isClear, maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
+import { type Bundle, importedPrebuiltSchema, type PrebuiltDocument } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { isClear, isClearAround, maskBundle, sealAround } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import {
   automationsIn,
   complete,
@@ -45,13 +45,17 @@ type Seen = Required<Pick<PrebuiltRefs, 'bundlesHash' | 'bringsSecrets'>>;
  * SHA-256 of the bundles as canonical JSON with masked secrets, hexadecimal, and whether any secret is in clear. Other
  * requests run in between.
  */
-const seenIn = async (bundles: readonly Bundle[]): Promise<Seen> => {
+const seenIn = async (prebuilt: PrebuiltDocument): Promise<Seen> => {
+  const { bundles } = prebuilt;
   const digest = createHash('sha256').update('[');
   const clear = await oneByOne([...bundles.entries()], ([i, bundle]) => {
     digest.update(`${i > 0 ? ',' : ''}${canonical(maskBundle(bundle))}`);
     return isClear(bundle);
   });
-  return { bundlesHash: digest.update(']').digest('hex'), bringsSecrets: clear.includes(true) };
+  return {
+    bundlesHash: digest.update(']').digest('hex'),
+    bringsSecrets: clear.includes(true) || isClearAround(prebuilt),
+  };
 };
 
 /** The automations of a package that the actor may not read. Deleted ones keep their access lists. */
@@ -75,7 +79,12 @@ export const hiddenAutomations = async (
 const noPlan: Plan = { parts: [], removed: [], installed: [] };
 
 type Request = Preparing<PrebuiltState, PrebuiltImport, Seen>;
-type Prepared = PrebuiltRefs & { readonly sealed: readonly Bundle[] };
+type Prepared = PrebuiltRefs & {
+  /** The package with sealed secrets outside of the data of its documents. */
+  readonly around: PrebuiltDocument;
+  /** The documents that are installed or kept, with sealed secrets. */
+  readonly sealed: readonly Bundle[];
+};
 
 /** Plans the installation, unless nothing can come of it. */
 const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
@@ -88,27 +97,31 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
   const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
   const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
   const idle = state.pending || hidden || (!overwrite && known());
-  if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, errors: [], accounts: {} };
-  const { plan, sealed, errors } = await planOf(request, tools);
-  const { bundles } = withoutRefused(prebuilt, errors);
+  if (idle)
+    return { ...seen, hidden, plan: noPlan, around: prebuilt, sealed: prebuilt.bundles, errors: [], accounts: {} };
+  const around = sealAround(prebuilt, state.imported?.prebuilt, tools.seal);
+  const { plan, sealed, errors } = await planOf({ ...request, input: { ...request.input, prebuilt: around } }, tools);
+  const left = withoutRefused(prebuilt, errors);
+  const { bundles } = left;
   const accounts = await accountIds(
     bundles.map(({ data }) => data),
     tools,
   );
-  return { ...(errors.length > 0 ? await seenIn(bundles) : seen), hidden, plan, sealed, errors, accounts };
+  const seenNow = errors.length > 0 ? await seenIn(left) : seen;
+  return { ...seenNow, hidden, plan, around, sealed, errors, accounts };
 };
 
 /** The decision on the package with sealed secrets. */
 const deciding = (
   state: PrebuiltState,
-  { prebuilt, ...options }: PrebuiltImport,
+  { prebuilt: _, ...options }: PrebuiltImport,
   context: Context<Prepared>,
 ): readonly PrebuiltEvent[] => {
-  const { sealed, errors } = context.refs;
+  const { around, sealed, errors } = context.refs;
   const bundles = [...sealed];
   // The decision leaves out the documents that are refused, so they must stand where the request has them.
-  for (const { index } of errors) bundles.splice(index, 0, prebuilt.bundles[index]!); // errors are sorted by index
-  return decideImport(state, { ...options, prebuilt: { ...prebuilt, bundles } }, context);
+  for (const { index } of errors) bundles.splice(index, 0, around.bundles[index]!); // errors are sorted by index
+  return decideImport(state, { ...options, prebuilt: { ...around, bundles } }, context);
 };
 
 /** Decides to install a package; the reactions below carry it out. */
@@ -120,7 +133,7 @@ export const importPrebuilt = command({
     strict: Type.Optional(Type.Boolean()),
   }),
   on: 'any',
-  precompute: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
+  precompute: ({ prebuilt }): Promise<Seen> => seenIn(prebuilt),
   locks: (_, { prebuilt: { bundles } }) => {
     const types = new Set(bundles.map(({ type }) => type));
     const locks: string[] = [];
@@ -139,7 +152,7 @@ export const previewImport = async (
   tools: Tools,
 ): Promise<PrebuiltImported | undefined> => {
   const state = await tools.state(prebuilt, request.id);
-  const precomputed = await seenIn(input.prebuilt.bundles);
+  const precomputed = await seenIn(input.prebuilt);
   const refs = await preparing({ ...request, input, state, precomputed }, tools);
   const [event] = deciding(state, input, { ...request, refs });
   return event?.topic === 'prebuiltImported' ? event.data : undefined;

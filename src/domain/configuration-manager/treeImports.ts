@@ -176,8 +176,8 @@ export const missingInTree = (
   { versions, imported }: TreeState,
   path: string,
 ): readonly string[] => {
-  const stored = imported && inFormOf(document, imported.document);
-  if (!stored) return [];
+  // In another form, the document says the same as the stored one: else it would be the stored one now.
+  const stored = (imported && inFormOf(document, imported.document)) ?? document;
   const present = withVariables(
     stored,
     (variables, version) => versions.find(({ name }) => name === version)?.variables ?? variables,

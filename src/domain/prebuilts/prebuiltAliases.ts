@@ -1,4 +1,5 @@
 import { exactEntries, inOrder } from '../engine/exactJson.ts';
+import { isMembers } from '../engine/exactMembers.ts';
 import { isObject, type Members } from '../engine/members.ts';
 
 /*
@@ -6,10 +7,12 @@ import { isObject, type Members } from '../engine/members.ts';
  * names, or those of the import with `as=imported`.
  */
 
-/** Members of `metadata`: their names and ours. */
-const metadataNames: readonly { readonly theirs: RegExp; readonly ours: string }[] = [
-  { theirs: /^[A-Za-z0-9]+Dependencies$/, ours: 'PlatformDependencies' },
-  { theirs: /^(?:gitlab|github|bitbucket)Id$/, ours: 'hostedGitId' },
+type Alias = { readonly theirs: RegExp; readonly ours: string; readonly fits: (value: unknown) => boolean };
+
+/** Members of `metadata`: their names and ours. A member whose value ours could not have is not the same. */
+const metadataNames: readonly Alias[] = [
+  { theirs: /^[A-Za-z0-9]+Dependencies$/, ours: 'PlatformDependencies', fits: isMembers },
+  { theirs: /^(?:gitlab|github|bitbucket)Id$/, ours: 'hostedGitId', fits: Number.isSafeInteger },
 ];
 
 /** Values of `metadata.repository.type`. */
@@ -28,8 +31,10 @@ export const inOurNames = <P extends { readonly metadata: object }>(prebuilt: P)
 /** Renames members. A member stays if ours is there, too, or if several stand for the same one. */
 const withOurMembers = (metadata: Members): Members => {
   const names = new Map<string, string>();
-  for (const { theirs, ours } of metadataNames) {
-    const [name, ...others] = Object.keys(metadata).filter((one) => one !== ours && theirs.test(one));
+  for (const { theirs, ours, fits } of metadataNames) {
+    const [name, ...others] = Object.keys(metadata).filter(
+      (one) => one !== ours && theirs.test(one) && fits(metadata[one]),
+    );
     if (name !== undefined && others.length === 0 && !Object.hasOwn(metadata, ours)) names.set(name, ours);
   }
   if (names.size === 0) return metadata;

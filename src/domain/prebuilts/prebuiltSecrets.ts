@@ -1,6 +1,7 @@
-import { hasClearSecret, maskDocument } from '../engine/importedSecrets.ts';
+import { isPublished } from '../configuration-manager/publishedTrees.ts';
+import { hasClearSecret, maskDocument, sealDocument } from '../engine/importedSecrets.ts';
 import { holdsClear, type IsSecret, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
-import { type Bundle, type HeldType, isHeld } from './prebuiltSchemas.ts';
+import { type Bundle, type HeldType, isHeld, type PrebuiltDocument } from './prebuiltSchemas.ts';
 
 type Document = Bundle['data'];
 type Work = (value: unknown, isSecret?: IsSecret) => unknown;
@@ -27,7 +28,7 @@ const anywhere: Places = (document, work) => work(document, isSecretOfDocument) 
 const places: Readonly<Record<HeldType, Places>> = {
   automation: inEach('triggers', 'formData'),
   forms: nowhere,
-  'golden-config': inEach('versions', 'variables'),
+  'golden-config': (document, work) => inEach(isPublished(document) ? 'data' : 'versions', 'variables')(document, work),
   'json-forms': nowhere,
   'mop-template': nowhere,
   'mop-analytic-template': nowhere,
@@ -37,13 +38,14 @@ const placesOf = (type: string): Places => (isHeld(type) ? places[type] : anywhe
 
 /** The document for answers: secrets are masked, even those that an earlier version stored in clear. */
 export const maskBundle = (bundle: Bundle): Bundle => ({
-  ...bundle,
+  ...(maskDocument({ ...bundle, data: {} }) as Bundle),
   data: maskDocument(placesOf(bundle.type)(bundle.data, maskNamed)) as Document,
 });
 
 /** Whether the document has a secret in clear. */
-export const isClear = ({ type, data }: Bundle): boolean => {
-  let found = hasClearSecret(data);
+export const isClear = (bundle: Bundle): boolean => {
+  const { type, data } = bundle;
+  let found = hasClearSecret(bundle);
   placesOf(type)(data, (value, isSecret) => {
     found ||= holdsClear(value, isSecret);
     return value;
@@ -62,4 +64,23 @@ export const sealKept = (bundle: Bundle, before: readonly Document[], seal: Seal
     keepsEqual: false,
     keepsMask: true,
   }) as Document,
+});
+
+/** Whether the package has a secret in clear outside of its documents. */
+export const isClearAround = (prebuilt: PrebuiltDocument): boolean => hasClearSecret({ ...prebuilt, bundles: [] });
+
+/** The package with sealed secrets outside of the data of its documents. `before` is the installed one. */
+export const sealAround = (
+  prebuilt: PrebuiltDocument,
+  before: PrebuiltDocument | undefined,
+  seal: Seal,
+): PrebuiltDocument => {
+  const sealed = sealDocument(withoutData(prebuilt), before ? [withoutData(before)] : [], seal);
+  const bundles = sealed.bundles.map((bundle, i) => ({ ...bundle, data: prebuilt.bundles[i]?.data ?? {} }));
+  return { ...sealed, bundles };
+};
+
+const withoutData = (prebuilt: PrebuiltDocument): PrebuiltDocument => ({
+  ...prebuilt,
+  bundles: prebuilt.bundles.map((bundle) => ({ ...bundle, data: {} })),
 });

@@ -1,6 +1,9 @@
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Name } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { withoutOrder } from '../engine/exactJson.ts';
+import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
+import { maskDocument } from '../engine/importedSecrets.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';
 import { inOurNames } from './prebuiltAliases.ts';
 import { type Bundle, isHeld, type PrebuiltDocument, type PrebuiltPackage, packageParts } from './prebuiltSchemas.ts';
@@ -96,28 +99,26 @@ const identityOf = ({ data }: Bundle): { id?: string | undefined; name?: string 
 type Derived = Pick<PrebuiltImported, 'bundlesHash' | 'createdEpoch'>;
 
 /**
- * The package without its documents, in our names. Missing parts of the manifest are computed. An empty list of
+ * The package without its documents, in our names, with masked secrets. Missing parts of the manifest are computed. An empty list of
  * artifacts is not missing.
  */
 const described = (given: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
-  const { bundles, ...prebuilt } = inOurNames(given);
+  const { bundles, manifest } = inOurNames(given);
   const artifacts = () =>
     bundles.map((bundle, i) => {
       const { id = '', name = '' } = identityOf(bundle);
       return { id, name, location: `/bundles/${i}`, type: bundle.type };
     });
-  const { manifest } = prebuilt;
   // A fingerprint over secrets in clear would let everybody check guesses.
   const fingerprint = manifest.fingerprint ?? (bundles.some(isClear) ? undefined : bundlesHash.slice(0, 24));
-  return {
-    ...prebuilt,
-    manifest: {
-      ...manifest,
-      artifacts: manifest.artifacts ?? artifacts(),
-      ...defined({ fingerprint }),
-      createdEpoch: manifest.createdEpoch ?? createdEpoch,
-    },
+  const derived = {
+    artifacts: manifest.artifacts ?? artifacts(),
+    ...defined({ fingerprint }),
+    createdEpoch: manifest.createdEpoch ?? createdEpoch,
   };
+  const described = withMembers(inOurNames(given), { manifest: withMembers(manifest, derived) });
+  // The types of members stay.
+  return maskDocument(withoutMembers(described, (name) => name === 'bundles')) as Omit<PrebuiltPackage, 'bundles'>;
 };
 
 /** The package as `exportPrebuilt` returns it, with masked secrets. */
@@ -128,7 +129,7 @@ export const completed = (prebuilt: PrebuiltDocument, derived: Derived): Prebuil
 
 /** The package as it was imported, with masked secrets. */
 export const asImported = (prebuilt: PrebuiltDocument): PrebuiltDocument => ({
-  ...prebuilt,
+  ...(maskDocument({ ...prebuilt, bundles: [] }) as PrebuiltDocument),
   bundles: prebuilt.bundles.map(maskBundle),
 });
 
@@ -150,7 +151,8 @@ export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocum
   const comparable = imported.refused !== undefined && !bundles.some(isClear);
   const masked = (some: readonly Bundle[]) => some.map(maskBundle);
   const equal = comparable ? imported.bundlesHash === bundlesHash : same(masked(bundles), masked(prebuilt.bundles));
-  return equal && same(described({ ...prebuilt, bundles }, imported), described(imported.prebuilt, imported));
+  const around = (one: PrebuiltDocument) => withoutOrder(described({ ...one, bundles }, imported));
+  return equal && same(around(prebuilt), around(imported.prebuilt));
 };
 
 /**

@@ -66,11 +66,14 @@ const outcomeOf = ({ installed, kept, refused = [] }: Pick<PrebuiltImported, 'in
 /** The places of masked secrets for which nothing is stored. Documents that were refused are not in the package. */
 const missingInPackage = (
   given: PrebuiltDocument,
-  { prebuilt: { bundles }, refused = [] }: Pick<PrebuiltImported, 'prebuilt' | 'refused'>,
+  { prebuilt, refused = [] }: Pick<PrebuiltImported, 'prebuilt' | 'refused'>,
 ): readonly string[] => {
   const refusedAt = new Set(refused.map(({ path = '' }) => Number(path.split('/')[3])));
   const indexes = [...given.bundles.keys()].filter((index) => !refusedAt.has(index));
-  return bundles.flatMap(({ data }, i) => missingSecrets(data, `/prebuilt/bundles/${indexes[i]}/data`));
+  return [
+    ...missingSecrets({ ...prebuilt, bundles: [] }, '/prebuilt'),
+    ...prebuilt.bundles.flatMap((bundle, i) => missingSecrets(bundle, `/prebuilt/bundles/${indexes[i]}`)),
+  ];
 };
 
 const envelope = withStatus(({ changed }) =>
