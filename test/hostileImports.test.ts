@@ -15,10 +15,10 @@ describe('imports of odd documents, over HTTP', () => {
   after(() => service.stop());
 
   const exported = (path: string, words = '?as=imported') => service.ask('GET', `${path}/export${words}`);
-  /** Whether a file of the service has the text. */
+  /** Whether a file of the log has the text. */
   const isStored = (text: string): boolean =>
     readdirSync(service.folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      .filter(({ name }) => name.startsWith('events.db'))
       .some(({ name }) => readFileSync(join(service.folder, name)).includes(text));
 
   const packageOf = (
@@ -73,7 +73,7 @@ describe('imports of odd documents, over HTTP', () => {
 
   it('packages: an export can be imported, whatever the members of other products are and are called', async () => {
     const { manifest, ...rest } = packageOf('Odd', { metadata: { gitlabId: 1.5 } });
-    const text = JSON.stringify({ ...rest, manifest: 0 }).replace(
+    const text = JSON.stringify({ ...rest, manifest: 0, 10: 'x' }).replace(
       '"manifest":0',
       `"manifest":{"2":0,"bundleName":${JSON.stringify(manifest.bundleName)},"1":1.0}`,
     );
@@ -117,5 +117,72 @@ describe('imports of odd documents, over HTTP', () => {
     assert.deepEqual(await missing(own), ['/trees/0/versions/0/variables/token']);
     assert.deepEqual(await missing(published), ['/trees/0/data/0/variables/token']);
     assert.deepEqual(await missing(own), ['/trees/0/versions/0/variables/token']);
+  });
+
+  it('templates and triggers show no secret that an import has brought, and a change keeps it', async () => {
+    const { _id } = ok(
+      await service.ask('POST', '/template_builder/import/templates', {
+        templates: [{ name: 'Tagged', template: '', tags: [{ tag_password: 'pa55' }] }],
+      }),
+    ).data[0].data;
+    const trigger = {
+      _id: 'd'.repeat(24),
+      type: 'endpoint',
+      name: 'Call',
+      enabled: true,
+      actionType: 'automations',
+      actionId: 'c'.repeat(24),
+      options: { call_secret: 'pa55' },
+      verb: 'POST',
+      routeName: 'call',
+      schema: null,
+      jst: { call_token: 'pa55' },
+    };
+    const automation = {
+      _id: trigger.actionId,
+      name: 'Calls',
+      description: '',
+      componentType: null,
+      componentName: null,
+      gbac: { read: [], write: [] },
+      triggers: [trigger],
+    };
+    ok(await service.ask('PUT', '/operations-manager/automations', { automations: [automation] }));
+    const paths = [`/template_builder/templates/${_id}`, `/operations-manager/triggers/${trigger._id}`] as const;
+    const [tagged, call] = await Promise.all(paths.map(async (path) => ok(await service.ask('GET', path))));
+    assert.deepEqual(tagged.tags, [{ tag_password: mask }]);
+    assert.deepEqual([call.data.options, call.data.jst], [{ call_secret: mask }, { call_token: mask }]);
+    const changed = [
+      await service.ask('PUT', paths[0], { name: 'Tagged', tags: tagged.tags, description: 'x' }),
+      await service.ask('PATCH', paths[1], { options: call.data.options, jst: call.data.jst, enabled: false }),
+    ].map((answer) => ok(answer).data);
+    assert.deepEqual(changed[0].tags, [{ tag_password: mask }]);
+    assert.deepEqual(
+      [changed[1].options, changed[1].jst, changed[1].enabled],
+      [call.data.options, call.data.jst, false],
+    );
+    for (const name of ['tag_password', 'call_secret', 'call_token']) assert.ok(!isStored(`"${name}":"${mask}"`), name);
+  });
+
+  it('golden configurations and templates: the export of what replaced another id is no change', async () => {
+    const routes = [
+      [
+        `${configs}/import/configs`,
+        'trees',
+        `${configs}/configs`,
+        { versions: [{ name: 'initial', root: { name: 'base', configId: 'c'.repeat(24), children: [] } }] },
+      ],
+      ['/template_builder/import/templates', 'templates', '/template_builder/templates', { template: '' }],
+    ] as const;
+    for (const [path, member, list, more] of routes) {
+      const name = `Replaced ${member}`;
+      const take = (document: object, overwrite = false) =>
+        service.ask('POST', path, { [member]: [document], overwrite });
+      ok(await take({ _id: 'a'.repeat(24), name, ...more }));
+      ok(await take({ _id: 'b'.repeat(24), name, ...more, further: 1 }, true));
+      const again = (await exported(`${list}/${encodeURIComponent(name)}`)).body;
+      assert.equal(again._id, 'b'.repeat(24));
+      ok(await take(again));
+    }
   });
 });

@@ -209,8 +209,8 @@ export const importOne = (
   { id, refs }: Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>,
 ): readonly TreeEvent[] => {
   const { content } = treeIn(tree);
-  const { exists } = state;
-  const own = (identityIn(tree)._id ?? id) === id;
+  const { exists, imported } = state;
+  const own = [id, imported && identityIn(imported.document)._id].includes(identityIn(tree)._id ?? id);
   if (exists && (own || overwrite) && isSame(tree, state)) return [];
   if (exists && !overwrite)
     throw new RequestError(

@@ -79,19 +79,21 @@ export const sameRest = <Content extends object>(
   authors?: ImportAuthors,
 ): boolean => {
   const { unknown } = parts(document);
-  const isSame = unknownNow(stored, parts).some((now) => same(withoutOrder(unknown), withoutOrder(now)));
-  return isSame && (!authors?.signature || sameSignature(document as Members, stored, authors));
+  if (!hasUnknown(unknown, stored, parts)) return false;
+  return !authors?.signature || sameSignature(document as Members, stored, authors);
 };
 
-/** The unknown members in an export, in the words of the import and in ours. In ours, some that did not fit are gone. */
-const unknownNow = (
+/** Whether the unknown members are those of an export, in the words of the import or in ours, which lack some. */
+const hasUnknown = (
+  unknown: Members | undefined,
   { imported, content }: Stored<object>,
   parts: (document: unknown) => Parts<unknown>,
-): readonly (Members | undefined)[] => {
-  if (!imported || !content) return [undefined];
+): boolean => {
+  if (!imported || !content) return unknown === undefined;
   const present = { content, shown: content as Members };
-  const inOurs = withoutMembers(withUnknown(imported, present), (name) => ofEveryExport.includes(name));
-  return [asImported(imported, present), inOurs].map((made) => parts(made).unknown);
+  if (same(unknown, parts(asImported(imported, present)).unknown)) return true;
+  const ours = withoutMembers(withUnknown(imported, present), (name) => ofEveryExport.includes(name));
+  return same(withoutOrder(unknown), withoutOrder(parts(ours).unknown));
 };
 
 /** Members that every export in our own words has, in the place of what an import had there. */

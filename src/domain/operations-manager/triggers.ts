@@ -5,6 +5,7 @@ import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import type { Members } from '../engine/members.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
+import { maskSecrets } from '../engine/secretFields.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
 import { type ImportedTrigger, triggerParts } from './importedTriggers.ts';
 import { unitLength } from './repetition.ts';
@@ -220,10 +221,11 @@ export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<Tri
 /** A new unit or frequency gives a new interval. A trigger may move to another automation. */
 export const change = (
   { content }: TriggerState,
-  patch: TriggerPatch,
+  given: TriggerPatch,
   { refs }: Context<TriggerRefs>,
 ): readonly TriggerEvent[] => {
   const before = content!; // only for existing triggers
+  const patch = keepingSecrets(given, before);
   if (patch.type !== undefined && patch.type !== before.type)
     throw new RequestError('invalid', 'The type of a trigger cannot change; make a new one', { path: '/type' });
   const foreign = Object.keys(patch).find((key) => !Object.hasOwn(triggerMembers[before.type], key));
@@ -254,6 +256,16 @@ export const change = (
     },
   ];
 };
+
+/** The patch without what the service shows of the trigger. Secrets that an import has brought are masked there. */
+const keepingSecrets = (patch: TriggerPatch, before: TriggerContent): TriggerPatch =>
+  Object.fromEntries(
+    Object.entries(patch).filter(
+      ([name, value]) =>
+        !['options', 'jst'].includes(name) ||
+        !same(value, maskSecrets((before as Readonly<Record<string, unknown>>)[name])),
+    ),
+  );
 
 export const remove = (): readonly TriggerEvent[] => [{ topic: 'triggerDeleted', data: {} }];
 

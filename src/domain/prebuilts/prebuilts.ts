@@ -122,10 +122,8 @@ const described = (given: PrebuiltDocument, { bundlesHash, createdEpoch }: Deriv
 };
 
 /** The package as `exportPrebuilt` returns it, with masked secrets. */
-export const completed = (prebuilt: PrebuiltDocument, derived: Derived): PrebuiltPackage => ({
-  ...described(prebuilt, derived),
-  bundles: prebuilt.bundles.map(maskBundle),
-});
+export const completed = (prebuilt: PrebuiltDocument, derived: Derived): PrebuiltPackage =>
+  withMembers(described(prebuilt, derived), { bundles: prebuilt.bundles.map(maskBundle) }) as PrebuiltPackage;
 
 /** The package as it was imported, with masked secrets. */
 export const asImported = (prebuilt: PrebuiltDocument): PrebuiltDocument => ({

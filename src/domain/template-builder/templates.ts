@@ -8,7 +8,7 @@ import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { maskNamed, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
+import { maskNamed, maskSecrets, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
 import {
   isTemplateType,
   type newTemplateSchema,
@@ -97,7 +97,7 @@ const withoutData = (document: object | undefined): object => ({ ...document, da
  * The template for answers: secrets in its sample data are masked, even those that an earlier version stored in clear.
  */
 export const maskTemplate = <T extends WithData>(template: T): T =>
-  template.data === undefined ? template : { ...template, data: maskNamed(template.data) };
+  maskSecrets(template.data === undefined ? template : { ...template, data: maskNamed(template.data) }) as T;
 
 /** The automations that have the template as their component. For a rename: those that name it by its old name. */
 export type TemplateRefs = { readonly referrers: readonly Referrer[] };
@@ -116,10 +116,14 @@ export const update = (
     throw new RequestError('invalid', 'The _id is that of another template', { path: '/_id' });
   if (patch.type !== undefined && patch.type !== content.type && !isTemplateType(patch.type))
     throw new RequestError('invalid', 'The type must be jinja2 or textfsm', { path: '/type' });
-  const changes = changesBetween(content, contentIn({ ...content, ...patch }));
+  const changes = changesBetween(content, contentIn({ ...content, ...patch, ...keptTags(patch, content) }));
   if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
   return changes ? [{ topic: 'templateChanged', data: changes.changed }] : [];
 };
+
+/** Tags as the service shows them are no change: secrets that an import has brought are masked there. */
+const keptTags = ({ tags }: Static<typeof templatePatchSchema>, content: TemplateContent) =>
+  same(tags, maskSecrets(content.tags)) ? { tags: content.tags } : {};
 
 /**
  * Imports a document of any installation, with its times and authors (`accounts`: ids by username), into its own stream
@@ -133,7 +137,7 @@ export const importOne = (
   const { refs, id } = context;
   const { known } = templateParts(template);
   const wanted = contentOf(known);
-  const own = (known._id ?? id) === id;
+  const own = [id, imported && templateParts(imported.document).known._id].includes(known._id ?? id);
   const isSame = (): boolean =>
     same(wanted, content) && sameRest(template, defined({ content, imported }), templateParts, refs);
   if (exists && (own || overwrite) && isSame()) return [];

@@ -16,9 +16,8 @@ export type TriggerDoc = { readonly _id: string } & TriggerContent &
   typeof noRuns &
   Partial<typeof noScheduledRuns>;
 
-// Readers see secrets in form data only masked, so the document keeps the mask alone.
-const masked = <C extends TriggerContent | TriggerPatch>(content: C): C =>
-  'formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content;
+// Readers see secrets only masked, so the document keeps the mask alone.
+const masked = <C extends TriggerContent | TriggerPatch>(content: C): C => maskSecrets(content) as C;
 
 const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => {
   const doc = { _id, ...masked(content), ...noRuns };
