@@ -7,7 +7,7 @@ import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { missingSecretsSchema } from '../../domain/engine/schemas.ts';
 import { missingMember } from './importedDocuments.ts';
 import type { ActionRoute, Call } from './route.ts';
-import { enveloped, faultSchema } from './schemas.ts';
+import { enveloped, faultSchema, overwriteSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
 import type { Service } from './service.ts';
 
@@ -52,9 +52,7 @@ const bodyOf = (member: string, document: TSchema) =>
   Type.Object(
     {
       [member]: Type.Array(document, { description: 'Documents to take in, each all or nothing', maxItems: 1000 }),
-      overwrite: Type.Optional(
-        Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
-      ),
+      overwrite: overwriteSchema,
       options: Type.Optional(
         Type.Object(
           { overwrite: Type.Optional(Type.Boolean({ description: 'The same' })) },

@@ -29,6 +29,11 @@ export const wordsSchema = Type.Optional(
   }),
 );
 
+/** `overwrite` of an import. */
+export const overwriteSchema = Type.Optional(
+  Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
+);
+
 /** `{message, data, metadata}` around anything. */
 export const enveloped = (data: TSchema) =>
   Type.Object({ message: Type.String(), data, metadata: Type.Record(Type.String(), Type.Any()) });

@@ -14,7 +14,7 @@ import { withMissing, withStatus } from '../engine/envelopes.ts';
 import { exportedText, missingIn } from '../engine/importedDocuments.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
-import { importedOne, wordsSchema } from '../engine/schemas.ts';
+import { importedOne, overwriteSchema, wordsSchema } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 import { shown } from './mopTemplates.ts';
@@ -87,9 +87,6 @@ const idNamed = async (
   return id;
 };
 
-const overwrite = Type.Optional(
-  Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
-);
 const envelope = withStatus(() => 'Successfully imported template');
 type ImportedTemplate = typeof importedCommandTemplateSchema | typeof importedAnalyticTemplateSchema;
 
@@ -99,8 +96,8 @@ const importBody = ({ title: _, ...template }: ImportedTemplate & { readonly tit
     {
       type,
       template: { ...template, properties: { ...template.properties, [ofOtherKind]: false } } as ImportedTemplate,
-      overwrite,
-      options: Type.Optional(Type.Object({ overwrite }, { additionalProperties: false })),
+      overwrite: overwriteSchema,
+      options: Type.Optional(Type.Object({ overwrite: overwriteSchema }, { additionalProperties: false })),
     },
     { additionalProperties: false },
   );

@@ -31,7 +31,7 @@ import { plain, results, withStatus } from '../engine/envelopes.ts';
 import { missingMember } from '../engine/importedDocuments.ts';
 import type { Answer, AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { changed, listed, wordsSchema } from '../engine/schemas.ts';
+import { changed, listed, overwriteSchema, wordsSchema } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 
@@ -119,7 +119,7 @@ const option = (description: string) => Type.Optional(Type.Boolean({ description
 const options = Type.Optional(
   Type.Object(
     {
-      overwrite: option('Whether other content under a used id or name is replaced'),
+      overwrite: overwriteSchema,
       strict: option('Whether one document that cannot be installed refuses the whole package'),
       dryRun: option('Whether only the answer is given, and nothing changes'),
     },
