@@ -21,6 +21,17 @@ const eventAt = (position: number, data = 'x'): StoredEvent => ({
   metadata,
 });
 
+/** Accounts with the same letters have the same rights. */
+const principal = (id: string): Principal => ({
+  actor: { id, username: id, provenance: 'local', groups: [], admin: id.startsWith('admin') },
+  firstname: '',
+  email: '',
+  roles: [],
+  groups: [],
+  rights: id.replace(/\d+$/, ''),
+  may: () => true,
+});
+
 type Bounds = NonNullable<Parameters<typeof eventStream>[0]['bounds']>;
 
 /** The stream of events over a log in memory, for a server that opens it for whoever asks. Paths are `/<account>/<after>`. */
@@ -42,14 +53,7 @@ const world = async (bounds: Bounds, pageLength = 10) => {
       return ({ actor }) => actor.admin || Number(stream.slice(6)) % 2 === 0;
     },
     sees: async () => true,
-    viewerOf: async (id) =>
-      gone.has(id)
-        ? undefined
-        : ({
-            actor: { id, admin: id.startsWith('admin') },
-            rights: id.replace(/\d+$/, ''),
-            may: () => true,
-          } as Principal),
+    viewerOf: async (id) => (gone.has(id) ? undefined : principal(id)),
   } as EventAccess;
   const log = {
     head: async () => events.at(-1)?.position ?? 0,
@@ -177,7 +181,7 @@ describe('readers of the stream of events', () => {
 
   it('see what their own rights let them see, and share the decision', async () => {
     const it = await opened();
-    const readers = [];
+    const readers: Awaited<ReturnType<typeof listening>>[] = [];
     for (let n = 0; n < 20; n++) readers.push(await listening(it, `/${n % 2 ? 'admin' : 'other'}${n}/0`));
     await pause(20);
     it.judged.length = 0;
@@ -201,7 +205,7 @@ describe('readers of the stream of events', () => {
     const it = await opened({ commentMs: 20 });
     it.store(25);
     it.holdUntil(new Promise((resolve) => (go = resolve)));
-    const readers = [];
+    const readers: Awaited<ReturnType<typeof listening>>[] = [];
     for (let n = 0; n < 20; n++) readers.push(await listening(it, '/admin/0'));
     await until(() => readers.every((reader) => reader.comments().length > 3));
     assert.equal(it.mostReading(), 8);

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generate } from 'selfsigned';
 import { people } from './people.ts';
+import { temporaryFolder } from './process.ts';
 import { startService, type TestService } from './service.ts';
 import { openStream, type Stream } from './sse.ts';
 import { until } from './until.ts';
@@ -160,6 +164,21 @@ describe('the stream of events', () => {
     assert.ok(body);
   });
 
+  it('goes over TLS as well', async () => {
+    const folder = temporaryFolder();
+    const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const made = await generate([{ name: 'commonName', value: '127.0.0.1' }], { keyType: 'ec' });
+    writeFileSync(certFile, made.cert);
+    writeFileSync(keyFile, made.private);
+    const other = await startService({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile });
+    const reading = await openStream(other.url, '?from=start');
+    await until(() => reading.frames.length > 3);
+    assert.equal(reading.frames[0]!.event?.startsWith('@platform/'), true);
+    reading.close();
+    await other.stop();
+    rmSync(folder, { recursive: true });
+  });
+
   it('says that it ends when the service stops', async () => {
     const other = await startService();
     const reading = await openStream(other.url, '?from=start');
@@ -169,5 +188,28 @@ describe('the stream of events', () => {
     const { event, data } = reading.frames.at(-1)!;
     assert.equal(event, 'dropped');
     assert.deepEqual(data, { reason: 'stopping', position: Number(reading.frames.at(-2)!.id) });
+  });
+
+  it('tells events whose data lie in parts, whole', async () => {
+    const live = await stream('?topic=templateCreated');
+    const body = { name: 'large', template: 'x'.repeat(700_000), type: 'jinja2', group: 'g', command: '' };
+    assert.equal((await service.ask('POST', '/template_builder/templates', body)).status, 200);
+    const later = await stream('?from=start&topic=templateCreated');
+    for (const { frames } of [live, later]) {
+      await until(() => frames.length === 1);
+      assert.equal(frames[0]!.data.data.template, body.template);
+    }
+  });
+
+  it('hides what a source might forge', async () => {
+    const source = 'a\nevent: dropped\ndata: {}\n\nid: 99999999';
+    const reading = await stream('?topic=forged');
+    const { status } = await service.ask('POST', `/operations-manager/events/${encodeURIComponent(source)}/forged`, {});
+    await group('last');
+    if (status === 200) {
+      await until(() => reading.frames.length > 0);
+      assert.equal(reading.frames[0]!.data.source, source);
+      assert.ok(Number(reading.frames[0]!.id) < 99_999_999);
+    } else assert.equal(status, 400);
   });
 });

@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { request as plain } from 'node:http';
+import { request as overTls } from 'node:https';
 import { adminPassword, basic, type Login } from './service.ts';
 
 /** One frame of a stream of server-sent events. A comment has only `comment`. */
@@ -38,9 +39,10 @@ export const openStream = (
     resume: () => void;
     close: () => void;
   }>((resolve, reject) => {
+    const request = url.startsWith('https:') ? overTls : plain;
     const asking = request(
       `${url}/operations-manager/events/stream${query}`,
-      { method, headers: { Authorization: basic(login), ...headers }, agent: false },
+      { method, headers: { Authorization: basic(login), ...headers }, agent: false, rejectUnauthorized: false },
       (answer) => {
         const [frames, all]: [Frame[], Frame[]] = [[], []];
         let rest = '';
