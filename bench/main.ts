@@ -15,6 +15,7 @@ import { replaying } from './replaying.ts';
 import { readingWrites, takingOver, twoNodes } from './severalNodes.ts';
 import { startingUp } from './startingUp.ts';
 import { table } from './table.ts';
+import { triggering } from './triggering.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
 
@@ -32,6 +33,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   k: projecting,
   l: readingWrites,
   m: eventstoredb,
+  n: triggering,
 };
 
 const wanted = process.argv.slice(2);

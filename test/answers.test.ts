@@ -185,6 +185,14 @@ const requests = ({
   },
   'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
   'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },
+  'POST /operations-manager/triggers/endpoint/:routeName': {
+    params: { routeName: 'software-upgrade' },
+    body: { ticket: 'CHG0000012', devices: ['edge-01'], image: 'ios-xe-17.12.4.bin' },
+  },
+  'POST /operations-manager/triggers/manual/:id/run': {
+    params: { id: '0123456789abcdef01234568' },
+    body: { formData: { vlan: 10 } },
+  },
   'POST /operations-manager/events/:source/:topic': {
     params: { source: 'itsm', topic: 'ticketOpened' },
     body: { ticket: 'INC0012' },

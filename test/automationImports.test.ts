@@ -591,7 +591,7 @@ describe('Automations of other installations over HTTP', () => {
     const get = async (i: number) =>
       ok(await service.ask('GET', `/operations-manager/triggers/${document.triggers[i]!._id}`)).data;
     const [endpoint, schedule] = [await get(0), await get(1)];
-    assert.deepEqual([endpoint.verb, endpoint.jst], ['POST', null]);
+    assert.deepEqual([endpoint.verb, endpoint.jst], ['POST', 'x']);
     assert.deepEqual(
       [schedule.repeatInterval, schedule.repeatUnit, schedule.repeatFrequency, schedule.repeat],
       [null, undefined, undefined, { components: [{ action: 'execute' }], start: authors.created }],

@@ -9,6 +9,7 @@ import {
   type JobState,
   job,
   jobMoves,
+  originless,
   start,
 } from '../src/domain/operations-manager/jobs.ts';
 import { specification } from './given.ts';
@@ -29,6 +30,7 @@ const data = {
   execution: null,
   groups: [],
   watchers: [tester],
+  ...originless,
 } as const;
 const started: JobEvent = { topic: 'jobStarted', data };
 const [paused, resumed, canceled] = [jobMoves.pause.event, jobMoves.resume.event, jobMoves.cancel.event];
@@ -206,6 +208,10 @@ describe('Jobs over HTTP', () => {
       groups: [],
       created_by: 'member',
       error: null,
+      event: null,
+      instant: null,
+      depth: 0,
+      parent: null,
     });
     assert.ok(Date.parse(created) >= before - 1 && created === last_updated);
     assert.deepEqual(metrics, { start_time: created, end_time: null, duration: null });

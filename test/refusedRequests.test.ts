@@ -76,6 +76,11 @@ const world = async ({ ask }: TestService) => {
   const form = (await post('/json-forms/forms', { name: 'free' })).data._id;
   const trigger = (await post(`${om}/triggers`, byHand(automation, { formId: 'used', formData: { n: 1 } }))).data._id;
   await post(`${om}/triggers`, endpoint(automation));
+  const off = { enabled: false };
+  await post(`${om}/triggers`, endpoint(automation, { name: 'Off', routeName: 'off', ...off }));
+  const manualOff = (await post(`${om}/triggers`, byHand(automation, { name: 'Manual, off', ...off }))).data._id;
+  const strictRoute = { name: 'Strict', routeName: 'strict', schema: strict, jst: 'Saved elsewhere' };
+  await post(`${om}/triggers`, endpoint(automation, strictRoute));
   await post('/template_builder/templates', { name: 'used', template: 'x' });
   await post('/template_builder/templates', { name: 'free', template: 'x' });
   const agentOf = (name: string) => ({ name, runner: 'template', template: 'done', inputSchema: strict });
@@ -135,6 +140,7 @@ const world = async ({ ask }: TestService) => {
       setImmediate(resolve);
     });
   return {
+    manualOff,
     automation,
     closed,
     form,
@@ -570,6 +576,17 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     [`POST ${om}/jobs/cancel`]: moves('cancel'),
     [`POST ${om}/jobs/:id/complete`]: [refuse('conflict', `${om}/jobs/${w.canceled}/complete`, {})],
     [`POST ${om}/jobs/:id/error`]: [refuse('conflict', `${om}/jobs/${w.job}/error`, { error: { message: 'x' } })],
+    [`POST ${om}/triggers/endpoint/:routeName`]: [
+      refuse('not_found', `${om}/triggers/endpoint/none`, {}),
+      refuse('invalid', `${om}/triggers/endpoint/strict`, { n: 'x' }),
+      refuse('conflict', `${om}/triggers/endpoint/off`, {}),
+      refuse('unprocessable', `${om}/triggers/endpoint/strict`, { n: 1 }),
+    ],
+    [`POST ${om}/triggers/manual/:id/run`]: [
+      refuse('not_found', `${om}/triggers/manual/${none}/run`, {}),
+      refuse('invalid', `${om}/triggers/manual/${w.trigger}/run`, { formData: { n: 'x' } }),
+      refuse('conflict', `${om}/triggers/manual/${w.manualOff}/run`, {}),
+    ],
     [`POST ${om}/triggers`]: [
       refuse('conflict', `${om}/triggers`, byHand(w.automation, { formId: 'free', formData: {} })),
       refuse('not_found', `${om}/triggers`, byHand(w.automation, { name: 'new', formId: 'none' })),

@@ -3,8 +3,6 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
-import type { RunNotes } from '../../commands/operations-manager/runNotes.ts';
-import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
 import type { Filters } from '../../commands/user-schemas/filters.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
@@ -29,8 +27,11 @@ export type ParkedRuns = {
   }>;
 };
 
-/** The parts of the running service that routes may use. Reads wait for everything that this node has acknowledged. */
-export type Service = {
+/**
+ * The parts of the running service that routes may use. Reads wait for everything that this node has acknowledged. It is
+ * an interface, so that an area can add parts of its own: the engine knows no area.
+ */
+export interface Service {
   readonly handle: Handle;
   readonly model: ReadStore;
   readonly tools: Tools;
@@ -58,8 +59,6 @@ export type Service = {
   readonly filters: Filters;
   /** Events of the log, and who sees them. */
   readonly events: Pick<EventStore, 'at'> & Pick<EventAccess, 'sees' | 'viewerOf'>;
-  /** Starts the jobs of triggers, and notes that it did. */
-  readonly runs: TriggerRuns & Pick<RunNotes, 'ran'>;
   /** Status of the node, as GET /health/status shows it. */
   readonly status: () => Promise<Record<string, unknown>>;
   /** Tells readers of the events of the log. */
@@ -70,4 +69,4 @@ export type Service = {
    * should be.
    */
   readonly ready: () => Promise<boolean>;
-};
+}

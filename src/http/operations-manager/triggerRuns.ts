@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { mayRead } from '../../commands/engine/access.ts';
 import { missing } from '../../commands/engine/decide.ts';
-import type { Ran } from '../../commands/operations-manager/triggerRuns.ts';
+import type { RunNotes } from '../../commands/operations-manager/runNotes.ts';
+import type { Ran, TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
@@ -19,6 +20,13 @@ import { enveloped } from '../engine/schemas.ts';
 import { etagOf, newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 import { shown } from './jobs.ts';
+
+declare module '../engine/service.ts' {
+  interface Service {
+    /** Starts the jobs of triggers, and notes that it did. */
+    readonly runs: TriggerRuns & Pick<RunNotes, 'ran'>;
+  }
+}
 
 const envelope = withMessage('Successfully started job');
 
@@ -102,7 +110,10 @@ export const triggerRunRoutes: readonly Route[] = [
     description:
       'By its routeName. The body must fit the schema of the trigger; its members become the variables of the job, ' +
       'after the transformation if the trigger has one. The caller must be able to read the automation, and watches the job.',
-    body: Type.Unknown({ title: 'EndpointBody', description: 'An object that fits the schema of the trigger' }),
+    body: Type.Object(
+      {},
+      { additionalProperties: true, title: 'EndpointRun', description: 'What fits the schema of the trigger' },
+    ),
     answer: enveloped(jobSchema),
     run: (call, service) =>
       runFor(
