@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { formats } from '../src/commands/user-schemas/formats.ts';
 import { loadSample } from '../src/demo/load.ts';
@@ -11,6 +12,8 @@ import { fullPathOf } from '../src/http/engine/router.ts';
 import type { Projection } from '../src/projections/engine/define.ts';
 import { gateway } from './certificates.ts';
 import { recordings, steadied } from './examples.ts';
+import { parkRun } from './parked.ts';
+import { temporaryFolder } from './process.ts';
 import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 import { webhookServer } from './webhookServer.ts';
@@ -116,6 +119,7 @@ const requests = ({
   canceled = '',
   completed = '',
   failed = '',
+  parked = '',
   interfacesJob = '',
 }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
@@ -197,6 +201,8 @@ const requests = ({
     params: { source: 'itsm', topic: 'ticketOpened' },
     body: { ticket: 'INC0012' },
   },
+  'POST /operations-manager/parked/:id/retry': { params: { id: parked } },
+  'POST /operations-manager/parked/:id/discard': { params: { id: parked } },
   'POST /operations-manager/jobs/start': {
     body: {
       workflow: upgrade,
@@ -445,12 +451,14 @@ const requests = ({
 });
 
 /**
- * Requests above that store nothing: a job that is watched already, no job at all, a run whose outcome nobody keeps.
+ * Requests above that store nothing: a job that is watched already, no job at all, a run whose outcome nobody keeps,
+ * a parked run that stays parked.
  */
 const storesNothing = new Set([
   'POST /operations-manager/jobs/watch',
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',
+  'POST /operations-manager/parked/:id/retry',
 ]);
 
 /** Answers that show jobs as they are when they are read. */
@@ -505,6 +513,8 @@ const closed = (schema: any): any => {
     : members;
 };
 
+const parkedRun = 'e'.repeat(24);
+
 const settings = { OUTBOUND_ALLOW: '127.0.0.1' };
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, formats });
@@ -522,13 +532,14 @@ describe('/', () => {
 });
 
 describe('every operation answers what it says it answers:', () => {
+  const folder = temporaryFolder();
   let service: TestService;
   let kept: Kept;
   const answers = new Map<string, Answer>();
   let agent: Awaited<ReturnType<typeof webhookServer>>;
   before(async () => {
     agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
-    service = await startService(settings);
+    service = await startService(settings, folder);
     kept = {
       ...(await loadSample(service.url, 'admin', adminPassword)),
     };
@@ -536,13 +547,18 @@ describe('every operation answers what it says it answers:', () => {
       const { body } = await service.ask('GET', '/agent-session-manager/sessions?limit=1000');
       return JSON.stringify(body).includes('"RUNNING"') === false;
     }, 'the end of the sessions of the sample');
+    await service.stop();
+    await parkRun(folder, parkedRun);
+    service = await startService(settings, folder);
     kept = {
       ...kept,
       ...(await runningSessions('canceled', 'completed', 'failed')),
+      parked: parkedRun,
     };
   });
   after(async () => {
     await service.stop();
+    rmSync(folder, { recursive: true, force: true });
     agent.close();
   });
 

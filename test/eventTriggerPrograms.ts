@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { ok } from './people.ts';
 import type { Server } from './process.ts';
 import { basic } from './service.ts';
@@ -47,13 +48,14 @@ export const makeTriggers = async ({ ask }: Asks): Promise<readonly string[]> =>
 /** Publishes some events, each once, however often the service dies meanwhile. */
 export const publishing = async (ask: Server['ask'], count: number, word = 'event'): Promise<boolean> => {
   for (let n = 0; n < count; n++) {
-    const { status } = await ask(
+    const { status, text } = await ask(
       'POST',
       '/operations-manager/events/s/t',
       { n },
       { 'Idempotency-Key': `${word}-${n}` },
     );
-    if (status !== 200) return false;
+    if (status === 0 || status === 503) return false;
+    assert.equal(status, 200, text);
   }
   return true;
 };

@@ -50,7 +50,7 @@ describeOwnRedis('event triggers on two nodes', (redis) => {
 
   it('fire once each, whoever is asked', async function () {
     this.timeout(300_000);
-    for (const [n, { ask }] of nodes.nodes.entries()) await publish(ask, `each ${n}`);
+    for (const [n, { ask }] of nodes.nodes.entries()) await publish(ask, `each${n}`);
     await done();
   });
 
@@ -78,7 +78,7 @@ describeOwnRedis('event triggers on two nodes', (redis) => {
       const victim = round % 2 === 0 ? leader : nodes.log;
       const jobs = async () => (await events()).filter(({ topic }) => topic === 'jobStarted').length;
       const before = await jobs();
-      const publishes = publish(other.ask, `round ${round}`);
+      const publishes = publish(other.ask, `round${round}`);
       await until(async () => (await jobs()) > before + 4 * round, 'some jobs');
       await victim.kill();
       note(`killed after ${(await jobs()) - before} jobs`);

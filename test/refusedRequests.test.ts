@@ -565,6 +565,8 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('invalid', `${om}/events/@platform%2Fmop/done`, {}),
       refuse('conflict', `${om}/events/itsm/done`, {}, { 'X-Claim': `${w.job}/1` }),
     ],
+    [`POST ${om}/parked/:id/retry`]: [refuse('not_found', `${om}/parked/${none}/retry`)],
+    [`POST ${om}/parked/:id/discard`]: [refuse('not_found', `${om}/parked/${none}/discard`)],
     [`POST ${om}/jobs/start`]: [
       refuse('not_found', `${om}/jobs/start`, { workflow: 'W', options: { groups: ['none'] } }),
       refuse('invalid', `${om}/jobs/start`, { workflow: 'W', options: { variables: { token: '********' } } }),
