@@ -1,12 +1,13 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cursorOfTrigger, triggersReader } from '../../store/readers.ts';
 import { splitStream } from '../../store/event.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
+import { cursorOfTrigger, triggersReader } from '../../store/readers.ts';
 import { backlog } from './backlog.ts';
+import { begin } from './beginning.ts';
 import { triggerBook } from './book.ts';
 import { candidates } from './candidates.ts';
-import { type Definition, definitionTypes, pastDefinitions } from './definitions.ts';
-import { refusedIn, refusedType, settledEarlier } from './earlier.ts';
+import { type Definition, pastDefinitions } from './definitions.ts';
 import type { Decide, Firing, Verdict } from './firing.ts';
 import { type Lane, type LaneNeeds, lane } from './lane.ts';
 import { places } from './places.ts';
@@ -39,22 +40,6 @@ const mostOpen = 1000;
 const againMs = 1000;
 const longestTurnMs = 10;
 
-/**
- * Where the reader begins in a log that it has never read: at the head. What happened before fires nothing. Returns the
- * stored checkpoint.
- */
-export const beginning = async (store: EventStore): Promise<number> => {
-  const head = await store.head();
-  try {
-    await store.takeCheckpoint(triggersReader);
-    await store.keepCheckpoint(triggersReader, head);
-    return head;
-  } catch (error) {
-    if (!(error instanceof WrongRevision)) throw error;
-    return (await store.checkpoint(triggersReader)) ?? head;
-  }
-};
-
 /** Lets others have their turn whenever the work has taken long. */
 const breather = () => {
   let since = performance.now();
@@ -68,6 +53,70 @@ const breather = () => {
     });
   };
 };
+
+/** Does the work once a second, unless it still goes on. */
+const everySecond = (work: () => Promise<void>, onFailure: (error: unknown) => void) => {
+  let atWork: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    atWork ??= work()
+      .catch(onFailure)
+      .finally(() => {
+        atWork = undefined;
+      });
+  }, keepMs);
+  return {
+    stop: async (): Promise<void> => {
+      clearInterval(timer);
+      await atWork;
+    },
+  };
+};
+
+/** Decides about all that one event fires. Other events wait for a place. */
+const deciding =
+  (decide: Decide, atPlace: ReturnType<typeof places>) =>
+  (firings: readonly Firing[]): readonly Promise<Verdict>[] => {
+    if (firings.length === 0) return [];
+    const all = atPlace(() => Promise.allSettled(firings.map(decide)));
+    return firings.map((_, n) => {
+      const verdict = all.then((settled) => {
+        const one = settled[n];
+        if (one?.status === 'fulfilled') return one.value;
+        throw one?.reason;
+      });
+      // The lane may never ask.
+      verdict.catch(() => undefined);
+      return verdict;
+    });
+  };
+
+/**
+ * Makes the function that stores refusals, until it succeeds. Whoever has stored others meanwhile reads the log too:
+ * then the reader begins anew.
+ */
+const refusing =
+  (
+    { refuse, log }: Pick<ReaderNeeds, 'refuse' | 'log'>,
+    lastRefused: Map<string, string>,
+    { signal, fail }: { readonly signal: AbortSignal; readonly fail: (error: unknown) => void },
+  ) =>
+  async (trigger: string, refused: Refused): Promise<void> => {
+    for (;;) {
+      try {
+        await refuse(trigger, refused, lastRefused.get(trigger));
+        lastRefused.set(trigger, refused.event);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof WrongRevision) {
+          fail(error);
+          throw error;
+        }
+        log('Refusals of a trigger cannot be stored; it is tried again', { trigger, error });
+        await pause(againMs, undefined, { signal });
+      }
+    }
+  };
 
 /**
  * Reads the log and fires event triggers, for one term as leader (docs/decisions/event-triggers.md). It may be ended and
@@ -86,64 +135,23 @@ export const triggerReader = (needs: ReaderNeeds) => {
   return async (term: AbortSignal, goesOn: () => void): Promise<void> => {
     const ending = new AbortController();
     const signal = AbortSignal.any([term, ending.signal]);
+    // Each lane may wait with it. Node must not warn of many.
+    setMaxListeners(0, signal);
     const fail = (error: unknown): void => ending.abort(error);
 
     const breathe = breather();
     const book = triggerBook({ candidates: candidates(), fits: needs.fits, breathe });
-    const decided = places(needs.decidedAtOnce);
+    const decidedTogether = deciding(decide, places(needs.decidedAtOnce));
     const lanes = new Map<string, Lane>();
-    const lastRefused = new Map<string, string>();
-    const told = ({ trigger, event }: { readonly trigger: string; readonly event: string }): void =>
-      void lastRefused.set(trigger, event);
-
-    // From here on, a process that has led before and does not know better can move none of these.
-    const from = (await store.takeCheckpoint(triggersReader)) ?? (await beginning(store));
-    const cursors = new Map<string, number>();
-    for (const name of (await store.checkpointsOf(triggersReader)).keys()) {
-      const position = await store.takeCheckpoint(name);
-      if (position !== undefined) cursors.set(name.slice(cursorOfTrigger('').length), position);
-    }
-
-    for await (const { events, position } of store.readAll(0, [...definitionTypes, refusedType])) {
-      for (const event of events) {
-        if (event.position > from) break;
-        book.learn(event);
-        const refused = refusedIn(event);
-        if (refused) told(refused);
-        await breathe();
-      }
-      signal.throwIfAborted();
-      if (position >= from) break;
-    }
-    const settledBefore = await settledEarlier(store, Math.min(from, ...cursors.values()), told);
-
+    const { from, cursors, lastRefused, settledBefore } = await begin(store, book, { signal, breathe });
     const window = readersWindow(from);
     let kept = from;
     /** The last event that is worth a checkpoint. A checkpoint may be an event, which is worth none. */
     let worth = from;
 
-    /** Stores refusals until it succeeds. Whoever has stored others meanwhile reads the log too: then begin anew. */
-    const refuse = async (trigger: string, refused: Refused): Promise<void> => {
-      for (;;) {
-        try {
-          await needs.refuse(trigger, refused, lastRefused.get(trigger));
-          lastRefused.set(trigger, refused.event);
-          return;
-        } catch (error) {
-          signal.throwIfAborted();
-          if (error instanceof WrongRevision) {
-            fail(error);
-            throw error;
-          }
-          log('Refusals of a trigger cannot be stored; it is tried again', { trigger, error });
-          await pause(againMs, undefined, { signal });
-        }
-      }
-    };
-
     const laneNeeds: LaneNeeds = {
       ...needs,
-      refuse,
+      refuse: refusing(needs, lastRefused, { signal, fail }),
       settledBefore,
       window,
       signal,
@@ -163,21 +171,12 @@ export const triggerReader = (needs: ReaderNeeds) => {
       const firings = (await book.match(event)).filter(({ definition }) => !lanes.get(definition.id)?.behind());
       const before = window.position();
       if (splitStream(event.stream).category !== 'checkpoint') worth = event.position;
-      const verdicts = firings.length > 0 ? decided(() => verdictsOf(firings)) : undefined;
-      let n = 0;
-      window.take(event.position, firings.length, (hold) => {
-        const firing = firings[n++]!; // one hold for each
-        const verdict = verdicts!.then((all) => all.get(firing)!);
-        verdict.catch(() => undefined);
-        laneOf(firing.definition.id).take(firing, before, hold, verdict);
+      const verdicts = decidedTogether(firings);
+      window.take(event.position, firings.length, (hold, n) => {
+        const [firing, verdict] = [firings[n], verdicts[n]];
+        if (firing && verdict) laneOf(firing.definition.id).take(firing, before, hold, verdict);
       });
       while (window.size() >= mostOpen && !signal.aborted) await window.news();
-    };
-
-    const verdictsOf = async (firings: readonly Firing[]): Promise<ReadonlyMap<Firing, Promise<Verdict>>> => {
-      const all = new Map(firings.map((firing) => [firing, decide(firing)]));
-      await Promise.allSettled(all.values());
-      return all;
     };
 
     const keep = async (): Promise<void> => {
@@ -195,17 +194,10 @@ export const triggerReader = (needs: ReaderNeeds) => {
       await keep();
     };
 
-    let ticking: Promise<void> | undefined;
-    const timer = setInterval(() => {
-      ticking ??= tick()
-        .catch((error: unknown) => {
-          if (error instanceof WrongRevision) fail(error);
-          else if (!signal.aborted) log('The place of event triggers cannot be kept; it is tried again', { error });
-        })
-        .finally(() => {
-          ticking = undefined;
-        });
-    }, keepMs);
+    const ticking = everySecond(tick, (error) => {
+      if (error instanceof WrongRevision) fail(error);
+      else if (!signal.aborted) log('The place of event triggers cannot be kept; it is tried again', { error });
+    });
     signal.addEventListener('abort', window.wake);
 
     state.reading = { lanes, settled: window.settled };
@@ -222,11 +214,10 @@ export const triggerReader = (needs: ReaderNeeds) => {
       // Only the end of the term is no failure.
       if (!term.aborted) throw ending.signal.reason ?? new Error('The log can no longer be followed');
     } finally {
-      clearInterval(timer);
       signal.removeEventListener('abort', window.wake);
       ending.abort();
       delete state.reading;
-      await ticking;
+      await ticking.stop();
       await Promise.all([...lanes.values()].map((each) => each.ended()));
       await keep().catch(() => undefined);
     }

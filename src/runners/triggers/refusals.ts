@@ -54,3 +54,5 @@ export const refusals = ({ store, signal }: Needs) => {
     },
   };
 };
+
+export type Refusals = ReturnType<typeof refusals>;

@@ -33,20 +33,23 @@ export const readersWindow = (from: number) => {
       }),
     wake: drop,
     /** Takes the next event, with so many runs. `hold` is called for each of them. */
-    take: (at: number, runs: number, hold: (hold: Hold) => void): void => {
+    take: (at: number, runs: number, hold: (hold: Hold, n: number) => void): void => {
       const taken: Taken = { before: position, left: runs };
       position = at;
       if (runs > 0) open.push(taken);
       for (let n = 0; n < runs; n++) {
         let held = true;
-        hold({
-          release: () => {
-            if (!held) return;
-            held = false;
-            taken.left--;
-            drop();
+        hold(
+          {
+            release: () => {
+              if (!held) return;
+              held = false;
+              taken.left--;
+              drop();
+            },
           },
-        });
+          n,
+        );
       }
     },
   };

@@ -1,0 +1,135 @@
+import type { Tools } from '../../commands/engine/define.ts';
+import type { Handle } from '../../commands/engine/handle.ts';
+import { parkReaction } from '../../commands/engine/parkedReactions.ts';
+import type { Request } from '../../commands/engine/requests.ts';
+import { noteRefusals } from '../../commands/operations-manager/refusedRuns.ts';
+import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
+import { type Actor, platform } from '../../domain/engine/core.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
+import { trigger } from '../../domain/operations-manager/triggers.ts';
+import { WrongRevision } from '../../store/port.ts';
+import { type DecideNeeds, decider } from './decide.ts';
+import type { Definition } from './definitions.ts';
+import { type Firing, jobIdOf, parkedIdOf, type Refusal, type Started, type Verdict } from './firing.ts';
+import type { Refused } from './refusals.ts';
+
+export type StartingNeeds<Viewer> = Omit<DecideNeeds<Viewer>, 'state'> & {
+  readonly handle: Handle;
+  readonly tools: Tools;
+  readonly run: TriggerRuns['run'];
+  /** Notes that a trigger has started a job. */
+  readonly ran: (trigger: string, job: string, at: string) => void;
+  /** Whether a payload fits a filter. */
+  readonly fits: (schema: object | boolean, payload: unknown) => boolean;
+  /** Called with what became of each run: `job`, `parked`, or the reason why there is none. */
+  readonly outcome?: (outcome: string) => void;
+};
+
+type Starts = Extract<Verdict, { readonly kind: 'starts' }>;
+
+const operation = 'runEventTrigger';
+
+/** What follows from an event, on behalf of an account. */
+const aboutOf = ({ event, read }: Pick<Firing, 'event' | 'read'>): Omit<Request, 'id' | 'input' | 'actor'> => {
+  const metadata = read instanceof Error ? undefined : read.metadata;
+  return {
+    operation,
+    requestId: metadata?.requestId ?? event.id,
+    correlation: metadata?.$correlationId ?? event.id,
+    causation: event.id,
+  };
+};
+
+/** What becomes of firings: each function stores one of the outcomes, or tells what is now. */
+export const starting = <Viewer extends { readonly actor: Actor }>(
+  needs: StartingNeeds<Viewer>,
+  stop: AbortSignal,
+  now: () => number,
+) => {
+  const { handle, tools, run } = needs;
+  const outcome = needs.outcome ?? (() => undefined);
+
+  const fits = ({ content: { schema } }: Definition, payload: unknown): boolean =>
+    schema === null || needs.fits(schema, payload);
+
+  const hasJob = async ({ event, definition: { id } }: Firing): Promise<boolean> =>
+    job.exists(await tools.state(job, jobIdOf(id, event.id)));
+
+  const start = async (firing: Firing, { depth }: Starts): Promise<Started> => {
+    const { event, read, definition, automation } = firing;
+    const { id, content, account } = definition;
+    if (read instanceof Error) throw read;
+    if (!automation) return { refusal: { reason: 'gone', message: 'The trigger had no automation' } };
+    const jobId = jobIdOf(id, event.id);
+    const done = await run({
+      trigger: { id, content },
+      automation: { id: content.actionId, content: automation },
+      actor: async () => (account === null ? undefined : (await needs.viewerOf(account))?.actor),
+      given: { payload: read.data },
+      event: { id: event.id, source: read.source, topic: read.topic, position: event.position, at: read.metadata.at },
+      depth: depth + 1,
+      jobId,
+      about: aboutOf(firing),
+      signal: stop,
+    });
+    if ('refused' in done) return { refusal: { reason: done.refused.reason, message: done.refused.message } };
+    const at = new Date(now()).toISOString();
+    return { job: jobId, at, isNew: done.job.changed };
+  };
+
+  /** Starts a job, and tells what became of it. */
+  const startAndTell = async (firing: Firing, verdict: Starts): Promise<Started> => {
+    const started = await start(firing, verdict);
+    if (!('refusal' in started) && started.isNew) {
+      outcome('job');
+      needs.ran(firing.definition.id, started.job, started.at);
+    }
+    return started;
+  };
+
+  const ended = async (id: string): Promise<Refusal | undefined> => {
+    const { exists, content } = await tools.state(trigger, id);
+    if (!exists) return { reason: 'gone', message: 'No such trigger' };
+    return content?.enabled ? undefined : { reason: 'disabled', message: 'The trigger is disabled' };
+  };
+
+  const refuse = async (id: string, refused: Refused, after: string | undefined): Promise<void> => {
+    const input = { ...refused, after: after ?? null };
+    const request = { id, input, actor: platform, operation, requestId: refused.event, causation: refused.event };
+    try {
+      await handle(noteRefusals, request);
+    } catch (error) {
+      if (error instanceof RequestError && error.code === 'conflict')
+        throw new WrongRevision(`triggerRuns-${id}`, -1, -1);
+      throw error;
+    }
+    for (let n = 0; n < refused.count; n++) outcome(refused.reason);
+  };
+
+  const park = async (firing: Firing, error: unknown, tries: number): Promise<void> => {
+    const { event, definition } = firing;
+    const { stream, revision } = event;
+    const reason = error instanceof Error ? error.message : String(error);
+    const input = { stream, revision, reason, trigger: definition.id, tries };
+    await handle(parkReaction, {
+      ...aboutOf(firing),
+      id: parkedIdOf(event.id, definition.id),
+      input,
+      actor: platform,
+    });
+    outcome('parked');
+  };
+
+  return {
+    decide: decider({ ...needs, state: tools.state }),
+    start: startAndTell,
+    ended,
+    hasJob,
+    refuse,
+    park,
+    fits,
+  };
+};
+
+export type Starting = ReturnType<typeof starting>;
