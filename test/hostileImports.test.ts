@@ -185,4 +185,24 @@ describe('imports of odd documents, over HTTP', () => {
       ok(await take(again));
     }
   });
+
+  it('triggers: a form may get its choices when it is filled in', async () => {
+    const schema = {
+      type: 'object',
+      title: '',
+      properties: { site: { type: 'string', enum: [] }, size: { enum: [1] } },
+    };
+    ok(await service.ask('POST', '/json-forms/import/forms', { forms: [{ id: 'choices', name: 'Choices', schema }] }));
+    const actionId = 'e'.repeat(24);
+    const importing = (formData: object) => {
+      const trigger = { _id: 'f'.repeat(24), type: 'manual', name: 'By hand', enabled: true, actionId };
+      const triggers = [{ ...trigger, actionType: 'automations', formId: 'choices', formData }];
+      const automation = { _id: actionId, name: 'Choosing', description: '', componentType: null, componentName: null };
+      const automations = [{ ...automation, gbac: { read: [], write: [] }, triggers }];
+      return service.ask('PUT', '/operations-manager/automations', { automations });
+    };
+    refused(await importing({ site: 'here', size: 2 }), 400, /formData\/size/);
+    refused(await importing({ site: 5 }), 400, /formData\/site/);
+    ok(await importing({ site: 'here', size: 1 }));
+  });
 });

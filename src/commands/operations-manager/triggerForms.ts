@@ -3,6 +3,7 @@ import { canonical } from '../../domain/engine/canonical.ts';
 import { same } from '../../domain/engine/changes.ts';
 import { plainValue } from '../../domain/engine/exactJson.ts';
 import type { Imported } from '../../domain/engine/importedDocuments.ts';
+import { isObject } from '../../domain/engine/members.ts';
 import { faultsInTheOpen, maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { form } from '../../domain/json-forms/forms.ts';
 import type { FormFound, FormRef } from '../../domain/operations-manager/formReferences.ts';
@@ -40,9 +41,19 @@ export const formNamed = async (
 };
 
 const faultsOfData = (formData: unknown, schema: object) => {
-  const compiled = compileUserSchema(schema);
+  const compiled = compileUserSchema(withOpenChoices(schema) as object);
   if (!compiled.ok) return [{ path: '', message: `the schema of the form cannot be used: ${compiled.reason}` }];
   return faultsInTheOpen(compiled.matches(formData).errors, formData);
+};
+
+/** The schema of a form without empty lists of choices: the form gets these choices when somebody fills it in. */
+const withOpenChoices = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(withOpenChoices);
+  if (!isObject(schema)) return schema;
+  const members = Object.entries(schema).filter(
+    ([name, value]) => !(name === 'enum' && Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(members.map(([name, value]) => [name, withOpenChoices(value)]));
 };
 
 /**
