@@ -141,8 +141,8 @@ type Kind<K extends string, D, C> = {
 };
 
 /** The content after a change. A namespace as the service shows it is no change: secrets in it are masked there. */
-const keepingSecrets = <C extends Header>(before: C, after: C): C =>
-  same(after.namespace, maskSecrets(before.namespace)) ? { ...after, namespace: before.namespace } : after;
+const keepingSecrets = <C extends Header>(before: C | undefined, after: C): C =>
+  before && same(after.namespace, maskSecrets(before.namespace)) ? { ...after, namespace: before.namespace } : after;
 
 const refuseRenamed = (before: Header | undefined, after: Header, { refs }: Context<TemplateRefs>): void => {
   if (before && before.name !== after.name) refuseReferred(refs.referrers ?? [], 'renamed');
@@ -181,7 +181,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
       const document = documentIn(input);
       if (document._id !== undefined && document._id !== context.id)
         throw new RequestError('invalid', 'The template in the path has another id', { path: `/${word}/_id` });
-      const after = keepingSecrets(before!, checked(document, word, context));
+      const after = keepingSecrets(before, checked(document, word, context));
       const changes = changesBetween(before!, after); // only for existing templates
       if (!changes) return [];
       refuseRenamed(before, after, context);
