@@ -10,8 +10,15 @@ import type { Entry, ReadStore } from '../../projections/engine/port.ts';
 import type { Devices, Renderer } from '../../southbound/port.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
+import type { Principal } from '../authentication/principal.ts';
 import type { EventReading } from '../events/asked.ts';
-import type { EventAccess } from '../events/eventAccess.ts';
+
+/** Events of the log, and who sees them. */
+export type SeenEvents = Pick<EventStore, 'at'> & {
+  readonly sees: (viewer: Principal, event: Pick<StoredEvent, 'stream' | 'type' | 'position'>) => Promise<boolean>;
+  /** The account as of now, with its rights; undefined if it is deleted or inactive. */
+  readonly viewerOf: (account: string) => Promise<Principal | undefined>;
+};
 
 /** Runs of triggers and reactions that failed. */
 export type ParkedRuns = {
@@ -58,7 +65,7 @@ export interface Service {
   /** The compiled filters of triggers. */
   readonly filters: Filters;
   /** Events of the log, and who sees them. */
-  readonly events: Pick<EventStore, 'at'> & Pick<EventAccess, 'sees' | 'viewerOf'>;
+  readonly events: SeenEvents;
   /** Status of the node, as GET /health/status shows it. */
   readonly status: () => Promise<Record<string, unknown>>;
   /** Tells readers of the events of the log. */
