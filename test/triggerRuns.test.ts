@@ -120,7 +120,8 @@ describe('Runs of triggers over HTTP', () => {
 
     it('refuses a body that is no object', async () => {
       const trigger = await endpoint();
-      for (const body of [[1], '"text"', 5, 'null', true]) refused(await run(trigger, body), 400, /must be (an )?object/);
+      for (const body of [[1], '"text"', 5, 'null', true])
+        refused(await run(trigger, body), 400, /must be (an )?object/);
       assert.equal(await jobsOf(trigger), 0);
     });
 

@@ -44,7 +44,13 @@ describe('Tests of event triggers over HTTP', () => {
   const test = async (trigger: Id, body: unknown, ask: Ask = admin) => ok(await asksFor(trigger, body, ask)).data;
   const codes = ({ reasons }: { readonly reasons: readonly Reason[] }) => reasons.map(({ code }) => code);
   const publish = async (payload: unknown, source = 'monitor', topic = 'alarm') =>
-    ok(await admin('POST', `${om}/events/${encodeURIComponent(source)}/${encodeURIComponent(topic)}`, JSON.stringify(payload))).data;
+    ok(
+      await admin(
+        'POST',
+        `${om}/events/${encodeURIComponent(source)}/${encodeURIComponent(topic)}`,
+        JSON.stringify(payload),
+      ),
+    ).data;
   const positionOf = (answer: { readonly headers: Headers }): number => Number(answer.headers.get('x-event-position'));
   const testAll = (body: object, ask: Ask = admin) => ask('POST', `${om}/events/test`, body);
   const lastOf = async (stream: string): Promise<number | undefined> => {

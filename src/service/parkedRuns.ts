@@ -1,5 +1,5 @@
-import { RequestError } from '../domain/engine/requestError.ts';
 import { parkedReaction } from '../domain/engine/parkedReactions.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import type { ParkedRuns } from '../http/engine/service.ts';
 import type { Node } from '../node.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';

@@ -4,9 +4,9 @@ import type { Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
+import { completeReaction } from './parkedReactions.ts';
 import { reactionReader } from './reactionReader.ts';
 import { reactionRuns } from './reactionRuns.ts';
-import { completeReaction } from './parkedReactions.ts';
 import { type Reaction, reactionTable, requestFor } from './reactions.ts';
 import type { Streams } from './streams.ts';
 
