@@ -14,7 +14,7 @@ import { gateway } from './certificates.ts';
 import { recordings, steadied } from './examples.ts';
 import { parkRun } from './parked.ts';
 import { temporaryFolder } from './process.ts';
-import { type Answer, adminPassword, startService, type TestService } from './service.ts';
+import { type Answer, adminPassword, basic, startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 import { webhookServer } from './webhookServer.ts';
 
@@ -200,6 +200,13 @@ const requests = ({
   'POST /operations-manager/events/:source/:topic': {
     params: { source: 'itsm', topic: 'ticketOpened' },
     body: { ticket: 'INC0012' },
+  },
+  'POST /operations-manager/events/test': {
+    body: { source: 'itsm', topic: 'ticketOpened', payload: { ticket: 'INC0012' } },
+  },
+  'POST /operations-manager/triggers/:id/test': {
+    params: { id: 'Upgrade when a plan becomes active' },
+    body: { payload: { status: 'active' } },
   },
   'POST /operations-manager/parked/:id/retry': { params: { id: parked } },
   'POST /operations-manager/parked/:id/discard': { params: { id: parked } },
@@ -602,6 +609,7 @@ describe('every operation answers what it says it answers:', () => {
     if (Object.keys(params).length > 0) example.params = steady(params) as Record<string, string>;
     if (body) example.body = steady(body);
     if (name === 'GET /openapi.json') example.answer = { openapi: answer.body.openapi, info: answer.body.info };
+    else if (name === 'GET /asyncapi.json') example.answer = { asyncapi: answer.body.asyncapi, info: answer.body.info };
     else if (answer.body !== undefined) example.answer = steady(answer.body);
     else if (contentMediaType.startsWith('text/')) example.answer = steady(answer.text);
     examples.kept[name] = example;
@@ -630,9 +638,31 @@ describe('every operation answers what it says it answers:', () => {
     for (const document of documents) await readAs({ ...kept, ...document });
   };
 
+  const isEndless = ({ answer }: Route): boolean =>
+    (answer as { contentMediaType?: string }).contentMediaType === 'text/event-stream';
+
   for (const [name, row] of rows) {
-    if (row.method === 'get') it(name, () => read(name, row));
+    if (row.method === 'get' && !isEndless(row)) it(name, () => read(name, row));
   }
+
+  it('GET /operations-manager/events/stream', async () => {
+    const aborting = new AbortController();
+    const response = await fetch(`${service.url}/operations-manager/events/stream?from=start&topic=planStatusSet`, {
+      headers: { authorization: basic({ user: 'admin', password: adminPassword }) },
+      signal: aborting.signal,
+    });
+    let text = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (/^data: .*\n\n/m.test(text)) break;
+    }
+    aborting.abort();
+    const answer = { status: response.status, headers: response.headers, body: undefined, text };
+    const name = 'GET /operations-manager/events/stream';
+    const row = rows.get(name)!;
+    check(row, answer);
+    record(name, row, { params: {}, answer: { ...answer, text: /^id: .*\nevent: .*\ndata: .*\n\n/m.exec(text)![0] } });
+  });
 
   it('GET /group-mappings with group objects', async () => {
     const answer = await service.ask('GET', '/group-mappings?expand=platformGroups');

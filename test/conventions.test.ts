@@ -65,6 +65,7 @@ const collectionsOfPaths: Readonly<Record<string, string>> = {
   '/lifecycle-manager/resources/:modelIdentifier/instances': 'resourceInstances',
   '/lifecycle-manager/resources/:modelIdentifier/groups': 'resourceGroups',
   '/mop/listTemplates': 'commandTemplates',
+  '/operations-manager/parked': 'parkedReactions',
   '/mop/listAnalyticTemplates': 'analyticTemplates',
   '/profiles/active': 'activeProfiles',
 };

@@ -7,6 +7,7 @@ import {
   bodyFor,
   changes,
   failure,
+  isAnyJson,
   isWide,
   membersOf,
   positionOf,
@@ -166,13 +167,18 @@ describe('every route, with bad input', function () {
       for (const [body, path] of refused)
         failure(await send(route, at(route), body), 'invalid', `${route.title} ${body.slice(0, 40)}`, path);
     });
-    each('that are no objects are invalid', changes, async (route) => {
-      for (const body of ['null', '[]', '[{}]', '1', 'true', '"x"', deep(64)])
-        failure(await send(route, at(route), body), 'invalid', `${route.title} ${body}`, '');
-    });
+    each(
+      'that are no objects are invalid',
+      changes.filter((one) => !isAnyJson(one)),
+      async (route) => {
+        for (const body of ['null', '[]', '[{}]', '1', 'true', '"x"', deep(64)])
+          failure(await send(route, at(route), body), 'invalid', `${route.title} ${body}`, '');
+      },
+    );
     const closed = changes.filter(
       (place) =>
         !isWide(place) &&
+        !isAnyJson(place) &&
         (place.route.body as { additionalProperties?: boolean } | undefined)?.additionalProperties !== true,
     );
     each('with members that nobody knows are invalid, by name', closed, async (route) => {

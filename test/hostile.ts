@@ -36,6 +36,10 @@ export const changes = routes.filter(({ method }) => method !== 'GET');
 /** Whether the body may be a document of any installation: it keeps members that nobody knows, and numbers of any size. */
 export const isWide = ({ route }: Pick<Asked, 'route'>): boolean => route.exact === '*';
 
+/** Whether the body may be any JSON: the payload of an event. */
+export const isAnyJson = ({ route }: Pick<Asked, 'route'>): boolean =>
+  route.body !== undefined && !('type' in route.body) && !('anyOf' in route.body) && !('oneOf' in route.body);
+
 /** A route's path with the same text, encoded already, for every parameter. */
 export const at = ({ path }: Pick<Asked, 'path'>, value = 'nothing-has-this-id'): string =>
   path.replace(/:\w+/g, () => value);

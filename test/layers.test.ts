@@ -63,7 +63,8 @@ const rooms: Record<string, readonly Area[]> = {
 /** Areas whose documents a layer without areas reads. */
 const areasRead: Record<string, readonly Area[]> = {
   southbound: ['agent-session-manager', 'configuration-manager'],
-  runners: ['agent-session-manager', 'template-builder'], // an agent's template may use stored ones
+  // An agent's template may use stored ones. Triggers start jobs.
+  runners: ['agent-session-manager', 'operations-manager', 'template-builder'],
 };
 
 /** The files of an area that other areas may import. All else of an area is its own affair. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Failure } from '../src/http/documentation/examples.ts';
 import { expired, gateway, otherGateway } from './certificates.ts';
 import { recordings, steadied } from './examples.ts';
-import { type Asked, at, bodyFor, changes, failure, positionOf, routes } from './hostile.ts';
+import { type Asked, at, bodyFor, changes, failure, isAnyJson, positionOf, routes } from './hostile.ts';
 import { ok, type People, people } from './people.ts';
 import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 
@@ -752,8 +752,9 @@ const malformed = async (
     const isList = 'list' in route && route.list !== undefined;
     answers.push(['invalid', await ask(method, `${path}?${isList ? 'limit=0' : 'colour=red'}`)]);
   } else {
-    const withColour = await ask(method, path, { colour: 'red' });
-    answers.push(['invalid', withColour.status === 400 ? withColour : await ask(method, path, [])]);
+    const wrong = isAnyJson(asked) ? undefined : { colour: 'red' };
+    const answer = await ask(method, path, wrong);
+    answers.push(['invalid', answer.status === 400 ? answer : await ask(method, path, [])]);
     answers.push(['unsupported_media', await ask(method, path, 'colour=red', { 'Content-Type': 'text/plain' })]);
   }
   const makesWhatIsNotThere = 'command' in route && route.command.on === 'any';

@@ -19,7 +19,7 @@ type ApiAnswer = { readonly status: number; readonly body: unknown };
 export type Platform = { readonly url: string; readonly ask: (request: ApiRequest) => Promise<ApiAnswer> };
 
 /** The `Authorization` header by which the account calls. */
-export const authorizationOf = ({ username, password }: Access): string =>
+const authorizationOf = ({ username, password }: Access): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
 /** The options of a command that asks the running service: `--url` and `--user`. */

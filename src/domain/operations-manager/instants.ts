@@ -87,7 +87,7 @@ type Step = {
 const inside = ({ count, atBegin, atEnd }: Instants): number => count - (atBegin ? 1 : 0) - (atEnd ? 1 : 0);
 
 /** Components one after the other, and an instant at the begin if `executes`. */
-export const inTurn = (executes: boolean, parts: readonly Instants[]): Instants => {
+const inTurn = (executes: boolean, parts: readonly Instants[]): Instants => {
   const first: Step = { time: 0, hit: executes, earlier: 0 };
   const steps = [first];
   let last = first;
@@ -134,14 +134,14 @@ const upTo = (time: number, length: number, all: Instants): Instants => {
 };
 
 /** A pass with components and a duration: it lasts that long, and has no instant then or later. */
-export const lasting = (pass: Instants, length: number): Instants => upTo(length, length, pass);
+const lasting = (pass: Instants, length: number): Instants => upTo(length, length, pass);
 
 /** A node with an end. */
-export const endedBy = (node: Instants, end: number): Instants =>
+const endedBy = (node: Instants, end: number): Instants =>
   end === Infinity ? node : upTo(end, Math.min(node.length, end), node);
 
 /** A node that begins later than it was reached. */
-export const delayed = (node: Instants, wait: number): Instants =>
+const delayed = (node: Instants, wait: number): Instants =>
   wait === 0
     ? node
     : {

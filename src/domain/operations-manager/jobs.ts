@@ -45,7 +45,7 @@ export const originless = { event: null, instant: null, depth: 0, parent: null, 
 type Originless = keyof typeof originless;
 
 /** The start of a job as the log has it: earlier versions stored fewer members. */
-export type StoredStart = Omit<JobStarted, Originless> & Partial<Pick<JobStarted, Originless>>;
+type StoredStart = Omit<JobStarted, Originless> & Partial<Pick<JobStarted, Originless>>;
 
 export type JobEvent =
   | Event<'jobStarted', StoredStart>

@@ -37,7 +37,7 @@ export const sequenceOf = (schedule: Schedule): Sequence => {
 };
 
 /** A run is on time if it is decided at most this late, in milliseconds. */
-export const onTime = 60_000;
+const onTime = 60_000;
 
 /** What to do at a time. All instants up to `through` are settled afterwards. */
 export type Decision = {

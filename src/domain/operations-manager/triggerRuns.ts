@@ -2,7 +2,7 @@ import { aggregate, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 
 /** Why a trigger that should have fired has started no job. */
-export const refusalReasons = ['loop', 'disabled', 'gone', 'rights', 'form', 'transformation'] as const;
+const refusalReasons = ['loop', 'disabled', 'gone', 'rights', 'form', 'transformation'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** Refusals of one reason. `event` and `instant` are those of the last one. */

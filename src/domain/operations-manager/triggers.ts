@@ -173,7 +173,7 @@ export const speaksOfForm = (patch: object): boolean =>
   ['formId', 'formData', 'formSchemaHash'].some((member) => member in patch);
 
 /** Whether both say the same about when a schedule runs. */
-export const sameTiming = (one: Variants['schedule'], other: TriggerContent | undefined): boolean =>
+const sameTiming = (one: Variants['schedule'], other: TriggerContent | undefined): boolean =>
   other?.type === 'schedule' && timing.every((member) => same(one[member] ?? null, other[member] ?? null));
 
 type Repeated = Pick<Variants['schedule'], 'repeatInterval' | 'repeatUnit' | 'repeatFrequency' | 'repeat'>;

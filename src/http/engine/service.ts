@@ -14,7 +14,7 @@ import type { Principal } from '../authentication/principal.ts';
 import type { EventReading } from '../events/asked.ts';
 
 /** Events of the log, and who sees them. */
-export type SeenEvents = Pick<EventStore, 'at'> & {
+type SeenEvents = Pick<EventStore, 'at'> & {
   readonly sees: (viewer: Principal, event: Pick<StoredEvent, 'stream' | 'type' | 'position'>) => Promise<boolean>;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly viewerOf: (account: string) => Promise<Principal | undefined>;

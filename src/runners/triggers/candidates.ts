@@ -3,7 +3,7 @@ import { canonical } from '../../domain/engine/canonical.ts';
 import { isObject, type Members, own } from '../../domain/engine/members.ts';
 
 /** The events that a trigger waits for. */
-export type Waiting = { readonly source: string; readonly topic: string; readonly schema: unknown };
+type Waiting = { readonly source: string; readonly topic: string; readonly schema: unknown };
 
 /** Finds the triggers that an event may fire, without trying all. */
 export type Candidates = {

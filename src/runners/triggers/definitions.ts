@@ -10,7 +10,7 @@ import { type EventStore, type StoredEvent, TamperedStream } from '../../store/p
 import { isUnusable } from '../../store/tampered.ts';
 import { readOf } from './read.ts';
 
-export type EventTrigger = Extract<TriggerContent, { readonly type: 'eventSystem' }>;
+type EventTrigger = Extract<TriggerContent, { readonly type: 'eventSystem' }>;
 
 /** An event trigger as it was at some position of the log. `account`: the id of the account by which it runs. */
 export type Definition = {

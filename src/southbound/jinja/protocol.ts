@@ -18,7 +18,7 @@ export type Supplied = { readonly supplied: Texts };
 type Wants = { readonly wanted: readonly string[] };
 
 /** How the rendering of a template ends. `template` is the one that has the line, if it is not the one to render. */
-export type Rendered =
+type Rendered =
   | { readonly text: string }
   | { readonly line: number; readonly reason: string; readonly template?: string | undefined };
 
