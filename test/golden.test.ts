@@ -50,6 +50,7 @@ const recorded = (area: string, some: readonly Sample[]): readonly Recorded[] =>
     const metadata = {
       at: new Date(Date.UTC(2026, 0, 1, 0, revision)).toISOString(),
       actor: { id: 'a1b2c3d4e5f60718293a4b5c', username: 'nora', provenance: 'local' },
+      $causationId: `cause of sample ${i}`,
     } as Metadata;
     return { id: `sample ${i}`, stream, revision, position: i + 1, source, topic, data, metadata };
   });
