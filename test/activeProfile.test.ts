@@ -215,6 +215,7 @@ describe('settings', () => {
       logLevel: undefined,
       shutdownMs: 10_000,
       adapterOrder: [],
+      eventWorkerCount: 3,
     });
     assert.deepEqual(
       settingsOf({
@@ -227,7 +228,7 @@ describe('settings', () => {
         },
         expressProps: { cacheControl: true, access_control_allow_origin: '*', timeout: 5 },
         loggerProps: { log_level: 'spam' },
-        systemProps: { shutdownTimeout: 3 },
+        systemProps: { shutdownTimeout: 3, eventWorkerCount: 7 },
         adapterStrategy: { device: { order: ['x', 'y'] } },
       }),
       {
@@ -242,6 +243,7 @@ describe('settings', () => {
         logLevel: 'trace',
         shutdownMs: 3000,
         adapterOrder: ['x', 'y'],
+        eventWorkerCount: 7,
       },
     );
   });
