@@ -5,6 +5,7 @@ import { appending } from './appending.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
 import { eventstoredb } from './eventstoredb.ts';
+import { firing } from './firing.ts';
 import { listing } from './listing.ts';
 import { logOverGrpc } from './logOverGrpc.ts';
 import { nodes } from './nodes.ts';
@@ -34,6 +35,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   l: readingWrites,
   m: eventstoredb,
   n: triggering,
+  o: firing,
 };
 
 const wanted = process.argv.slice(2);
