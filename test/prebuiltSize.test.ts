@@ -62,7 +62,7 @@ const large = (): PrebuiltDocument => {
 };
 
 describe('A package of 20 MB', function () {
-  this.timeout(300_000);
+  this.timeout(900_000);
   let service: TestService;
   before(async () => {
     service = await startService();
