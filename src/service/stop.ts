@@ -5,6 +5,7 @@ import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
+import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { ReadModels } from './readModels.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
@@ -21,16 +22,17 @@ type Parts = {
   readonly triggers: EventTriggers;
   readonly runs: Runs;
   readonly out: WaysOut;
+  readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
   readonly node: Node;
 };
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, ways out, projections, stores. Each part may use the parts after it.
+ * notes of runs, ways out, the audit index, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, runs, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, triggers, runs, out, index, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   readModels.pauseSnapshots();
@@ -42,6 +44,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await runs.stop();
   settings.stop();
   await out.renderer.close();
+  await index.stop();
   await readModels.stopSnapshots();
   await node.close();
 };
