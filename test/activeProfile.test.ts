@@ -5,6 +5,7 @@ import { activateProfile, createProfile, deleteProfile, updateProfile } from '..
 import { activeProfileId } from '../src/domain/profiles/profiles.ts';
 import { activeSettings, settingsOf } from '../src/http/profiles/settings.ts';
 import type { EventStore } from '../src/store/port.ts';
+import { positionOf } from './hostile.ts';
 import { fixedClock, openLog, startNode, type TestNode } from './node.ts';
 import { ok, people, refused } from './people.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
@@ -34,7 +35,7 @@ describe('the active profile over HTTP', function () {
 
   it('is none at first; then the one last made active, which is shown and cannot be deleted', async () => {
     refused(await service.ask('GET', '/profiles/active'), 404);
-    const position = async () => (await service.ask('GET', '/health/status')).body.eventStore.position as number;
+    const position = () => positionOf(service);
     const before = await position();
     refused(await service.ask('PUT', '/profiles/nothing/active'), 404);
     assert.equal(await position(), before, 'a refusal takes no turn');
