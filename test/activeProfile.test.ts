@@ -216,6 +216,7 @@ describe('settings', () => {
       logLevel: undefined,
       shutdownMs: 10_000,
       adapterOrder: [],
+      audit: true,
       eventWorkerCount: 3,
     });
     assert.deepEqual(
