@@ -230,6 +230,7 @@ describe('settings', () => {
         },
         expressProps: { cacheControl: true, access_control_allow_origin: '*', timeout: 5 },
         loggerProps: { log_level: 'spam' },
+        auditProps: { audit: false },
         systemProps: { shutdownTimeout: 3, eventWorkerCount: 7 },
         adapterStrategy: { device: { order: ['x', 'y'] } },
       }),
@@ -245,6 +246,7 @@ describe('settings', () => {
         logLevel: 'trace',
         shutdownMs: 3000,
         adapterOrder: ['x', 'y'],
+        audit: false,
         eventWorkerCount: 7,
       },
     );

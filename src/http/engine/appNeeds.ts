@@ -22,7 +22,7 @@ export type Seen = {
 };
 
 /** What audits want to know of requests. It is called only for those that it is about. */
-export type Recorder = {
+type Recorder = {
   /** The request was refused: the caller is unknown, may not do this, or asks too often. */
   readonly denied: (row: {
     readonly account: string | null;
