@@ -62,7 +62,9 @@ export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeed
       leave();
       const woken = new AbortController();
       wake = () => woken.abort();
-      await pause(Math.min(ms, longestNapMs), undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => undefined);
+      await pause(Math.min(ms, longestNapMs), undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(
+        () => undefined,
+      );
       signal.throwIfAborted();
     }
   };
