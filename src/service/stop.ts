@@ -3,6 +3,7 @@ import type { EventStream } from '../http/events/eventStream.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
+import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { ReadModels } from './readModels.ts';
@@ -19,6 +20,7 @@ type Parts = {
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
   readonly triggers: EventTriggers;
+  readonly schedules: Schedules;
   readonly runs: Runs;
   readonly out: WaysOut;
   readonly readModels: ReadModels;
@@ -26,11 +28,11 @@ type Parts = {
 };
 
 /**
- * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
+ * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers, schedules and reactions,
  * notes of runs, ways out, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, runs, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, triggers, schedules, runs, out, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   readModels.pauseSnapshots();
@@ -38,7 +40,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await out.devices.close();
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
-  await Promise.all([sessions.stop(), triggers.stop(), node.stopReactions()]);
+  await Promise.all([sessions.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
   await runs.stop();
   settings.stop();
   await out.renderer.close();
