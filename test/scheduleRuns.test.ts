@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { decode } from '../src/store/event.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
-import { ok, refused } from './people.ts';
+import { ok } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 
@@ -59,12 +59,11 @@ describe('Schedules over HTTP', () => {
     assert.equal(await patch({ enabled: false }), null);
     assert.equal(await patch({ firstRunAt: at + hour }), null);
     assert.equal(await patch({ enabled: true }), at + hour);
-    assert.equal(
-      await patch({ firstRunAt: at - 10 * day - 1 }),
-      at - day + hour - 1 - hour * 0 > 0 ? await next(made) : 0,
-    );
+    const past = Date.now() - 10 * day;
+    const next = await patch({ firstRunAt: past, repeatInterval: 30 * day });
+    assert.equal(next, past + 30 * day);
+    assert.equal((await shown(made)).nextRunAt, next);
   });
-  const next = async (trigger: { readonly _id: string }) => (await shown(trigger)).nextRunAt;
 
   it('start a job, which makes no If-Match stale and no other answer', async () => {
     const at = Date.now() + 300;
@@ -154,11 +153,10 @@ describe('Schedules over HTTP', () => {
     for (const { data, metadata } of sets) assert.ok(Date.parse(metadata.at) - data.since >= minute);
   });
 
-  it('are seen in the stream of events by who may read the trigger', async () => {
-    const made = await schedule();
-    const { data } = ok(await asks('GET', '/events'));
+  it('have their events in the list of events', async () => {
+    await schedule();
+    const { data } = ok(await asks('GET', '/events?limit=1000'));
     const topics = data.map(({ topic }: any) => topic);
     for (const topic of ['scheduleSet', 'runsMissed', 'scheduleFired']) assert.ok(topics.includes(topic), topic);
-    refused(await asks('GET', `/triggers/${made._id}x`), 404);
   });
 });

@@ -89,4 +89,3 @@ export const timetable = ({ model, set }: Needs) => {
   };
 };
 
-export type Timetable = ReturnType<typeof timetable>;
