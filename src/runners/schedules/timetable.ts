@@ -88,4 +88,3 @@ export const timetable = ({ model, set }: Needs) => {
     },
   };
 };
-
