@@ -58,9 +58,9 @@ export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeed
       leave();
       const woken = new AbortController();
       wake = () => woken.abort();
-      // The clock may be set meanwhile.
-      const nap = Math.min(ms, longestNapMs);
-      await pause(nap, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => undefined);
+      await pause(Math.min(ms, longestNapMs), undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(
+        () => undefined,
+      );
       signal.throwIfAborted();
     }
   };

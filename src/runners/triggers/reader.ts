@@ -16,7 +16,7 @@ import { type RateLimit, rateLimit } from './rate.ts';
 import type { Refused } from './refusals.ts';
 import { readersWindow } from './window.ts';
 
-export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' | 'away' | 'now' | 'log'> & {
+export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' | 'away' | 'elapsed' | 'log'> & {
   readonly store: EventStore;
   readonly decide: Decide;
   readonly fits: (definition: Definition, payload: unknown) => boolean;
@@ -110,7 +110,7 @@ export const triggerReader = (needs: ReaderNeeds) => {
   const past = pastDefinitions(store);
   const rates = new Map<string, RateLimit>();
   const rateOf = (trigger: string): RateLimit => {
-    const known = rates.get(trigger) ?? rateLimit(needs.rate, needs.now);
+    const known = rates.get(trigger) ?? rateLimit(needs.rate, needs.elapsed);
     rates.set(trigger, known);
     return known;
   };
