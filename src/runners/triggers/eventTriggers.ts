@@ -76,7 +76,7 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
      */
     prepare: async (isUpgrade: boolean): Promise<void> => {
       if ((await store.checkpoint(triggersReader)) !== undefined) return;
-      const position = await beginning(store);
+      const position = await beginning(store, triggersReader);
       if (isUpgrade) info('Event triggers begin at the head of the log', { position, head: await store.head() });
     },
     start: (): void => {
