@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
+import { requestRecorder } from './commands/authorization/requestRecorder.ts';
 import { filters } from './commands/user-schemas/filters.ts';
 import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
@@ -21,6 +22,7 @@ import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
+import { auditIndex } from './store/auditIndex/auditIndex.ts';
 
 /**
  * A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores.
@@ -50,10 +52,12 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
+  const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
+  const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
   const triggers = eventTriggersOf({
@@ -77,8 +81,10 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
+  node.subscribeToAll(({ position }) => index.moved(position));
 
   node.start();
+  index.moved(node.acknowledged());
   readModels.startSnapshots(node.run);
   await orDamaged(node, settings.refresh());
   await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
@@ -113,6 +119,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     filters: compiled,
     access,
     settings: settings.current,
+    recorder,
     eventStream: streaming,
     metrics: measured,
     health,
@@ -136,7 +143,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         sessions,
         triggers,
         runs,
+        recorder,
         out,
+        index,
         readModels,
         node,
       }),
