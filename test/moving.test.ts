@@ -13,7 +13,7 @@ import { readConfig } from '../src/config.ts';
 import { isOwnStream } from '../src/ownStreams.ts';
 import { compareFolds } from '../src/projections/compareFolds.ts';
 import { foldLog } from '../src/projections/foldLog.ts';
-import { content } from '../src/store/copyContent.ts';
+import { content, shown } from '../src/store/copyContent.ts';
 import { identityEvent, identityStream, readIdentity } from '../src/store/identity.ts';
 import { openRemoteToCopy } from '../src/store/open.ts';
 import type { EventStore, StoredEvent } from '../src/store/port.ts';
@@ -151,7 +151,11 @@ describe('moving a log', function () {
         good.map((line, at) => (at === n ? line.replace(from, to) : line));
       const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
         ['an event that is altered', altered(4, '\\"g4\\"', '\\"g5\\"'), /^Error|line 5: .*not what was written/],
-        ['an event of another tool that is altered', altered(10, '10', '11'), /line 11: .*not what was written/],
+        [
+          'an event of another tool that is altered',
+          altered(10, 'position\\":10', 'position\\":11'),
+          /line 11: .*not what was written/,
+        ],
         ['a line that is no JSON', altered(6, '{', '['), /line 7: it is no JSON object/],
         ['a line that is missing', good.toSpliced(200, 1), /line \d+: /],
         ['lines in another order', good.toSpliced(200, 2, good[201]!, good[200]!), /line 202: position 200 follows/],
@@ -171,7 +175,8 @@ describe('moving a log', function () {
         const begun = join(folder, `b${n}`, 'importing', 'events.db');
         const store = await openSqliteReader(begun);
         const line = Number(/line (\d+)/.exec(String(message))?.[1] ?? 1);
-        assert.equal(await store.head(), line > 10_001 ? 9_999 : 0, what);
+        const stored = line > 10_053 ? 10_050 : 9_999;
+        assert.equal(await store.head(), line > 10_001 ? stored : 0, what);
         await store.close();
       }
       // Cut in the middle of a line.
@@ -254,21 +259,9 @@ describe('moving a log', function () {
       await exportTo('a');
       const server = await scriptedEventStore(memoryEventStore().handlers);
       try {
-        const config = readConfig({
-          DATA_DIR: join(folder, 'b'),
-          EVENTSTORE_URL: server.url,
-          SECRET_KEY: 'x'.repeat(16),
-        });
-        const stop = new AbortController();
-        const stopped = importFile(
-          config,
-          exported(),
-          stop.signal,
-          Object.assign(quiet(), {
-            write: () => true,
-          }) as PassThrough,
-        );
-        await stopped;
+        const settings = { EVENTSTORE_URL: server.url, SECRET_KEY: 'x'.repeat(16) };
+        const config = readConfig({ DATA_DIR: join(folder, 'b'), ...settings });
+        await importFile(config, exported(), never, quiet());
         const remote = await openRemoteToCopy({ url: server.url, log: () => undefined, own: isOwnStream });
         const ids = async () => (await eventsIn(remote)).map(({ id, stream, revision }) => [id, stream, revision]);
         assert.deepEqual(
@@ -278,14 +271,16 @@ describe('moving a log', function () {
         assert.equal(await remote.checkpoint('triggers'), await lastPosition(remote));
         await assert.rejects(importFile(config, exported(), never, quiet()), /has events already/);
         await remote.setCheckpoint('importing', 0);
-        const settings = { EVENTSTORE_URL: server.url, SECRET_KEY: 'x'.repeat(16) };
         await assert.rejects(startService(settings, join(folder, 'c')), /An import into this event log has not come/);
         await importFile(config, exported(), never, quiet());
         assert.equal(await remote.checkpoint('importing'), undefined);
         await remote.close();
         await exportTo('b', settings);
         await importTo('back');
-        assert.deepEqual(await eventsOf('back'), await eventsOf('a'));
+        // EventStoreDB keeps no times of other tools' events.
+        const shownOf = async (name: string) =>
+          (await eventsOf(name)).map((event) => shown(event as StoredEvent, isOwnStream));
+        assert.deepEqual(await shownOf('back'), await shownOf('a'));
       } finally {
         await server.stop();
       }
@@ -324,7 +319,10 @@ describe('moving a log', function () {
       const again = await startService({}, join(folder, 'a'));
       for (let n = 0; n < 20; n++)
         assert.equal((await again.ask('GET', `/group-mappings/ldap/before-${n}`)).status, 200);
-      assert.equal((await again.ask('PATCH', '/group-mappings/ldap/after', { updates: {} })).status, 200);
+      assert.equal(
+        (await again.ask('PATCH', '/group-mappings/ldap/after', { updates: { platformGroups: ['x'] } })).status,
+        200,
+      );
       await again.stop();
     });
 

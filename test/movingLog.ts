@@ -44,7 +44,9 @@ export const writeLog = (file: string, events: number): void => {
       schemaVersion: 1,
     };
     const topic = revision === 0 ? 'groupMappingCreated' : 'groupMappingUpdated';
-    const data = { platformGroups: [`g${position}`] };
+    const platformGroups = [`g${position}`];
+    const created = { provenance: 'ldap', externalGroup: `m${position % 97}`, platformGroups };
+    const data = revision === 0 ? created : { platformGroups };
     const event = encode({ stream, revision, id, source: '@platform/group-mappings' }, { topic, data }, about, hash);
     rows.add(position, stream, revision, id, event.type, event.data, event.metadata);
     streams.set(stream, { revision, hash: event.hash });

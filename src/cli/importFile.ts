@@ -9,7 +9,6 @@ import { makeFolder } from '../store/folders.ts';
 import { bringBack } from '../store/moving/bringBack.ts';
 import { importLog } from '../store/moving/importLog.ts';
 import { logAt, replaceLog } from '../store/moving/replaceLog.ts';
-import { isSignedBy } from '../store/moving/signature.ts';
 import { stages } from '../store/moving/stages.ts';
 import { openRemoteToCopy } from '../store/open.ts';
 import { importingCheckpoint } from '../store/readers.ts';
@@ -47,7 +46,7 @@ const make = async ({ from, fresh, signal, output }: Work): Promise<void> => {
   stage.dropUnfinished();
   try {
     const told = (events: number): void => progress.show(() => `${events} events`);
-    const { end, head, found, places } = await importLog({ from, to: fresh, isSignedBy, signal, told });
+    const { end, head, found, places } = await importLog({ from, to: fresh, signal, told });
     progress.end();
     if (stage.isDone()) return;
     stage.imported();

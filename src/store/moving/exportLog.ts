@@ -14,7 +14,7 @@ import {
 } from './exportFormat.ts';
 
 /** A key that signs exports. `key` is its public key. */
-export type ExportKey = { readonly key: string; readonly sign: (text: string) => string };
+type ExportKey = { readonly key: string; readonly sign: (text: string) => string };
 
 type Needs = {
   readonly log: Pick<EventStore, 'id' | 'readAll' | 'checkpoint' | 'checkpointsOf'>;

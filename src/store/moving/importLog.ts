@@ -3,14 +3,13 @@ import { BadLine, type ExportEnd, type ExportHead, signedText } from './exportFo
 import { rowImport } from './importRows.ts';
 import { movedPlaces } from './movedPlaces.ts';
 import { readExport } from './readExport.ts';
+import { isSignedBy } from './signature.ts';
 
 type Needs = {
   /** The export. */
   readonly from: string;
   /** The file of the log to fill. It may have a part of the export already. */
   readonly to: string;
-  /** Whether a signature over a text is by a key. */
-  readonly isSignedBy: (key: string, text: string, signature: string) => boolean;
   readonly signal: AbortSignal;
   readonly told: (events: number) => void;
 };
@@ -52,7 +51,7 @@ const cleared = (error: unknown, close: () => void): never => {
  * over them is right, so a run that was stopped or killed is continued by the next one. Throws `BadLine` at the first
  * line that is wrong.
  */
-export const importLog = async ({ from, to, isSignedBy, signal, told }: Needs): Promise<Imported> => {
+export const importLog = async ({ from, to, signal, told }: Needs): Promise<Imported> => {
   const db = connect(to);
   const { begin, commit, rollback } = inTransactions(db);
   try {

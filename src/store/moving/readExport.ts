@@ -9,9 +9,6 @@ import {
   linesPerChecksum,
 } from './exportFormat.ts';
 
-/** Whether a signature over a text is by a key. */
-export type IsSignedBy = (key: string, text: string, signature: string) => boolean;
-
 /** A part of an export. After `checked` all lines so far are as they were written. */
 export type ExportPart =
   | { readonly head: ExportHead }

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { connectToRead, logId, openFile } from '../sqliteLog.ts';
 import { noteKeeper, noteOf, noteOfEvent } from '../sqliteNote.ts';
@@ -40,26 +50,27 @@ const emptyWal = (file: string): void => {
 const replacedName = (file: string): string => `${file}.replaced`;
 
 /**
- * Keeps the log that is about to be replaced. A log that SQLite cannot open keeps its WAL under a name of its own. Gives
- * the name of the kept file; undefined if there was no log.
+ * Keeps the log that is about to be replaced. Where SQLite cannot open the log, its WAL is kept beside it: such a log may
+ * be damaged, which may be why it is replaced. Gives the name of the kept file; undefined if there was no log.
  */
 const keepReplaced = (file: string): string | undefined => {
   const kept = replacedName(file);
+  const [wal, keptWal] = [`${file}-wal`, `${kept}-wal`];
+  for (const name of [kept, keptWal]) rmSync(name, { force: true });
+  // SQLite may remove a WAL that it cannot read, so this comes first.
+  if (sizeOf(wal) > 0) copyFileSync(wal, keptWal);
   const isThere = sizeOf(file) > 0;
   if (isThere) {
     try {
       emptyWal(file);
+      rmSync(keptWal, { force: true });
     } catch {
-      // It is damaged, which may be why it is replaced.
+      // Log and WAL are kept as they are.
     }
+    linkSync(file, kept);
   }
-  const wal = `${file}-wal`;
-  if (sizeOf(wal) > 0) renameSync(wal, `${kept}-wal`);
   for (const name of [wal, `${file}-shm`]) rmSync(name, { force: true });
-  if (!isThere) return undefined;
-  rmSync(kept, { force: true });
-  linkSync(file, kept);
-  return kept;
+  return isThere ? kept : undefined;
 };
 
 /** Writes the note of a log anew, for the log that is in the file now. */
