@@ -3,7 +3,7 @@ import type { Tools } from './commands/engine/define.ts';
 import { handler } from './commands/engine/handle.ts';
 import { reactor } from './commands/engine/reactor.ts';
 import { retries } from './commands/engine/retries.ts';
-import { streams as streamsOf } from './commands/engine/streams.ts';
+import { type Streams, streams as streamsOf } from './commands/engine/streams.ts';
 import { tamperedGuard } from './commands/engine/tamperedGuard.ts';
 import { commandTools } from './commands/engine/tools.ts';
 import { eventFeed } from './events/eventFeed.ts';
@@ -13,6 +13,7 @@ import { projections as allProjections } from './projections/all.ts';
 import { countedEvents } from './projections/countedEvents.ts';
 import type { Projection } from './projections/engine/define.ts';
 import type { ReadStore } from './projections/engine/port.ts';
+import { upTo } from './store/upTo.ts';
 import { collectionsOf } from './projections/engine/projector.ts';
 import { reader } from './projections/engine/reader.ts';
 import { type Projections, runProjections } from './projections/engine/run.ts';
@@ -115,6 +116,8 @@ export const openNode = async ({
     /** Streams that somebody else has touched, as far as this node has noticed. */
     touched: tampered,
     guarding,
+    /** Streams as they were at a position. */
+    streamsUpTo: (position: number): Streams => streamsOf(upTo(store, position), aggregates, projections, tampered),
     hashing,
     seal,
     unseal,

@@ -13,6 +13,7 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
@@ -56,6 +57,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
   const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
+  const past = backInTime({ config, node, index, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
   const triggers = eventTriggersOf({
@@ -116,6 +118,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     parked: parkedRunsOf(node, triggers),
     filters: compiled,
     access,
+    past,
     settings: settings.current,
     eventStream: streaming,
     metrics: measured,
@@ -141,6 +144,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         triggers,
         runs,
         out,
+        past,
         index,
         readModels,
         node,

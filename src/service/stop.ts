@@ -6,6 +6,7 @@ import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
+import type { BackInTime } from './backInTime.ts';
 import type { ReadModels } from './readModels.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
@@ -22,6 +23,7 @@ type Parts = {
   readonly triggers: EventTriggers;
   readonly runs: Runs;
   readonly out: WaysOut;
+  readonly past: Pick<BackInTime, 'stop'>;
   readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
   readonly node: Node;
@@ -29,10 +31,10 @@ type Parts = {
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, ways out, the audit index, projections, stores. Each part may use the parts after it.
+ * notes of runs, ways out, reads of earlier times, the audit index, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, runs, out, index, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, triggers, runs, out, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   readModels.pauseSnapshots();
@@ -44,7 +46,8 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await runs.stop();
   settings.stop();
   await out.renderer.close();
-  await index.stop();
+  await parts.past.stop();
+  await parts.index.stop();
   await readModels.stopSnapshots();
   await node.close();
 };

@@ -5,7 +5,7 @@ import { type Connection, openFile, privateFile } from '../sqliteLog.ts';
 import type { Indexer } from './indexer.ts';
 
 /** How far the index has come: a position, and the id of the event there; '' at the beginning. */
-export type Reached = { readonly position: number; readonly event: string };
+type Reached = { readonly position: number; readonly event: string };
 
 export type IndexFile = {
   readonly db: Connection;
