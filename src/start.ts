@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
+import { requestRecorder } from './commands/authorization/requestRecorder.ts';
 import { filters } from './commands/user-schemas/filters.ts';
 import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
@@ -52,6 +53,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
+  const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
   const measured = metrics({ areas, isOwnEvent });
@@ -120,6 +122,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     access,
     past,
     settings: settings.current,
+    recorder,
     eventStream: streaming,
     metrics: measured,
     health,
@@ -143,6 +146,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         sessions,
         triggers,
         runs,
+        recorder,
         out,
         past,
         index,

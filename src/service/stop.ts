@@ -1,3 +1,4 @@
+import type { RequestRecorder } from '../commands/authorization/requestRecorder.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
@@ -22,6 +23,7 @@ type Parts = {
   readonly sessions: SessionRunner;
   readonly triggers: EventTriggers;
   readonly runs: Runs;
+  readonly recorder: Pick<RequestRecorder, 'stop'>;
   readonly out: WaysOut;
   readonly past: Pick<BackInTime, 'stop'>;
   readonly index: Pick<AuditIndex, 'stop'>;
@@ -31,10 +33,12 @@ type Parts = {
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, ways out, reads of earlier times, the audit index, projections, stores. Each part may use the parts after it.
+ * notes of runs, records of requests, ways out, reads of earlier
+ * times, the audit index, projections, stores. Each part may use the parts after
+ * it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, runs, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, triggers, runs, recorder, out, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   readModels.pauseSnapshots();
@@ -43,10 +47,9 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
   await Promise.all([sessions.stop(), triggers.stop(), node.stopReactions()]);
-  await runs.stop();
+  await Promise.all([runs.stop(), recorder.stop()]);
   settings.stop();
   await out.renderer.close();
-  await parts.past.stop();
   await parts.index.stop();
   await readModels.stopSnapshots();
   await node.close();
