@@ -33,9 +33,8 @@ type Parts = {
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, records of requests, ways out, reads of earlier
- * times, the audit index, projections, stores. Each part may use the parts after
- * it.
+ * notes of runs, records of requests, ways out, reads of earlier times, the audit index, projections, stores. Each part
+ * may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, streaming, auth, settings, sessions, triggers, runs, recorder, out, readModels, node } = parts;
@@ -50,6 +49,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await Promise.all([runs.stop(), recorder.stop()]);
   settings.stop();
   await out.renderer.close();
+  await parts.past.stop();
   await parts.index.stop();
   await readModels.stopSnapshots();
   await node.close();
