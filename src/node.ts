@@ -13,7 +13,6 @@ import { projections as allProjections } from './projections/all.ts';
 import { countedEvents } from './projections/countedEvents.ts';
 import type { Projection } from './projections/engine/define.ts';
 import type { ReadStore } from './projections/engine/port.ts';
-import { upTo } from './store/upTo.ts';
 import { collectionsOf } from './projections/engine/projector.ts';
 import { reader } from './projections/engine/reader.ts';
 import { type Projections, runProjections } from './projections/engine/run.ts';
@@ -21,6 +20,7 @@ import { memoryReadStore } from './projections/index/memory.ts';
 import type { Secrets } from './secrets.ts';
 import type { EventStore } from './store/port.ts';
 import { noticingTampered, tamperedStreams } from './store/tampered.ts';
+import { upTo } from './store/upTo.ts';
 
 type Needs = {
   /** The event log. The node closes it. */

@@ -49,7 +49,10 @@ describe('reads as of an earlier time', () => {
     assert.equal((await get(`/operations-manager/automations/renamed?asOf=${position}`)).status, 404);
     const list = await get(`/operations-manager/automations?asOf=${position}&sort=name&multiEquals[name]=listed`);
     assert.equal(list.status, 200, list.text);
-    assert.deepEqual(list.body.data.map(({ name }: { name: string }) => name), ['listed']);
+    assert.deepEqual(
+      list.body.data.map(({ name }: { name: string }) => name),
+      ['listed'],
+    );
     assert.equal(list.body.metadata.total, 1);
     assert.match(String(list.headers.get('etag')), new RegExp(`^"[\\w-]{22}@${position}"$`));
   });

@@ -115,10 +115,7 @@ describe('documents as of a position', () => {
     const query: Query = { sort: 'name', order: 1, skip: 0, limit: 1000 };
     const [large, small] = [64 * 2 ** 20, 40_000].map((memory) => pastReads({ log, memory }));
     for (const collection of ['automations', 'triggers', 'commandTemplates'])
-      assert.deepEqual(
-        await small?.list(position, collection, query),
-        await large?.list(position, collection, query),
-      );
+      assert.deepEqual(await small?.list(position, collection, query), await large?.list(position, collection, query));
   });
 
   it('a collection that does not fit at all is refused with a hint; a document alone is not', async () => {

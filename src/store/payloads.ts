@@ -156,9 +156,9 @@ export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (even
   const { readCategory } = store;
   const ofCategory: EventStore['readCategory'] =
     readCategory &&
-    (async function* (category, until) {
+    async function* (category, until) {
       for await (const events of readCategory(category, until)) yield await all(events);
-    });
+    };
   return {
     ...store,
     ...(ofCategory && { readCategory: ofCategory }),

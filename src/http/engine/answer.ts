@@ -20,7 +20,16 @@ import { validator } from './validate.ts';
 
 type Needs = Pick<
   AppNeeds,
-  'areas' | 'service' | 'settled' | 'past' | 'limits' | 'stopping' | 'authenticator' | 'settings' | 'cutOff' | 'mayMeasure'
+  | 'areas'
+  | 'service'
+  | 'settled'
+  | 'past'
+  | 'limits'
+  | 'stopping'
+  | 'authenticator'
+  | 'settings'
+  | 'cutOff'
+  | 'mayMeasure'
 >;
 
 const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };

@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
-import type { Code } from '../../domain/engine/requestError.ts';
-import type { Authenticator } from '../authentication/authenticate.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { Moment } from '../../domain/engine/moments.ts';
-import type { Past } from './asOf.ts';
+import type { Code } from '../../domain/engine/requestError.ts';
+import type { Authenticator } from '../authentication/authenticate.ts';
 import type { Resource } from '../events/asked.ts';
+import type { Past } from './asOf.ts';
 import type { AreaRoutes } from './route.ts';
 import type { Service } from './service.ts';
 

@@ -6,15 +6,14 @@ import type { Route } from './route.ts';
 import type { Service } from './service.ts';
 
 /** The name of the query parameter, and of the header that answers it. */
-export const asOfParameter = 'asOf';
-export const asOfHeader = 'X-As-Of-Position';
+export const asOfParameter = 'asOf' as const;
+export const asOfHeader = 'X-As-Of-Position' as const;
 
 /** The service as of a position, as one caller may see it now. */
 export type Past = { readonly position: number; readonly service: Service };
 
 /** True if a route changes nothing and answers from read models alone. Then its query takes `asOf`. */
-export const takesAsOf = (route: Route): boolean =>
-  'run' in route ? route.reads === true : !('command' in route);
+export const takesAsOf = (route: Route): boolean => ('run' in route ? route.reads === true : !('command' in route));
 
 /** The query string without `asOf`, and the texts that were given for it. */
 export const splitAsOf = (querystring: string): { readonly texts: readonly string[]; readonly rest: string } => {
@@ -36,7 +35,9 @@ export const momentIn = (texts: readonly string[]): Moment | undefined => {
   if (more.length > 0) throw wrong('asOf is given more than once');
   const moment = momentOf(text);
   if (!moment)
-    throw wrong('asOf must be a position (digits), or a time such as 2026-01-31T08:00:00Z or with %2B02:00 for an offset');
+    throw wrong(
+      'asOf must be a position (digits), or a time such as 2026-01-31T08:00:00Z or with %2B02:00 for an offset',
+    );
   return moment;
 };
 

@@ -50,7 +50,8 @@ const opened = async () => {
 const parts = opened();
 
 const failureOf = (error: unknown): Failure => {
-  if (!(error instanceof RequestError)) return { code: 'internal', message: inWords(error), retryAfterSeconds: undefined };
+  if (!(error instanceof RequestError))
+    return { code: 'internal', message: inWords(error), retryAfterSeconds: undefined };
   const { code, message, retryAfterSeconds } = error;
   return { code, message, retryAfterSeconds };
 };

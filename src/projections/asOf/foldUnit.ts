@@ -10,7 +10,7 @@ type Read = (collection: string, id: string) => Promise<Entry | undefined>;
 
 const foldOf = (unit: Unit, read: Read) => {
   const counted = unit === 'log' ? countedEvents : undefined;
-  const fold = projector(projectionsOf(unit), { read, log: () => undefined, counted });
+  const fold = projector(projectionsOf(unit), { read, log: () => undefined, counted, keptStreams: 1 });
   fold.reset(true);
   return fold;
 };
@@ -52,4 +52,3 @@ export const foldUnit = async (
   }
   drain();
 };
-

@@ -66,8 +66,7 @@ export const pastModel = (unit: Unit) => {
     hasTexts: (): boolean => hasTexts,
     dropTexts: (): void => {
       hasTexts = false;
-      for (const [collection, entry] of [...kept.all()])
-        kept.of(collection).put({ ...entry, text: '' });
+      for (const [collection, entry] of [...kept.all()]) kept.of(collection).put({ ...entry, text: '' });
     },
     /** The entry with the guard that it had. Its text is missing if the texts were dropped. */
     get: (collection: string, id: string): Entry | undefined => {

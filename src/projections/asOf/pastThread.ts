@@ -131,7 +131,8 @@ export const pastThread = ({ log, memory, warn, patienceMs = 10_000 }: Needs) =>
   };
 };
 
-const retrying = (retryAfterSeconds: number | undefined) => (retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+const retrying = (retryAfterSeconds: number | undefined) =>
+  retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
 
 /** Lets the thread close the log. A thread that waits for a log that is away is ended all the same. */
 const ended = async (thread: Worker): Promise<void> => {

@@ -109,11 +109,7 @@ const readers = ({ reads, live, position, actor }: Needs) => {
 };
 
 /** The present guard of a document. One that is parked now has the last guard that it had. */
-const liveGuard = (
-  live: Pick<ReadModel, 'guard'>,
-  collection: string,
-  id: string,
-): string | null | undefined => {
+const liveGuard = (live: Pick<ReadModel, 'guard'>, collection: string, id: string): string | null | undefined => {
   const key = collection === parkedSpec.name ? id : keyOf(collection, id);
   const slash = key.indexOf('/');
   const shown = live.guard(key.slice(0, slash), key.slice(slash + 1));
