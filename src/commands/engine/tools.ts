@@ -1,7 +1,7 @@
 import type { Signature } from '../../domain/engine/authors.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { type Collection, nameSort } from '../../projections/engine/define.ts';
+import { type Collection, nameSort, type Projection } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
 import type { Entry, ReadModel, Where } from '../../projections/engine/port.ts';
 import type { Tools } from './define.ts';
@@ -9,10 +9,13 @@ import type { Streams } from './streams.ts';
 
 type Needs = {
   readonly model: ReadModel;
-  readonly streams: Pick<Streams, 'refresh'>;
+  readonly streams: Pick<Streams, 'refresh' | 'kindOf'>;
   /** Resolves when the read models show everything that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
-  readonly rest: Omit<Tools, 'state' | 'stateForRights' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'>;
+  readonly rest: Omit<
+    Tools,
+    'state' | 'stateForRights' | 'shown' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'
+  >;
 };
 
 const pageLength = 1000;
@@ -47,6 +50,11 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   ...rest,
   state: (aggregate, id) => stateOf(streams, aggregate, id),
   stateForRights: (aggregate, id) => stateOf(streams, aggregate, id),
+  shown: async <Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined> => {
+    const stream = `${projection.of.category}-${id}`;
+    const { docs } = await streams.refresh(stream);
+    return docs[streams.kindOf(stream).projections.indexOf(projection)] as Doc | undefined; // this projection made it
+  },
   signature: async ({ category }, id) => {
     const { docs } = await streams.refresh(`${category}-${id}`);
     return docs[0] as Signature | undefined; // documents of resources with authors have these members
