@@ -60,7 +60,7 @@ const rooms: Record<string, readonly Area[]> = {
   'projections/snapshots': [],
   'http/authentication': ['authorization', 'group-mappings'],
   'http/documentation': [],
-  'http/events': ['operations-manager'], // published events have no other resource
+  'http/events': ['authorization', 'operations-manager'], // events that have no resource: records of requests, published ones
 };
 
 /** Areas whose documents a layer without areas reads. */
