@@ -16,8 +16,10 @@ const allowed: Record<string, readonly string[]> = {
   events: ['events', 'concurrency', 'domain', 'projections', 'store'],
   southbound: ['southbound', 'domain', 'startWorker.ts', 'soundJson.ts'],
   runners: ['runners', 'commands', 'projections', 'concurrency', 'domain', 'store', 'southbound'],
+  audit: ['audit', 'commands', 'domain', 'projections', 'store'],
   http: [
     'http',
+    'audit',
     'commands',
     'projections',
     'domain',
@@ -31,6 +33,7 @@ const allowed: Record<string, readonly string[]> = {
   client: ['client'], // it goes into the programs of others
   cli: [
     'cli',
+    'audit',
     'client',
     'commands',
     'domain',

@@ -72,7 +72,7 @@ const ofOthers = (stored: StoredEvent): AuditEvent => {
     id,
     position,
     ...splitType(type),
-    at: foreign?.created.toISOString() ?? null,
+    at: null,
     actor: null,
     resource: resourceOf(stored),
     revision,

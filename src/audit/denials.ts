@@ -1,7 +1,7 @@
 import { type Counted, type DeniedRequest, denied } from '../domain/authorization/requestRecords.ts';
+import { termOf } from '../store/auditIndex/found.ts';
 import { decode, splitStream } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
-import { termOf } from '../store/auditIndex/found.ts';
 import { placeIn } from './cursors.ts';
 import type { AuditPage, PageAsked } from './findEvents.ts';
 import { type Between, isBetween, momentIn, rangeOf } from './moments.ts';
@@ -29,7 +29,8 @@ export const findDenials = async (
   { limit, cursor }: PageAsked,
 ): Promise<AuditPage<Denial>> => {
   // Rows are stored after they were counted, so only a position can say where to begin.
-  const until = between.until !== undefined && 'position' in momentIn(between.until, 'until') ? between.until : undefined;
+  const until =
+    between.until !== undefined && 'position' in momentIn(between.until, 'until') ? between.until : undefined;
   const { after, before } = await rangeOf(sources, { since: between.since, until });
   const place = cursor === undefined ? undefined : placeIn(cursor);
   const inTime = isBetween(between);

@@ -12,7 +12,10 @@ const mostCharacters = 32 * 1024 * 1024;
 const mostLevels = 100;
 
 const tooMany = (): RequestError =>
-  new RequestError('unprocessable', `More than ${mostEvents} events, or 32 MiB of them, have this correlation: list them`);
+  new RequestError(
+    'unprocessable',
+    `More than ${mostEvents} events, or 32 MiB of them, have this correlation: list them`,
+  );
 
 /** The trees that events make: the parent of an event is the one that caused it. */
 const treesOf = (events: readonly AuditEvent[]): readonly TraceNode[] => {

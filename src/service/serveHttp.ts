@@ -94,7 +94,12 @@ const serviceOf = ({
   digest: node.digest,
   renderer: out.renderer,
   filters,
-  events: { at: (position) => node.log.at(position), sees: access.sees, seesInAudit: access.seesInAudit, viewerOf: access.viewerOf },
+  events: {
+    at: (position) => node.log.at(position),
+    sees: access.sees,
+    seesInAudit: access.seesInAudit,
+    viewerOf: access.viewerOf,
+  },
   eventStream,
   audit: { log: node.log, index },
   runs,

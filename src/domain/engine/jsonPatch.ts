@@ -33,7 +33,11 @@ const betweenObjects = (before: Members, after: Members, path: string): readonly
   });
 };
 
-const betweenLists = (before: readonly unknown[], after: readonly unknown[], path: string): readonly PatchOperation[] => {
+const betweenLists = (
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: string,
+): readonly PatchOperation[] => {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && same(before[start], after[start])) start++;

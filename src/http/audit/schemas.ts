@@ -54,7 +54,11 @@ export const historySchema = Type.Object(
 );
 
 export const traceSchema = Type.Object(
-  { ...facts, data, children: Type.Array(Type.Unknown({ description: 'The same' }), { description: 'What it caused' }) },
+  {
+    ...facts,
+    data,
+    children: Type.Array(Type.Unknown({ description: 'The same' }), { description: 'What it caused' }),
+  },
   { title: 'TracedEvent', description: 'An event, and the events that it caused' },
 );
 

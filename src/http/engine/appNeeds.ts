@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { Code } from '../../domain/engine/requestError.ts';
-import type { Authenticator } from '../authentication/authenticate.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
+import type { Authenticator } from '../authentication/authenticate.ts';
 import type { AreaRoutes } from './route.ts';
 import type { Service } from './service.ts';
 

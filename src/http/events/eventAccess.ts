@@ -9,7 +9,6 @@ import { splitStream } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';
-import type { Resource } from '../../domain/engine/resource.ts';
 import { type GetRow, getRows } from './getRows.ts';
 import { lastGuards } from './lastGuards.ts';
 

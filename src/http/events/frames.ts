@@ -1,8 +1,8 @@
 import { inWords } from '../../audit/auditEvent.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
 import { decode, type Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import type { Resource } from '../../domain/engine/resource.ts';
 
 /** Why a stream of events ends. */
 export type Reason = 'slow' | 'rights' | 'stopping';

@@ -73,7 +73,9 @@ export const newestWith = (
   most: number,
 ): Positions => {
   const rows = db
-    .prepare('SELECT position FROM found WHERE term = ? AND position > ? AND position < ? ORDER BY position DESC LIMIT ?')
+    .prepare(
+      'SELECT position FROM found WHERE term = ? AND position > ? AND position < ? ORDER BY position DESC LIMIT ?',
+    )
     .all(first, after, before, most) as [position: number][];
   const has = db.prepare('SELECT 1 FROM found WHERE term = ? AND position = ?');
   const positions = rows
