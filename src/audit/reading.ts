@@ -11,7 +11,7 @@ export type AuditSources = {
 };
 
 /** How many positions one request looks at. */
-export const mostLooked = 50_000;
+const mostLooked = 50_000;
 // So many positions are looked up in one turn of the event loop, and so many events are read at once.
 const inOneTurn = 512;
 const atOnce = 32;

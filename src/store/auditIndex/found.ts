@@ -12,7 +12,7 @@ export type FoundBy = 'actor' | 'resource' | 'topic' | 'operation' | 'request';
 export type Term = number;
 
 /** The term that all events have that anybody may see. */
-export const everything: Term = 0;
+const everything: Term = 0;
 
 export const termOf = (by: FoundBy, value: string): Term => hash('sha256', `${by} ${value}`, 'buffer').readUIntBE(0, 6);
 
