@@ -16,6 +16,7 @@ import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
+import { rebuildingOf } from './service/rebuilding.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
@@ -114,6 +115,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     ...health.measures,
     event_stream_readers: { help: 'Readers of the stream of events', value: streaming.readers },
   });
+  const rebuilding = rebuildingOf({ config, node, readModels, logger });
   const server = await serveHttp({
     config,
     node,
@@ -128,9 +130,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     eventStream: streaming,
     metrics: measured,
     health,
+    rebuilding,
     logger,
     stopping: stopping.signal,
   });
+  void rebuilding.afterUpgrade(stopping.signal);
 
   return {
     url: server.url,
@@ -153,6 +157,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         out,
         index,
         readModels,
+        rebuilding,
         node,
       }),
   };

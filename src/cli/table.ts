@@ -8,6 +8,7 @@ import { importLog } from './commands/import.ts';
 import { accept } from './commands/logAccept.ts';
 import { copy } from './commands/logCopy.ts';
 import { migrate } from './commands/migrate.ts';
+import { rebuild } from './commands/rebuild.ts';
 import { replay } from './commands/replay.ts';
 import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
@@ -26,6 +27,7 @@ export const commands: readonly CommandRow[] = [
   backup,
   restore,
   replay,
+  rebuild,
   migrate,
   completion,
 ];

@@ -16,6 +16,7 @@ import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { blaming } from '../startFaults.ts';
+import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
@@ -32,6 +33,7 @@ type Needs = {
   readonly recorder: RequestRecorder;
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
+  readonly rebuilding: Pick<Rebuilding, 'rebuild'>;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
   /** Aborted once the service shuts down: new requests are refused. */
@@ -77,6 +79,7 @@ const serviceOf = ({
   eventStream,
   metrics,
   health,
+  rebuilding,
   stopping,
 }: Needs): Service => ({
   handle: node.handle,
@@ -97,5 +100,6 @@ const serviceOf = ({
   parked,
   metrics: metrics.text,
   status: health.status,
+  rebuild: rebuilding.rebuild,
   ready: async () => !stopping.aborted && (await health.ready()),
 });

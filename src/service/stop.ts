@@ -9,6 +9,7 @@ import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { ReadModels } from './readModels.ts';
+import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
@@ -28,6 +29,7 @@ type Parts = {
   readonly out: WaysOut;
   readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
+  readonly rebuilding: Pick<Rebuilding, 'stop'>;
   readonly node: Node;
 };
 
@@ -51,6 +53,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   settings.stop();
   await out.renderer.close();
   await parts.index.stop();
+  await parts.rebuilding.stop();
   await readModels.stopSnapshots();
   await node.close();
 };
