@@ -18,6 +18,7 @@ import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
+import { rebuildingOf } from './service/rebuilding.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
@@ -118,6 +119,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     ...health.measures,
     event_stream_readers: { help: 'Readers of the stream of events', value: streaming.readers },
   });
+  const rebuilding = rebuildingOf({ config, node, readModels, logger });
   const server = await serveHttp({
     config,
     node,
@@ -134,9 +136,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     index,
     metrics: measured,
     health,
+    rebuilding,
     logger,
     stopping: stopping.signal,
   });
+  void rebuilding.afterUpgrade(stopping.signal);
 
   return {
     url: server.url,
@@ -160,6 +164,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         past,
         index,
         readModels,
+        rebuilding,
         node,
       }),
   };

@@ -481,17 +481,19 @@ const requests = ({
   'POST /agent-session-manager/sessions/:id/complete': { params: { id: completed }, body: { lastMessage: 'Done' } },
   'POST /agent-session-manager/sessions/:id/fail': { params: { id: failed }, body: {} },
   'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
+  'POST /health/rebuild': {},
 });
 
 /**
  * Requests above that store nothing: a job that is watched already, no job at all, a run whose outcome nobody keeps,
- * a parked run that stays parked.
+ * a parked run that stays parked, a rebuild of read models.
  */
 const storesNothing = new Set([
   'POST /operations-manager/jobs/watch',
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',
   'POST /operations-manager/parked/:id/retry',
+  'POST /health/rebuild',
 ]);
 
 /** Answers that show jobs as they are when they are read. */

@@ -60,6 +60,7 @@ const rooms: Record<string, readonly Area[]> = {
   'commands/user-schemas': [],
   'projections/asOf': [],
   'projections/index': [],
+  'projections/rebuild': [],
   'projections/redis': [],
   'projections/snapshots': [],
   'http/authentication': ['authorization', 'group-mappings'],

@@ -18,6 +18,7 @@ import { projections } from '../projections/all.ts';
 import { blaming } from '../startFaults.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { BackInTime } from './backInTime.ts';
+import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
@@ -36,6 +37,7 @@ type Needs = {
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
   readonly index: Pick<AuditIndex, 'read'>;
+  readonly rebuilding: Pick<Rebuilding, 'rebuild'>;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
   /** Aborted once the service shuts down: new requests are refused. */
@@ -84,6 +86,7 @@ const serviceOf = ({
   index,
   metrics,
   health,
+  rebuilding,
   stopping,
 }: Needs): Service => ({
   handle: node.handle,
@@ -110,5 +113,6 @@ const serviceOf = ({
   parked,
   metrics: metrics.text,
   status: health.status,
+  rebuild: rebuilding.rebuild,
   ready: async () => !stopping.aborted && (await health.ready()),
 });

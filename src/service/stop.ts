@@ -10,6 +10,7 @@ import type { ServedLog } from '../servedLog.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { BackInTime } from './backInTime.ts';
 import type { ReadModels } from './readModels.ts';
+import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
@@ -30,6 +31,7 @@ type Parts = {
   readonly past: Pick<BackInTime, 'stop'>;
   readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
+  readonly rebuilding: Pick<Rebuilding, 'stop'>;
   readonly node: Node;
 };
 
@@ -54,6 +56,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await out.renderer.close();
   await parts.past.stop();
   await parts.index.stop();
+  await parts.rebuilding.stop();
   await readModels.stopSnapshots();
   await node.close();
 };

@@ -43,6 +43,10 @@ export const snapshots = ({ work, every, log }: Needs) => {
     moved: (position: number, taken: number): void => {
       if (taken - counted >= every && !worker && performance.now() >= notBefore) void make(position, taken);
     },
+    /** Makes a new one at the next call of `moved`. */
+    soon: (): void => {
+      counted = -every;
+    },
     /** A position that the last snapshot has reached; the snapshot may be newer. */
     position: (): number => done,
     /** Notes the position of a snapshot that exists already. */
