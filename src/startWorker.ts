@@ -3,10 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 
 // On Node 20, tsx works in the main thread only: a worker that runs from source must register it itself.
-const throughTsx = (file: string): string => `
+const throughTsx = (file: string, importsLater: boolean): string => `
   require('node:module').createRequire(${JSON.stringify(file)})('tsx/cjs/api').register();
-  require(${JSON.stringify(file)});
+  const start = () => require(${JSON.stringify(file)});
+  ${importsLater ? "import('tsx/esm/api').then(({ register }) => register()).then(start)" : 'start()'};
 `;
+
+type Options = {
+  /** The worker calls `import()`. From source, such a worker takes longer to start. */
+  readonly importsLater?: boolean;
+  readonly resourceLimits?: ResourceLimits;
+};
 
 /**
  * Starts a module as a worker thread. `name` is its path without extension, relative to `from`, the caller's
@@ -16,10 +23,10 @@ export const startWorker = (
   name: string,
   from: string,
   workerData: unknown,
-  resourceLimits: ResourceLimits = {},
+  { importsLater = false, resourceLimits = {} }: Options = {},
 ): Worker => {
   const module = new URL(name + extname(from), from);
   return extname(from) === '.ts'
-    ? new Worker(throughTsx(fileURLToPath(module)), { eval: true, workerData, resourceLimits })
+    ? new Worker(throughTsx(fileURLToPath(module), importsLater), { eval: true, workerData, resourceLimits })
     : new Worker(module, { workerData, resourceLimits });
 };

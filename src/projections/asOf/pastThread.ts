@@ -58,9 +58,10 @@ export const pastThread = ({ log, memory, warn, patienceMs = 10_000 }: Needs) =>
   };
 
   const started = (): Worker => {
-    const models = memory - documents.maxSize;
-    const thread = startWorker('asOfWorker', import.meta.url, { log, memory: models } satisfies AsOfWork, {
-      maxOldGenerationSizeMb: Math.ceil((2 * memory) / 2 ** 20) + heapAround,
+    const work: AsOfWork = { log, memory: memory - documents.maxSize };
+    const thread = startWorker('asOfWorker', import.meta.url, work, {
+      importsLater: 'url' in log,
+      resourceLimits: { maxOldGenerationSizeMb: Math.ceil((2 * memory) / 2 ** 20) + heapAround },
     });
     thread.on('message', (told: Told) => {
       if (worker === thread) hear(told);
