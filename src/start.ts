@@ -16,6 +16,7 @@ import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
 import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
+import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
@@ -83,6 +84,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
+  node.subscribeToAll(schedules.onStored);
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
@@ -109,7 +111,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
-    triggers,
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules)],
     failedLogins: auth.failedLogins,
   });
   measured.show({
