@@ -13,6 +13,7 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { jobWork } from './runners/jobs/jobWork.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
@@ -50,6 +51,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
+  const work = workOf(node, warn);
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
   const measured = metrics({ areas, isOwnEvent });
@@ -74,6 +76,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
+  node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
@@ -84,6 +87,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
   node.startReactions();
   sessions.start();
+  work.start();
   // From the first request on, every event counts.
   await orDamaged(node, triggers.prepare(isUpgrade));
   triggers.start();
@@ -114,6 +118,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     access,
     settings: settings.current,
     eventStream: streaming,
+    work,
     metrics: measured,
     health,
     logger,
@@ -134,6 +139,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         auth,
         settings,
         sessions,
+        work,
         triggers,
         runs,
         out,
@@ -175,6 +181,17 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     events: node.events,
     webhook,
     renderer,
+    leadership: node.leadership,
+    log: warn,
+  });
+
+const workOf = (node: Node, warn: Warn) =>
+  jobWork({
+    handle: node.handle,
+    tools: node.tools,
+    retries: node.retries,
+    model: node.model,
+    ready: node.run.whenReady,
     leadership: node.leadership,
     log: warn,
   });

@@ -3,7 +3,7 @@ import type { Filters } from '../commands/user-schemas/filters.ts';
 import type { Config } from '../config.ts';
 import { areas } from '../http/areas.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
-import { addressReader } from '../http/engine/address.ts';
+import { addressReader, secrecyReader } from '../http/engine/address.ts';
 import { app } from '../http/engine/app.ts';
 import type { Metrics } from '../http/engine/metrics.ts';
 import { bearerOf } from '../http/engine/metricsToken.ts';
@@ -11,6 +11,7 @@ import { listen } from '../http/engine/server.ts';
 import type { ParkedRuns, Service } from '../http/engine/service.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
+import type { JobWork } from '../http/operations-manager/jobs.ts';
 import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
@@ -30,6 +31,7 @@ type Needs = {
   readonly settings: () => Settings;
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
+  readonly work: JobWork;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
   /** Aborted once the service shuts down: new requests are refused. */
@@ -47,6 +49,7 @@ export const serveHttp = async (needs: Needs) => {
     authenticator: auth,
     limits: { maxBytes: config.MAX_BODY_BYTES, maxImportBytes: config.MAX_IMPORT_BYTES },
     addressOf: addressReader(config.TRUST_PROXY),
+    isSecret: secrecyReader(config.TRUST_PROXY),
     observe: (seen) => {
       metrics.observe(seen);
       logger.info(seen, 'request');
@@ -72,6 +75,7 @@ const serviceOf = ({
   filters,
   access,
   eventStream,
+  work,
   metrics,
   health,
   stopping,
@@ -90,6 +94,7 @@ const serviceOf = ({
   filters,
   events: { at: (position) => node.log.at(position), sees: access.sees, viewerOf: access.viewerOf },
   eventStream,
+  work,
   runs,
   parked,
   metrics: metrics.text,

@@ -3,6 +3,7 @@ import type { EventStream } from '../http/events/eventStream.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
+import type { JobWork } from '../runners/jobs/jobWork.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { ReadModels } from './readModels.ts';
@@ -18,6 +19,7 @@ type Parts = {
   readonly auth: Authenticator;
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
+  readonly work: JobWork;
   readonly triggers: EventTriggers;
   readonly runs: Runs;
   readonly out: WaysOut;
@@ -30,15 +32,16 @@ type Parts = {
  * notes of runs, ways out, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, runs, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, work, triggers, runs, out, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
+  work.stopWaiting();
   readModels.pauseSnapshots();
   await finishRequests(parts);
   await out.devices.close();
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
-  await Promise.all([sessions.stop(), triggers.stop(), node.stopReactions()]);
+  await Promise.all([sessions.stop(), work.stop(), triggers.stop(), node.stopReactions()]);
   await runs.stop();
   settings.stop();
   await out.renderer.close();

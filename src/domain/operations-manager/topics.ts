@@ -20,6 +20,7 @@ import { triggerRuns } from './triggerRuns.ts';
 import { trigger } from './triggers.ts';
 import { watching } from './watchings.ts';
 
+const instant = Type.Integer({ description: 'Epoch milliseconds' });
 const automationContent = {
   name: text,
   description: text,
@@ -79,7 +80,7 @@ export const operationsTopics: readonly Described[] = [
         trigger: textOrNull,
         execution: textOrNull,
         event: Type.Optional(textOrNull),
-        instant: Type.Optional(Type.Union([Type.Integer({ description: 'Epoch milliseconds' }), Type.Null()])),
+        instant: Type.Optional(Type.Union([instant, Type.Null()])),
         depth: Type.Optional(whole),
         parent: Type.Optional(Type.Union([Type.Object({ job: text, task: text, index: whole }), Type.Null()])),
         workflow: Type.Optional(Type.Union([Type.Object({ id: text, revision: whole }), Type.Null()])),
@@ -92,6 +93,14 @@ export const operationsTopics: readonly Described[] = [
     jobCompleted: ['A job ended well', Type.Object({ variables: members })],
     jobErrored: ['A job ended in error', Type.Object({ error: Type.Union([Type.String(), members]) })],
     jobCanceled: ['A job was canceled', nothing],
+    jobClaimed: [
+      'A worker got a job',
+      Type.Object({ claim: whole, worker: text, account: text, until: instant, lease: whole }),
+    ],
+    jobClaimExtended: ['A worker that was heard of keeps its job', Type.Object({ claim: whole, until: instant })],
+    jobReleased: ['A job waits for a worker again', Type.Object({ claim: whole, reason: text })],
+    jobGivenUp: ['A job is not offered any more, because too many claims were lost', Type.Object({ claims: whole })],
+    jobRetried: ['A job that had ended in error began again', nothing],
   }),
   describeTopics(jobMoveDecision, {
     jobsMoved: ['Jobs are to be paused, resumed or canceled', Type.Object({ move: text, jobIds: texts })],
@@ -107,7 +116,7 @@ export const operationsTopics: readonly Described[] = [
         reason: text,
         count: whole,
         event: Type.Optional(text),
-        instant: Type.Optional(Type.Integer({ description: 'Epoch milliseconds' })),
+        instant: Type.Optional(instant),
         message: text,
       }),
     ],

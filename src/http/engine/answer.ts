@@ -115,7 +115,7 @@ const wrongMethod = (method: string, allow: readonly string[]): Outgoing =>
 
 /** The request as its route sees it. `query` is undefined if the route parses the query string itself. */
 const callOf = (
-  { ctx, path, requestId, address, traceparent, principal }: Incoming,
+  { ctx, path, requestId, address, secret, traceparent, principal }: Incoming,
   params: Params,
   query: ReturnType<typeof queryOf> | undefined,
   body: Body | undefined,
@@ -127,6 +127,7 @@ const callOf = (
     querystring,
     requestId,
     address,
+    secret,
     traceparent,
     params,
     query: query ? query(querystring).values : {},
