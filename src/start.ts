@@ -189,6 +189,7 @@ const workOf = (node: Node, warn: Warn) =>
   jobWork({
     handle: node.handle,
     tools: node.tools,
+    events: node.events,
     retries: node.retries,
     model: node.model,
     ready: node.run.whenReady,

@@ -27,11 +27,11 @@ export const addressReader =
  */
 export const secrecyReader =
   (trusted: BlockList) =>
-  ({ req, get }: Pick<Context, 'req' | 'get'>, caller: string): boolean => {
-    const { socket } = req;
+  (ctx: Context, caller: string): boolean => {
+    const { socket } = ctx.req;
     if (isLoopback(caller) || (socket as TLSSocket).encrypted === true) return true;
     if (!isIn(trusted, plain(socket.remoteAddress ?? ''))) return false;
-    const protocols = get('x-forwarded-proto').split(',');
+    const protocols = ctx.get('x-forwarded-proto').split(',');
     return protocols.every((protocol) => protocol.trim().toLowerCase() === 'https');
   };
 

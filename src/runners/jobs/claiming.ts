@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
+import type { Streams } from '../../commands/engine/streams.ts';
 import {
   type ClaimedJob,
   type ClaimedJobs,
@@ -19,6 +20,7 @@ import type { WaitingJob, Wish } from './waitingJobs.ts';
 type Needs = {
   readonly handle: Handle;
   readonly tools: Pick<Tools, 'state'>;
+  readonly events: Streams['events'];
   readonly retries: Pick<Retries, 'all'>;
   readonly queue: Pick<JobQueue, 'take' | 'next'>;
   /** Whether an account may read what has this guard. */
@@ -40,7 +42,7 @@ const noWait = AbortSignal.abort();
 const isMissing = (error: unknown): boolean => error instanceof RequestError && error.code === 'not_found';
 
 /** Gives out jobs. Each is decided by its own stream, so that of two nodes one gives it out. */
-export const claiming = ({ handle, tools, retries, queue, mayRead, look }: Needs) => {
+export const claiming = ({ handle, tools, events, retries, queue, mayRead, look }: Needs) => {
   const claimOne = async (id: string, actor: Actor, { about, worker, lease }: WantedJobs) => {
     const key = about.idempotency?.key;
     const calledBy = key === undefined ? undefined : { name: noteOf(key) };
@@ -83,17 +85,31 @@ export const claiming = ({ handle, tools, retries, queue, mayRead, look }: Needs
     for (const { doc } of jobs) await handle(releaseJob, { ...about, id: doc._id, input: { claim: doc.claim.claim } });
   };
 
-  /** What an earlier request with this Idempotency-Key got, if it is still held. */
-  const gotBefore = async (key: string, wanted: WantedJobs): Promise<ClaimedJobs | undefined> => {
+  /** What the request that was the first in the log with this Idempotency-Key has got. */
+  const gotByFirst = async (key: string, wanted: WantedJobs): Promise<readonly ClaimedJob[]> => {
     const ids = await retries.all(job, noteOf(key), key);
-    if (ids.length === 0) return undefined;
-    const jobs: ClaimedJob[] = [];
-    for (const id of ids) {
-      const before = claimedIn(await claimOne(id, wanted.about.actor, wanted));
-      const { status, claims } = await tools.state(job, id);
-      const isLive = status === 'running' || status === 'paused';
-      if (before && isLive && claims.held?.claim === before.doc.claim.claim) jobs.push(before);
-    }
+    const claims = await Promise.all(
+      ids.map(async (id) => {
+        const replay = await claimOne(id, wanted.about.actor, wanted);
+        const [event] = await events(`${job.category}-${id}`, replay.revision, replay.revision);
+        return { claimed: claimedIn(replay), request: event?.metadata.requestId };
+      }),
+    );
+    const inOrder = claims.sort((a, b) => (a.claimed?.position ?? 0) - (b.claimed?.position ?? 0));
+    return inOrder.flatMap(({ claimed, request }) => (claimed && request === inOrder[0]?.request ? claimed : []));
+  };
+
+  const isHeld = async ({ doc }: ClaimedJob): Promise<boolean> => {
+    const { status, claims } = await tools.state(job, doc._id);
+    return (status === 'running' || status === 'paused') && claims.held?.claim === doc.claim.claim;
+  };
+
+  /** What an earlier request with this Idempotency-Key got, as far as it is still held. */
+  const gotBefore = async (key: string, wanted: WantedJobs): Promise<ClaimedJobs | undefined> => {
+    const claimed = await gotByFirst(key, wanted);
+    if (claimed.length === 0) return undefined;
+    const held = await Promise.all(claimed.map(isHeld));
+    const jobs = claimed.filter((_, i) => held[i]);
     if (jobs.length > 0) return { jobs, replayed: true };
     throw new RequestError('conflict', 'What this Idempotency-Key has claimed is not held any more', {
       path: 'Idempotency-Key',
@@ -101,17 +117,15 @@ export const claiming = ({ handle, tools, retries, queue, mayRead, look }: Needs
   };
 
   /**
-   * What another request with the same key has got, if it was earlier in the log. Two nodes may get the same key at the
-   * same time. Each notes a job under the key before it claims it, so the later one finds the earlier one here.
+   * Gives the jobs back if another request with the same key was earlier in the log, and answers what that one got. Two
+   * nodes may get the same key at the same time. Each notes a job under the key before it claims it, so the later one
+   * finds the earlier one here.
    */
-  const gotEarlier = async (key: string, jobs: readonly ClaimedJob[], wanted: WantedJobs) => {
-    const mine = new Set(jobs.map(({ doc }) => doc._id));
-    const others = (await retries.all(job, noteOf(key), key)).filter((id) => !mine.has(id));
-    const replays = await Promise.all(others.map((id) => claimOne(id, wanted.about.actor, wanted)));
-    const first = Math.min(...jobs.map(({ position }) => position));
-    if (!replays.some(({ position }) => position < first)) return undefined;
-    await giveBack(jobs, wanted);
-    return gotBefore(key, wanted);
+  const unlessLater = async (key: string, jobs: readonly ClaimedJob[], wanted: WantedJobs): Promise<ClaimedJobs> => {
+    const [first] = await gotByFirst(key, wanted);
+    const isMine = jobs.some(({ doc }) => doc._id === first?.doc._id && doc.claim.claim === first.doc.claim.claim);
+    const earlier = isMine ? undefined : await giveBack(jobs, wanted).then(() => gotBefore(key, wanted));
+    return earlier ?? { jobs, replayed: false };
   };
 
   const claim = async (wanted: WantedJobs, signal: AbortSignal): Promise<readonly ClaimedJob[]> => {
@@ -142,7 +156,6 @@ export const claiming = ({ handle, tools, retries, queue, mayRead, look }: Needs
     const before = key === undefined ? undefined : await gotBefore(key, wanted);
     if (before) return before;
     const jobs = await claim(wanted, signal);
-    const earlier = key === undefined || jobs.length === 0 ? undefined : await gotEarlier(key, jobs, wanted);
-    return earlier ?? { jobs, replayed: false };
+    return key === undefined || jobs.length === 0 ? { jobs, replayed: false } : unlessLater(key, jobs, wanted);
   };
 };

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
+import type { Streams } from '../../commands/engine/streams.ts';
 import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
@@ -18,6 +19,7 @@ import { leases } from './leases.ts';
 type Needs = {
   readonly handle: Handle;
   readonly tools: Pick<Tools, 'state'>;
+  readonly events: Streams['events'];
   readonly retries: Pick<Retries, 'all'>;
   readonly model: Pick<ReadStore, 'list' | 'getMany' | 'guard'>;
   readonly ready: (signal: AbortSignal) => Promise<void>;
@@ -37,7 +39,18 @@ const mostProgress = 100_000;
  * The work on jobs: the queue of those that wait for workers, the leases of those that workers have, and how far they
  * are. Every node has all of it, from the events of the log. What happens is decided in the streams of the jobs.
  */
-export const jobWork = ({ handle, tools, retries, model, ready, leadership, now = Date.now, log, ...more }: Needs) => {
+export const jobWork = ({
+  handle,
+  tools,
+  events,
+  retries,
+  model,
+  ready,
+  leadership,
+  now = Date.now,
+  log,
+  ...more
+}: Needs) => {
   const { lookEveryMs = 1000 } = more;
   const queue = jobQueue();
   const held = leases({ handle, leadership, now, lookEveryMs, log });
@@ -59,6 +72,7 @@ export const jobWork = ({ handle, tools, retries, model, ready, leadership, now 
   const claim = claiming({
     handle,
     tools,
+    events,
     retries,
     queue,
     mayRead: (actor, guard) => guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(guard),
