@@ -480,7 +480,7 @@ const storesNothing = new Set([
 ]);
 
 /** Answers that show jobs as they are when they are read. */
-const showsJobs = new Set(['pause', 'resume', 'retry'].map((move) => `POST /operations-manager/jobs/${move}`));
+const showsJobs = new Set(['pause', 'resume', 'retry', 'claim'].map((what) => `POST /operations-manager/jobs/${what}`));
 
 const keyOf = (name: string): string => name.replace(/[^\w/:]/g, '-');
 

@@ -143,7 +143,7 @@ const packages: Record<string, readonly string[]> = {
   projections: ['lru-cache', 'redis'],
   concurrency: [],
   events: [],
-  runners: [],
+  runners: ['lru-cache'],
   commands: [
     'typebox',
     'lru-cache',

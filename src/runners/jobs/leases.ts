@@ -67,4 +67,3 @@ export const leases = ({ handle, leadership, now, lookEveryMs, log }: Needs) => 
   };
 };
 
-export type Leases = ReturnType<typeof leases>;
