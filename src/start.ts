@@ -16,6 +16,7 @@ import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
 import { jobWork } from './runners/jobs/jobWork.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
+import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
@@ -84,6 +85,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
+  node.subscribeToAll(schedules.onStored);
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
@@ -111,7 +113,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
-    triggers,
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules)],
     failedLogins: auth.failedLogins,
   });
   measured.show({

@@ -289,7 +289,7 @@ describe('a stream of the platform that somebody else has touched', () => {
         model: on.model,
         modelKind: 'memory',
         acknowledged: () => 0,
-        triggers: { status: () => ({ waiting: 0, behind: 0 }), settled: () => undefined },
+        parts: [],
         snapshot: () => 0,
       });
     assert.equal((await health(two).status()).status, 'up');
