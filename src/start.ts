@@ -15,6 +15,7 @@ import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
 import { jobWork } from './runners/jobs/jobWork.ts';
+import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
@@ -62,6 +63,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
   const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
+  const past = backInTime({ config, node, index, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
   const triggers = eventTriggersOf({
@@ -129,6 +131,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     parked: parkedRunsOf(node, { triggers, schedules }),
     filters: compiled,
     access,
+    past,
     settings: settings.current,
     recorder,
     eventStream: streaming,
@@ -159,6 +162,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         runs,
         recorder,
         out,
+        past,
         index,
         readModels,
         node,
