@@ -14,6 +14,7 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { jobWork } from './runners/jobs/jobWork.ts';
 import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
@@ -56,6 +57,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
+  const work = workOf(node, warn);
   const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
@@ -84,6 +86,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
+  node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   node.subscribeToAll(schedules.onStored);
   node.subscribeToAll(measured.stored);
@@ -98,6 +101,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
   node.startReactions();
   sessions.start();
+  work.start();
   // From the first request on, every event counts.
   await orDamaged(node, triggers.prepare(isUpgrade));
   triggers.start();
@@ -134,6 +138,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     recorder,
     eventStream: streaming,
     index,
+    work,
     metrics: measured,
     health,
     rebuilding,
@@ -156,6 +161,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         auth,
         settings,
         sessions,
+        work,
         triggers,
         schedules,
         runs,
@@ -202,6 +208,18 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     events: node.events,
     webhook,
     renderer,
+    leadership: node.leadership,
+    log: warn,
+  });
+
+const workOf = (node: Node, warn: Warn) =>
+  jobWork({
+    handle: node.handle,
+    tools: node.tools,
+    events: node.events,
+    retries: node.retries,
+    model: node.model,
+    ready: node.run.whenReady,
     leadership: node.leadership,
     log: warn,
   });

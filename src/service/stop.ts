@@ -4,6 +4,7 @@ import type { EventStream } from '../http/events/eventStream.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
+import type { JobWork } from '../runners/jobs/jobWork.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
@@ -23,6 +24,7 @@ type Parts = {
   readonly auth: Authenticator;
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
+  readonly work: JobWork;
   readonly triggers: EventTriggers;
   readonly schedules: Schedules;
   readonly runs: Runs;
@@ -41,16 +43,17 @@ type Parts = {
  * stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, schedules, runs, recorder, out } = parts;
+  const { stopping, streaming, auth, settings, sessions, work, triggers, schedules, runs, recorder, out } = parts;
   const { readModels, node } = parts;
   stopping.abort();
   streaming.stop();
+  work.stopWaiting();
   readModels.pauseSnapshots();
   await finishRequests(parts);
   await out.devices.close();
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
-  await Promise.all([sessions.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
+  await Promise.all([sessions.stop(), work.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
   await Promise.all([runs.stop(), recorder.stop()]);
   settings.stop();
   await out.renderer.close();
