@@ -8,6 +8,7 @@ import type { Page, ReadStore } from './projections/engine/port.ts';
 import type { Projections } from './projections/engine/run.ts';
 import type { EventTriggers } from './runners/triggers/eventTriggers.ts';
 import type { ReadModels } from './service/readModels.ts';
+import type { Signing } from './service/signing.ts';
 import type { EventStoreDb } from './store/eventstoredb.ts';
 import type { OpenedLog } from './store/open.ts';
 import type { EventStore } from './store/port.ts';
@@ -37,6 +38,8 @@ type Needs = {
   readonly acknowledged: () => number;
   /** The reader of event triggers. */
   readonly triggers: Pick<EventTriggers, 'status' | 'settled'>;
+  /** The signing of the log. */
+  readonly signing: Pick<Signing, 'status'>;
   /** Position of the last snapshot; 0 if there is none. */
   readonly snapshot: () => number;
 };
@@ -64,6 +67,7 @@ export const monitor = (needs: Needs) => {
     modelKind,
     acknowledged,
     triggers,
+    signing,
     snapshot,
   } = needs;
   const started = Date.now();
@@ -137,7 +141,11 @@ export const monitor = (needs: Needs) => {
     return { ...progress, damaged: Object.fromEntries(damaged) };
   };
   const isDamaged = () => (scrubbed?.().damaged.size ?? 0) > 0;
-  const isSound = () => noteFault() === undefined && !isDamaged() && touched().size === 0;
+  const isProved = () => {
+    const { fault, anchor } = signing.status();
+    return fault === null && (anchor?.fault ?? null) === null;
+  };
+  const isSound = () => noteFault() === undefined && !isDamaged() && isProved() && touched().size === 0;
 
   const status = async (): Promise<Record<string, unknown>> => {
     const [isReady, isServed, documents, parked, runs, head] = await Promise.all([
@@ -172,6 +180,7 @@ export const monitor = (needs: Needs) => {
         snapshot: snapshot(),
       },
       triggers: { ...triggers.status(), parked: runs.total },
+      audit: signing.status(),
       parked: {
         documents: Object.fromEntries(documents.entries.map((entry) => [entry.id, parkedIn(entry).reason])),
         reactions: parked.entries.map((entry) => documentIn(parkedReactions, entry)),
@@ -189,6 +198,7 @@ type ServiceNeeds = {
   readonly misplaced: MisplacedEvents;
   readonly logListens: Needs['logListens'];
   readonly triggers: Needs['triggers'];
+  readonly signing: Needs['signing'];
   /** How many wrong user names or passwords were sent to this process. */
   readonly failedLogins: () => number;
 };
@@ -202,6 +212,7 @@ export const serviceMonitor = ({
   misplaced,
   logListens,
   triggers,
+  signing,
 }: ServiceNeeds) => {
   const ofLog = 'embedded' in opened ? embeddedLog(opened.embedded) : remoteLog(opened.remote);
   const { measures, ...health } = monitor({
@@ -213,6 +224,7 @@ export const serviceMonitor = ({
     misplaced,
     logListens,
     triggers,
+    signing,
     snapshot: readModels.snapshotPosition,
     modelKind: readModels.kind,
     ...ofLog,

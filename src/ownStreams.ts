@@ -4,9 +4,9 @@ import { publishedEvent } from './domain/operations-manager/publishedEvents.ts';
 import { splitStream } from './store/event.ts';
 import type { StoredEvent } from './store/port.ts';
 
-// The categories of the domain, and those that the log itself uses (payloads.ts, identity.ts,
-// eventstoredbCheckpoints.ts, keyCheck.ts).
-const categories = new Set([...aggregates.map(({ category }) => category), 'payload', 'log', 'checkpoint', 'secret']);
+// Categories that the log itself uses (payloads.ts, identity.ts, eventstoredbCheckpoints.ts, keyCheck.ts, proof/lines.ts).
+const ofLog = ['payload', 'log', 'checkpoint', 'secret', 'digest'];
+const categories = new Set([...aggregates.map(({ category }) => category), ...ofLog]);
 
 /** True if a stream is the platform's own. Tools write to other streams. */
 export const isOwnStream = (stream: string): boolean => categories.has(splitStream(stream).category);

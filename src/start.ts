@@ -19,6 +19,7 @@ import { openRuns } from './service/runs.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
+import { signingOf } from './service/signing.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 
@@ -45,7 +46,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const warn: Warn = (message, about) => logger.warn(about, message);
   const stopping = new AbortController();
 
-  const { node, opened, readModels } = await openServiceNode(config, warn);
+  const { node, opened, readModels, signingKeys } = await openServiceNode(config, warn);
   const settings = settingsOf(node, config, logger, warn);
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
@@ -68,6 +69,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   });
   // A log that was never opened has no events yet.
   const isUpgrade = node.acknowledged() > 0;
+  const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
   const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
@@ -87,6 +89,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   // From the first request on, every event counts.
   await orDamaged(node, triggers.prepare(isUpgrade));
   triggers.start();
+  signing.start();
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
   const served = await serveEmbedded({ config, opened, auth, warn });
@@ -97,6 +100,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     misplaced,
     logListens: served?.listens,
     triggers,
+    signing,
     failedLogins: auth.failedLogins,
   });
   measured.show({
@@ -135,6 +139,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         settings,
         sessions,
         triggers,
+        signing,
         runs,
         out,
         readModels,

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, secretKeyFile } from '../config.ts';
+import { auditKeySource, type Config, secretKeyFile } from '../config.ts';
 import { areas } from '../http/areas.ts';
 import { methodsOf } from '../http/authorization/methods.ts';
 import { keyOfLog } from '../keyCheck.ts';
@@ -14,6 +14,7 @@ import { makeFolder } from '../store/folders.ts';
 import { openLog } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
+import { keysOrNew } from '../store/proof/keys.ts';
 import { withoutLogins } from '../withoutLogins.ts';
 import { readModelsOf } from './readModels.ts';
 
@@ -24,12 +25,10 @@ export const openServiceNode = async (config: Config, warn: Warn) => {
   await blaming(`DATA_DIR ${config.DATA_DIR}`, () => checkFolder(config.DATA_DIR));
   const opened = await openItsLog(config, warn);
   const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote, mayHaveParts);
-  const key = await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }).catch(
-    async (error: unknown) => {
-      await log.close();
-      throw error;
-    },
-  );
+  const { key, signingKeys } = await keysOf(log, config).catch(async (error: unknown) => {
+    await log.close();
+    throw error;
+  });
   const readModels = readModelsOf({ config, logId: log.id, warn });
   const node = await openNode({
     log,
@@ -41,8 +40,13 @@ export const openServiceNode = async (config: Config, warn: Warn) => {
     methods: () => methodsOf(areas),
     warn,
   });
-  return { node, opened, readModels };
+  return { node, opened, readModels, signingKeys };
 };
+
+const keysOf = async (log: EventStore, config: Config) => ({
+  key: await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }),
+  signingKeys: keysOrNew(auditKeySource(config)),
+});
 
 const checkFolder = (folder: string): void => {
   makeFolder(folder);

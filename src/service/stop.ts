@@ -7,6 +7,7 @@ import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { ReadModels } from './readModels.ts';
 import type { Runs } from './runs.ts';
+import type { Signing } from './signing.ts';
 import type { WaysOut } from './waysOut.ts';
 
 /** The parts of a running service. */
@@ -19,6 +20,7 @@ type Parts = {
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
   readonly triggers: EventTriggers;
+  readonly signing: Pick<Signing, 'stop'>;
   readonly runs: Runs;
   readonly out: WaysOut;
   readonly readModels: ReadModels;
@@ -27,10 +29,10 @@ type Parts = {
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, ways out, projections, stores. Each part may use the parts after it.
+ * notes of runs, signatures, ways out, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, runs, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, triggers, signing, runs, out, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   readModels.pauseSnapshots();
@@ -40,6 +42,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
   await Promise.all([sessions.stop(), triggers.stop(), node.stopReactions()]);
   await runs.stop();
+  await signing.stop();
   settings.stop();
   await out.renderer.close();
   await readModels.stopSnapshots();
