@@ -91,5 +91,3 @@ export const anchoring = ({ store, leadership, tell, log, longestPauseMs = 60_00
     status: (): AnchorStatus => status,
   };
 };
-
-export type Anchoring = ReturnType<typeof anchoring>;

@@ -133,5 +133,3 @@ export const signer = ({ store, keys, leadership, ready, onSigned, now, newId, l
     status: (): SigningStatus => status,
   };
 };
-
-export type Signer = ReturnType<typeof signer>;

@@ -58,7 +58,7 @@ const keysInFile = (file: string, text: string): readonly SigningKey[] => {
 };
 
 /** The keys that are at hand; undefined if there are none. A key file beside the setting is an earlier key. */
-export const keysAtHand = ({ fromSetting, file }: KeySource): SigningKeys | undefined => {
+const keysAtHand = ({ fromSetting, file }: KeySource): SigningKeys | undefined => {
   const text = textIn(file);
   const [own, ...earlier] = [...(fromSetting ?? []), ...(text === undefined ? [] : keysInFile(file, text))];
   return own && { own, earlier };

@@ -9,7 +9,7 @@ import type { StoredEvent } from '../port.ts';
 export const digestStream = 'digest-log';
 
 /** A step is taken after so many lines. */
-export const stepLines = 100;
+const stepLines = 100;
 
 type Content = Pick<StoredEvent, 'id' | 'stream' | 'revision' | 'type' | 'data' | 'metadata'>;
 
@@ -21,7 +21,7 @@ export const isLine = ({ stream, type }: Pick<StoredEvent, 'stream' | 'type'>): 
  * The hash by which a digest covers an event: its link, or a hash of its content. The content of a foreign event is
  * taken in the form that all kinds of logs have, so that a log that is moved keeps its digests.
  */
-export const lineHash = ({ type, data, metadata }: Pick<Content, 'type' | 'data' | 'metadata'>): string => {
+const lineHash = ({ type, data, metadata }: Pick<Content, 'type' | 'data' | 'metadata'>): string => {
   const foreign = isForeign({ metadata }) ? unwrapForeign({ data, metadata }) : undefined;
   const texts = foreign
     ? textsOf({
