@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
+import { requestRecorder } from './commands/authorization/requestRecorder.ts';
 import { filters } from './commands/user-schemas/filters.ts';
 import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
@@ -51,6 +52,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
+  const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
   const measured = metrics({ areas, isOwnEvent });
@@ -117,6 +119,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     filters: compiled,
     access,
     settings: settings.current,
+    recorder,
     eventStream: streaming,
     metrics: measured,
     health,
@@ -141,6 +144,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         triggers,
         signing,
         runs,
+        recorder,
         out,
         readModels,
         node,

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Run } from '../src/commands/operations-manager/triggerRuns.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { eventsIn, failingRun, outcomeIn, peopleOn, triggersOn } from './triggering.ts';
 import { until } from './until.ts';
@@ -120,10 +123,40 @@ describe('event triggers', () => {
     await people.trigger('t1', { source: '@platform/authorization', topic: 'accountCreated' }, { id: 'blind' });
     await people.trigger('t2', { source: '@platform/operations-manager', topic: 'runsRefused' });
     await people.trigger('t3', { source: '@platform/operations-manager', topic: 'nameClaimed' });
+    await people.automation('shut', { gbac: { read: ['admins'], write: ['admins'] } });
+    const accounts = { source: '@platform/authorization', topic: 'accountCreated' };
+    await people.trigger('blind and shut out', { ...accounts, actionId: 'shut' }, { id: 'blind' });
     run();
     await node.account('somebody');
     await passed();
     assert.deepEqual(await outcome(), { jobs: [], refused: {}, parked: [] });
+  });
+
+  it('fire nothing by events that nobody may see, whoever the account is', async () => {
+    const hidden = [
+      { source: '@platform/operations-manager', topic: 'runsRefused' },
+      { source: '@platform/operations-manager', topic: 'triggerRan' },
+      { source: '@platform/log', topic: 'reactionParked' },
+      { source: '@platform/log', topic: 'claimed' },
+      { source: '@platform/strangers', topic: 'noted' },
+    ];
+    for (const [n, more] of hidden.entries()) {
+      await people.trigger(`gone${n}`, more, { id: 'nobody' });
+      await people.trigger(`sees all${n}`, more);
+    }
+    await people.trigger('refused', {}, { id: 'nobody' });
+    for (const [n, { source, topic }] of hidden.entries()) {
+      const about = { actor: { id: 'x', username: 'x', provenance: 'local' }, at: new Date(0).toISOString() };
+      const event = { id: randomUUID(), type: `${source}:${topic}`, data: '{}', metadata: JSON.stringify(about) };
+      for (const category of ['name', 'checks', 'parkedReaction'])
+        await log.store.append(`${category}-of ${n}`, -1, [{ ...event, id: randomUUID() }]);
+    }
+    run();
+    await people.publish('p1');
+    await until(async () => (await outcome()).refused['refused rights'] === 1, 'the refusal');
+    await passed();
+    await stop();
+    assert.deepEqual(await outcome(), { jobs: [], refused: { 'refused rights': 1 }, parked: [] });
   });
 
   it('end loops: eight jobs, then one refusal', async () => {
@@ -238,6 +271,63 @@ describe('event triggers', () => {
     );
     return found?.stream.slice('job-'.length);
   };
+
+  it('count a refusal once, though a trigger reads on by itself further than the common reader', async () => {
+    await people.trigger('nobody', {}, { id: 'nobody' });
+    await log.store.setCheckpoint('triggers', await log.store.head());
+    await log.store.setCheckpoint('triggers:nobody', await log.store.head());
+    for (let n = 0; n < 3; n++) await people.publish(`p${n}`);
+    let goOn = (): void => undefined;
+    const mayGoOn = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const slow = {
+      ...log.store,
+      async *follow(...args: Parameters<typeof log.store.follow>) {
+        await mayGoOn;
+        yield* log.store.follow(...args);
+      },
+    };
+    const triggers = triggersOn(node, slow);
+    running.push(triggers);
+    triggers.start();
+    await until(async () => (await outcome()).refused['nobody rights'] === 3, 'the refusals');
+    await until(async () => (await log.store.checkpointsOf('triggers')).size === 0, 'the trigger is not behind');
+    // Time enough to forget it.
+    await pause(2500);
+    goOn();
+    await people.publish('last');
+    await passed();
+    await until(async () => ((await outcome()).refused['nobody rights'] ?? 0) >= 4, 'the last refusal');
+    await stop();
+    assert.deepEqual((await outcome()).refused, { 'nobody rights': 4 });
+  });
+
+  it('count a refusal once, though the log stores it and then fails to say so', async () => {
+    await people.trigger('nobody', {}, { id: 'nobody' });
+    let lost = 0;
+    const forgetful = {
+      ...log.store,
+      append: async (...args: Parameters<typeof log.store.append>) => {
+        const position = await log.store.append(...args);
+        if (args[0] === 'triggerRuns-nobody' && lost++ < 2)
+          throw new RequestError('unavailable', 'The answer was lost');
+        return position;
+      },
+    };
+    const other = await start(forgetful);
+    const triggers = triggersOn(other, forgetful);
+    running.push(triggers);
+    triggers.start();
+    for (let n = 0; n < 3; n++) await people.publish(`p${n}`);
+    await until(async () => (await outcome()).refused['nobody rights'] === 3, 'the refusals');
+    await people.publish('last');
+    await until(async () => ((await outcome()).refused['nobody rights'] ?? 0) >= 4, 'the last refusal');
+    await passed();
+    await stop();
+    assert.equal(lost, 2);
+    assert.deepEqual((await outcome()).refused, { 'nobody rights': 4 });
+  });
 
   it('look at the account just before the job starts', async () => {
     await people.trigger('t1');

@@ -9,6 +9,7 @@ import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { ok, refused } from './people.ts';
 import { temporaryFolder } from './process.ts';
 import { startService, type TestService } from './service.ts';
+import { openStream } from './sse.ts';
 import { outcomeIn } from './triggering.ts';
 import { until } from './until.ts';
 
@@ -89,6 +90,21 @@ describe('event triggers over HTTP', function () {
     const { lastExecuted } = ok(await service.ask('GET', `${om}/triggers/${id}`)).data;
     await until(async () => ok(await service.ask('GET', `${om}/triggers/${id}`)).data.lastExecuted !== null);
     assert.ok(lastExecuted === null || lastExecuted > 0);
+  });
+
+  it('and readers may be many: Node does not warn of their number', async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on('warning', warned);
+    const streams = await Promise.all(Array.from({ length: 30 }, () => openStream(service.url)));
+    for (let n = 0; n < 30; n++) await trigger(`t${n}`);
+    for (let n = 0; n < 5; n++) await publish({ n });
+    await until(async () => (await jobs()).length === 90, 'all that the rate allows');
+    await until(async () => (await status()).behind === 30, 'all triggers behind');
+    for (const stream of streams) stream.close();
+    service = await service.restart();
+    process.off('warning', warned);
+    assert.deepEqual(warnings, []);
   });
 
   it('that wait are told, and go on after log copy: no second job for what had fired, one for what waited', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { updateAccount } from '../src/commands/authorization/accounts.ts';
 import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
+import { mayFire } from '../src/commands/operations-manager/firing.ts';
 import { publishEvent } from '../src/commands/operations-manager/publishedEvents.ts';
 import { type Run, type TriggerRuns, triggerRuns } from '../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, deleteTrigger, updateTrigger } from '../src/commands/operations-manager/triggers.ts';
@@ -25,7 +26,7 @@ export const fits = (schema: object | boolean, payload: unknown): boolean => {
 
 /** Event triggers on a node of a test. Call `prepare` first if the log is new. */
 export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}) => {
-  const { viewerOf, sees } = eventAccess({
+  const { viewerOf, sees, isForSomebody } = eventAccess({
     areas,
     model: node.model,
     log: store,
@@ -46,6 +47,7 @@ export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}
     run,
     ran: () => undefined,
     fits,
+    mayFire: (event) => mayFire(event) && isForSomebody(event),
     viewerOf,
     sees,
     reached: async (position) => node.settled(position),

@@ -1,3 +1,4 @@
+import { denied, handedOut } from '../domain/authorization/requestRecords.ts';
 import { deviceConfiguration } from '../domain/configuration-manager/deviceConfigurations.ts';
 import { deviceGroupImport } from '../domain/configuration-manager/deviceGroupImports.ts';
 import { planDeletion } from '../domain/configuration-manager/planDeletions.ts';
@@ -24,8 +25,10 @@ import { prebuiltReactions } from './prebuilts/prebuilts.ts';
 /** Kinds of streams without a projection. */
 const unshown: readonly Aggregate[] = [
   automationImport,
+  denied,
   deviceConfiguration,
   deviceGroupImport,
+  handedOut,
   jobMoveDecision,
   lock,
   nameClaims,

@@ -1,3 +1,4 @@
+import type { RequestRecorder } from '../commands/authorization/requestRecorder.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
@@ -22,6 +23,7 @@ type Parts = {
   readonly triggers: EventTriggers;
   readonly signing: Pick<Signing, 'stop'>;
   readonly runs: Runs;
+  readonly recorder: Pick<RequestRecorder, 'stop'>;
   readonly out: WaysOut;
   readonly readModels: ReadModels;
   readonly node: Node;
@@ -29,10 +31,11 @@ type Parts = {
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, signatures, ways out, projections, stores. Each part may use the parts after it.
+ * notes of runs, records of requests, signatures, ways out, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, signing, runs, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, triggers, signing, runs, recorder, out, readModels, node } =
+    parts;
   stopping.abort();
   streaming.stop();
   readModels.pauseSnapshots();
@@ -41,7 +44,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
   await Promise.all([sessions.stop(), triggers.stop(), node.stopReactions()]);
-  await runs.stop();
+  await Promise.all([runs.stop(), recorder.stop()]);
   await signing.stop();
   settings.stop();
   await out.renderer.close();

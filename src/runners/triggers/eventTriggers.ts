@@ -6,6 +6,7 @@ import { type Leadership, whileLeading } from '../../projections/engine/leadersh
 import type { EventStore } from '../../store/port.ts';
 import { triggersReader } from '../../store/readers.ts';
 import { beginning } from './beginning.ts';
+import type { MayFire } from './firing.ts';
 import { type ReaderState, triggerReader } from './reader.ts';
 import { retrying } from './retrying.ts';
 import { type StartingNeeds, starting } from './starting.ts';
@@ -13,6 +14,7 @@ import { type StartingNeeds, starting } from './starting.ts';
 type Needs<Viewer> = StartingNeeds<Viewer> & {
   readonly store: EventStore;
   readonly events: Streams['events'];
+  readonly mayFire: MayFire;
   /** How many events are decided at once. */
   readonly decidedAtOnce: () => number;
   /** How many jobs a trigger may start in a minute. */
@@ -46,6 +48,7 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
     away: () => store.fault() !== undefined || !store.connected(),
     decidedAtOnce: needs.decidedAtOnce,
     rate: needs.rate,
+    mayFire: needs.mayFire,
     state,
     now,
     log,

@@ -39,6 +39,8 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
   const queue: Run[] = [];
   let backlog = cursor === undefined ? undefined : needs.backlog(trigger, cursor);
   let kept = cursor;
+  /** The trigger has read so far by itself. That may be further than the common reader has come. */
+  let readUpTo = 0;
   let keeping = Promise.resolve();
   let working: Promise<void> | undefined;
   const refused = refusals({ store: (gathered) => needs.refuse(trigger, gathered), signal });
@@ -95,6 +97,7 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
     // The cursor must not go while refusals wait.
     if (open.size > 0) await refused.stored();
     else if (own.position() >= window.position()) {
+      readUpTo = own.position();
       backlog = undefined;
       return false;
     }
@@ -132,10 +135,15 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
     behind: (): boolean => backlog !== undefined,
     waiting: (): number => open.size,
     /** Whether nothing would be lost with this lane. */
-    idle: (): boolean => open.size === 0 && !backlog && kept === undefined && !working && rate.idle(),
+    idle: (): boolean =>
+      open.size === 0 && !backlog && kept === undefined && !working && readUpTo <= window.position() && rate.idle(),
     place,
-    /** Takes a firing from the common reader. */
+    /** Takes a firing from the common reader. It may have carried it out before. */
     take: (firing: Firing, before: number, hold: Hold, verdict: Promise<Verdict>): void => {
+      if (firing.event.position <= readUpTo) {
+        hold.release();
+        return;
+      }
       const run: Run = { ...firing, before, since: now(), hold, verdict };
       open.add(run);
       queue.push(run);

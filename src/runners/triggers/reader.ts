@@ -8,7 +8,7 @@ import { begin } from './beginning.ts';
 import { triggerBook } from './book.ts';
 import { candidates } from './candidates.ts';
 import { type Definition, pastDefinitions } from './definitions.ts';
-import type { Decide, Firing, Verdict } from './firing.ts';
+import type { Decide, Firing, MayFire, Verdict } from './firing.ts';
 import { type Lane, type LaneNeeds, lane } from './lane.ts';
 import { places } from './places.ts';
 import { type RateLimit, rateLimit } from './rate.ts';
@@ -19,6 +19,7 @@ export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' 
   readonly store: EventStore;
   readonly decide: Decide;
   readonly fits: (definition: Definition, payload: unknown) => boolean;
+  readonly mayFire: MayFire;
   /**
    * Stores refusals of a trigger's runs. `after` is the event of those that were stored last. Throws `WrongRevision` if
    * others were stored since.
@@ -123,7 +124,7 @@ const refusing =
  * begun anew at any moment.
  */
 export const triggerReader = (needs: ReaderNeeds) => {
-  const { store, decide, log, state } = needs;
+  const { store, decide, fits, mayFire, log, state } = needs;
   const past = pastDefinitions(store);
   const rates = new Map<string, RateLimit>();
   const rateOf = (trigger: string): RateLimit => {
@@ -140,7 +141,7 @@ export const triggerReader = (needs: ReaderNeeds) => {
     const fail = (error: unknown): void => ending.abort(error);
 
     const breathe = breather();
-    const book = triggerBook({ candidates: candidates(), fits: needs.fits, breathe });
+    const book = triggerBook({ candidates: candidates(), fits, mayFire, breathe });
     const decidedTogether = deciding(decide, places(needs.decidedAtOnce));
     const lanes = new Map<string, Lane>();
     const { from, cursors, lastRefused, settledBefore } = await begin(store, book, { signal, breathe });
@@ -156,7 +157,7 @@ export const triggerReader = (needs: ReaderNeeds) => {
       window,
       signal,
       failed: fail,
-      backlog: (trigger, position) => backlog(trigger, position, { store, past, fits: needs.fits }),
+      backlog: (trigger, position) => backlog(trigger, position, { store, past, fits, mayFire }),
       keep: (trigger, position) => store.keepCheckpoint(cursorOfTrigger(trigger), position),
     };
     const laneOf = (trigger: string, cursor?: number): Lane => {
