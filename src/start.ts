@@ -23,6 +23,7 @@ import { openServiceNode } from './service/serviceNode.ts';
 import { signingOf } from './service/signing.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
+import { auditIndex } from './store/auditIndex/auditIndex.ts';
 
 /**
  * A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores.
@@ -57,6 +58,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const runs = openRuns(node, out, compiled, warn);
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
+  const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
   const triggers = eventTriggersOf({
@@ -81,8 +83,10 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
+  node.subscribeToAll(({ position }) => index.moved(position));
 
   node.start();
+  index.moved(node.acknowledged());
   readModels.startSnapshots(node.run);
   await orDamaged(node, settings.refresh());
   await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
@@ -146,6 +150,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         runs,
         recorder,
         out,
+        index,
         readModels,
         node,
       }),

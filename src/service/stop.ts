@@ -6,6 +6,7 @@ import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
+import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { ReadModels } from './readModels.ts';
 import type { Runs } from './runs.ts';
 import type { Signing } from './signing.ts';
@@ -25,13 +26,15 @@ type Parts = {
   readonly runs: Runs;
   readonly recorder: Pick<RequestRecorder, 'stop'>;
   readonly out: WaysOut;
+  readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
   readonly node: Node;
 };
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, records of requests, signatures, ways out, projections, stores. Each part may use the parts after it.
+ * notes of runs, records of requests, signatures, ways out, the audit index, projections, stores. Each part may use the
+ * parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, streaming, auth, settings, sessions, triggers, signing, runs, recorder, out, readModels, node } =
@@ -48,6 +51,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await signing.stop();
   settings.stop();
   await out.renderer.close();
+  await parts.index.stop();
   await readModels.stopSnapshots();
   await node.close();
 };
