@@ -17,6 +17,7 @@ import { sessionRunner } from './runners/agentSessions.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
+import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
@@ -71,6 +72,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     metrics: measured,
     logger,
   });
+  const schedules = schedulesOf({ node, runs, access, metrics: measured, logger });
   // A log that was never opened has no events yet.
   const isUpgrade = node.acknowledged() > 0;
   const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
@@ -80,6 +82,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
+  node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
@@ -95,6 +98,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   // From the first request on, every event counts.
   await orDamaged(node, triggers.prepare(isUpgrade));
   triggers.start();
+  await orDamaged(node, schedules.prepare());
+  schedules.start();
   signing.start();
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
@@ -119,7 +124,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     auth,
     out,
     runs: countedRuns(runs, measured),
-    parked: parkedRunsOf(node, triggers),
+    parked: parkedRunsOf(node, { triggers, schedules }),
     filters: compiled,
     access,
     settings: settings.current,
@@ -147,6 +152,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         sessions,
         triggers,
         signing,
+        schedules,
         runs,
         recorder,
         out,

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { updateAccount } from '../src/commands/authorization/accounts.ts';
-import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
+import {
+  createAutomation,
+  deleteAutomation,
+  updateAutomation,
+} from '../src/commands/operations-manager/automations.ts';
 import { mayFire } from '../src/commands/operations-manager/firing.ts';
 import { publishEvent } from '../src/commands/operations-manager/publishedEvents.ts';
 import { type Run, type TriggerRuns, triggerRuns } from '../src/commands/operations-manager/triggerRuns.ts';
@@ -79,6 +83,7 @@ export const failingRun =
 /** What people do, on a node of a test. Ids are names. */
 export const peopleOn = (node: TestNode) => ({
   automation: (name: string, more: object = {}) => node.command(createAutomation, name, { name, ...more }),
+  changeAutomation: (name: string, patch: object) => node.command(updateAutomation, name, patch),
   noAutomation: (name: string) => node.command(deleteAutomation, name),
   trigger: (id: string, more: object = {}, actor?: Partial<Actor>) =>
     node.command(
@@ -107,10 +112,10 @@ export const peopleOn = (node: TestNode) => ({
   publish: async (
     id: string,
     payload: unknown = {},
-    more: { source?: string; topic?: string; depth?: number } = {},
+    more: { source?: string; topic?: string; depth?: number; correlation?: string } = {},
   ) => {
-    const { source = 's', topic = 't', depth } = more;
-    const done = await node.command(publishEvent, id, { source, topic, payload }, { depth });
+    const { source = 's', topic = 't', depth, correlation } = more;
+    const done = await node.command(publishEvent, id, { source, topic, payload }, { depth, correlation });
     return done.event!;
   },
 });

@@ -20,6 +20,7 @@ import { groupReactions } from './lifecycle-manager/resourceGroups.ts';
 import { modelReactions } from './lifecycle-manager/resourceModels.ts';
 import { automationReactions } from './operations-manager/automationReactions.ts';
 import { jobReactions } from './operations-manager/jobMoves.ts';
+import { scheduleReactions } from './operations-manager/triggerSchedules.ts';
 import { prebuiltReactions } from './prebuilts/prebuilts.ts';
 
 /** Kinds of streams without a projection. */
@@ -51,5 +52,6 @@ export const reactions: readonly Reaction[] = [
   ...planReactions,
   ...prebuiltReactions,
   ...scheduledJobReactions,
+  ...scheduleReactions,
   ...sessionReactions,
 ];

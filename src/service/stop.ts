@@ -4,6 +4,7 @@ import type { EventStream } from '../http/events/eventStream.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
+import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
@@ -23,6 +24,7 @@ type Parts = {
   readonly sessions: SessionRunner;
   readonly triggers: EventTriggers;
   readonly signing: Pick<Signing, 'stop'>;
+  readonly schedules: Schedules;
   readonly runs: Runs;
   readonly recorder: Pick<RequestRecorder, 'stop'>;
   readonly out: WaysOut;
@@ -32,13 +34,13 @@ type Parts = {
 };
 
 /**
- * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, records of requests, signatures, ways out, the audit index, projections, stores. Each part may use the
- * parts after it.
+ * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers, schedules and
+ * reactions, notes of runs, records of requests, signatures, ways out, the audit index, projections, stores. Each part
+ * may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, signing, runs, recorder, out, readModels, node } =
-    parts;
+  const { stopping, streaming, auth, settings, sessions, triggers, schedules, runs, recorder, out } = parts;
+  const { signing, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   readModels.pauseSnapshots();
@@ -46,7 +48,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await out.devices.close();
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
-  await Promise.all([sessions.stop(), triggers.stop(), node.stopReactions()]);
+  await Promise.all([sessions.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
   await Promise.all([runs.stop(), recorder.stop()]);
   await signing.stop();
   settings.stop();

@@ -17,9 +17,11 @@ import { automation } from './automations.ts';
 import { jobMoveDecision } from './jobMoves.ts';
 import { job } from './jobs.ts';
 import { triggerRuns } from './triggerRuns.ts';
+import { triggerSchedule } from './triggerSchedules.ts';
 import { trigger } from './triggers.ts';
 import { watching } from './watchings.ts';
 
+const moment = Type.Integer({ description: 'Epoch milliseconds' });
 const automationContent = {
   name: text,
   description: text,
@@ -79,7 +81,7 @@ export const operationsTopics: readonly Described[] = [
         trigger: textOrNull,
         execution: textOrNull,
         event: Type.Optional(textOrNull),
-        instant: Type.Optional(Type.Union([Type.Integer({ description: 'Epoch milliseconds' }), Type.Null()])),
+        instant: Type.Optional(Type.Union([moment, Type.Null()])),
         depth: Type.Optional(whole),
         parent: Type.Optional(Type.Union([Type.Object({ job: text, task: text, index: whole }), Type.Null()])),
         workflow: Type.Optional(Type.Union([Type.Object({ id: text, revision: whole }), Type.Null()])),
@@ -107,10 +109,18 @@ export const operationsTopics: readonly Described[] = [
         reason: text,
         count: whole,
         event: Type.Optional(text),
-        instant: Type.Optional(Type.Integer({ description: 'Epoch milliseconds' })),
+        instant: Type.Optional(moment),
         message: text,
       }),
     ],
+  }),
+  describeTopics(triggerSchedule, {
+    scheduleSet: ['A schedule began anew: all instants up to since are settled', Type.Object({ since: moment })],
+    runsMissed: [
+      'Instants of a schedule were due and do not run',
+      Type.Object({ count: whole, first: moment, last: moment }),
+    ],
+    scheduleFired: ['An instant of a schedule starts a job', Type.Object({ instant: moment, job: text })],
   }),
   describeTopics(watching, {
     jobsWatched: ['An account began to watch jobs', Type.Object({ jobIds: texts })],

@@ -24,6 +24,8 @@ type Needs<Viewer> = StartingNeeds<Viewer> & {
   /** Resolves when the read models show what the log held when this process began, or the signal aborts. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   readonly now?: () => number;
+  /** Milliseconds since some moment, whatever becomes of the clock. */
+  readonly elapsed?: () => number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
   readonly info: (message: string, about: Record<string, unknown>) => void;
 };
@@ -50,7 +52,7 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
     rate: needs.rate,
     mayFire: needs.mayFire,
     state,
-    now,
+    elapsed: needs.elapsed ?? (() => performance.now()),
     log,
   });
 
@@ -74,7 +76,7 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
      */
     prepare: async (isUpgrade: boolean): Promise<void> => {
       if ((await store.checkpoint(triggersReader)) !== undefined) return;
-      const position = await beginning(store);
+      const position = await beginning(store, triggersReader);
       if (isUpgrade) info('Event triggers begin at the head of the log', { position, head: await store.head() });
     },
     start: (): void => {

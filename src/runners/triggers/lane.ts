@@ -16,7 +16,8 @@ export type LaneNeeds = Omit<CarryingNeeds<Run>, 'rate' | 'refused' | 'behind' |
   readonly window: ReadersWindow;
   /** Called once with an error after which the reader must begin anew. */
   readonly failed: (error: unknown) => void;
-  readonly now: () => number;
+  /** Milliseconds since some moment, whatever becomes of the clock. */
+  readonly elapsed: () => number;
 };
 
 /** A run that is not settled after so many milliseconds makes its trigger leave the common reader. */
@@ -32,7 +33,7 @@ const mostWaiting = 100;
  * come to where the common reader is.
  */
 export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?: number) => {
-  const { window, signal, now } = needs;
+  const { window, signal, elapsed } = needs;
   /** The runs that are not settled. */
   const open = new Set<Run>();
   /** Those of them that have not begun. */
@@ -89,7 +90,7 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
   /** Reads on. Returns false once there is nothing more to do: the common reader speaks for this trigger again. */
   const readOn = async (own: Backlog): Promise<boolean> => {
     await own.read(mostWaiting, (firing, before) => {
-      const run = { ...firing, before, since: now() };
+      const run = { ...firing, before, since: elapsed() };
       open.add(run);
       queue.push(run);
     });
@@ -144,7 +145,7 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
         hold.release();
         return;
       }
-      const run: Run = { ...firing, before, since: now(), hold, verdict };
+      const run: Run = { ...firing, before, since: elapsed(), hold, verdict };
       open.add(run);
       queue.push(run);
       begin();
@@ -153,7 +154,7 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
     changed: wake,
     /** Call once a second. Falls behind if a run takes long; stores the cursor. */
     tick: async (): Promise<void> => {
-      if (!backlog && now() - (first()?.since ?? Infinity) > lateMs) leave();
+      if (!backlog && elapsed() - (first()?.since ?? Infinity) > lateMs) leave();
       if (place() !== kept) await keep();
     },
     ended: async (): Promise<void> => {

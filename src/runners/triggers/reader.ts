@@ -8,6 +8,7 @@ import { begin } from './beginning.ts';
 import { triggerBook } from './book.ts';
 import { candidates } from './candidates.ts';
 import { type Definition, pastDefinitions } from './definitions.ts';
+import { everySecond } from './everySecond.ts';
 import type { Decide, Firing, MayFire, Verdict } from './firing.ts';
 import { type Lane, type LaneNeeds, lane } from './lane.ts';
 import { places } from './places.ts';
@@ -15,7 +16,7 @@ import { type RateLimit, rateLimit } from './rate.ts';
 import type { Refused } from './refusals.ts';
 import { readersWindow } from './window.ts';
 
-export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' | 'away' | 'now' | 'log'> & {
+export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' | 'away' | 'elapsed' | 'log'> & {
   readonly store: EventStore;
   readonly decide: Decide;
   readonly fits: (definition: Definition, payload: unknown) => boolean;
@@ -36,7 +37,6 @@ export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' 
 /** What the reader of event triggers is about. Undefined while it does not read. */
 export type ReaderState = { reading?: { readonly lanes: ReadonlyMap<string, Lane>; readonly settled: () => number } };
 
-const keepMs = 1000;
 const mostOpen = 1000;
 const againMs = 1000;
 const longestTurnMs = 10;
@@ -52,24 +52,6 @@ const breather = () => {
         resolve();
       });
     });
-  };
-};
-
-/** Does the work once a second, unless it still goes on. */
-const everySecond = (work: () => Promise<void>, onFailure: (error: unknown) => void) => {
-  let atWork: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    atWork ??= work()
-      .catch(onFailure)
-      .finally(() => {
-        atWork = undefined;
-      });
-  }, keepMs);
-  return {
-    stop: async (): Promise<void> => {
-      clearInterval(timer);
-      await atWork;
-    },
   };
 };
 
@@ -128,7 +110,7 @@ export const triggerReader = (needs: ReaderNeeds) => {
   const past = pastDefinitions(store);
   const rates = new Map<string, RateLimit>();
   const rateOf = (trigger: string): RateLimit => {
-    const known = rates.get(trigger) ?? rateLimit(needs.rate, needs.now);
+    const known = rates.get(trigger) ?? rateLimit(needs.rate, needs.elapsed);
     rates.set(trigger, known);
     return known;
   };
