@@ -15,6 +15,7 @@ import { openLog } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
 import { keysOrNew } from '../store/proof/keys.ts';
+import { importingCheckpoint } from '../store/readers.ts';
 import { withoutLogins } from '../withoutLogins.ts';
 import { readModelsOf } from './readModels.ts';
 
@@ -25,6 +26,7 @@ export const openServiceNode = async (config: Config, warn: Warn) => {
   await blaming(`DATA_DIR ${config.DATA_DIR}`, () => checkFolder(config.DATA_DIR));
   const opened = await openItsLog(config, warn);
   const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote, mayHaveParts);
+  await refuseHalfImported(log);
   const { key, signingKeys } = await keysOf(log, config).catch(async (error: unknown) => {
     await log.close();
     throw error;
@@ -41,6 +43,12 @@ export const openServiceNode = async (config: Config, warn: Warn) => {
     warn,
   });
   return { node, opened, readModels, signingKeys };
+};
+
+const refuseHalfImported = async (log: EventStore): Promise<void> => {
+  if ((await log.checkpoint(importingCheckpoint)) === undefined) return;
+  await log.close();
+  throw new Error('An import into this event log has not come to its end; run the same import again');
 };
 
 const keysOf = async (log: EventStore, config: Config) => ({
