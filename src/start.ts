@@ -15,6 +15,7 @@ import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
+import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
@@ -83,6 +84,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
+  node.subscribeToAll(schedules.onStored);
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
@@ -110,8 +112,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
-    triggers,
-    signing,
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), signing],
     failedLogins: auth.failedLogins,
   });
   measured.show({
@@ -151,8 +152,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         settings,
         sessions,
         triggers,
-        signing,
         schedules,
+        signing,
         runs,
         recorder,
         out,

@@ -21,7 +21,6 @@ import { projections } from '../src/projections/all.ts';
 import { automations } from '../src/projections/operations-manager/automations.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { noticingTampered, Tampered, tamperedStreams } from '../src/store/tampered.ts';
-import { auditKey } from './auditKey.ts';
 import { beforeSending } from './eventstoredbWorkbench.ts';
 import { context } from './given.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
@@ -290,10 +289,7 @@ describe('a stream of the platform that somebody else has touched', () => {
         model: on.model,
         modelKind: 'memory',
         acknowledged: () => 0,
-        triggers: { status: () => ({ waiting: 0, behind: 0 }), settled: () => undefined },
-        signing: {
-          status: () => ({ signed: null, unsigned: null, fault: null, key: 'SHA256:key', anchor: null }),
-        },
+        parts: [],
         snapshot: () => 0,
       });
     assert.equal((await health(two).status()).status, 'up');
@@ -342,8 +338,7 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
   // others.
   let service: Server;
   let folder: string;
-  const start = () =>
-    startServer(folder, { EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node', AUDIT_KEY: auditKey });
+  const start = () => startServer(folder, { EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node' });
   const gone = new Map<string, number>();
   before(async () => {
     const { handlers } = memoryEventStore();

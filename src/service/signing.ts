@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
+import type { HealthPart } from '../monitor.ts';
 import type { Node } from '../node.ts';
-import { type AnchorStatus, anchoring } from '../runners/signing/anchoring.ts';
-import { type SigningStatus, signer } from '../runners/signing/signer.ts';
+import { anchoring } from '../runners/signing/anchoring.ts';
+import { signer } from '../runners/signing/signer.ts';
 import type { OpenedLog } from '../store/open.ts';
 import { tellAnchor } from '../store/proof/anchor.ts';
 import { fingerprintOf, type SigningKeys } from '../store/proof/keys.ts';
@@ -15,14 +16,10 @@ type Needs = {
   readonly warn: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** What health says of the proof of the log. */
-type AuditStatus = SigningStatus & { readonly key: string; readonly anchor: AnchorStatus | null };
-
 /** The signing of the log, and the telling of its anchor. */
-export type Signing = {
+export type Signing = HealthPart & {
   readonly start: () => void;
   readonly stop: () => Promise<void>;
-  readonly status: () => AuditStatus;
 };
 
 /** Signs the log of a service, and tells its anchor if it has one. */
@@ -50,10 +47,18 @@ export const signingOf = ({ config, keys, node, opened, warn }: Needs): Signing 
     stop: async () => {
       await Promise.all([signing.stop(), anchor?.stop()]);
     },
-    status: () => ({
-      ...signing.status(),
-      key: fingerprintOf(keys.own.key),
-      anchor: anchor?.status() ?? null,
+    measures: {
+      audit_unsigned_events: {
+        help: 'Events that no signature covers yet, on the node that leads',
+        value: () => signing.status().unsigned ?? 0,
+      },
+      audit_anchor_lag: {
+        help: 'Signatures that the anchor was not told yet, on the node that leads',
+        value: () => anchor?.status().lag ?? 0,
+      },
+    },
+    status: async () => ({
+      audit: { ...signing.status(), key: fingerprintOf(keys.own.key), anchor: anchor?.status() ?? null },
     }),
   };
 };

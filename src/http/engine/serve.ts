@@ -1,6 +1,7 @@
-import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
+import { hash as digest, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { missing } from '../../commands/engine/decide.ts';
+import { randomId } from '../../commands/engine/randomIds.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
@@ -53,13 +54,17 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
   const collection = service.collectionOf(aggregate);
 
   /** The id of the request's resource, and the path parameters with ids in the place of names. */
-  const target = async (call: Call, idempotencyKey: string | undefined): Promise<{ id: string; params: Params }> => {
+  const target = async (
+    call: Call,
+    idempotencyKey: string | undefined,
+  ): Promise<{ id: string; params: Params; fresh?: boolean }> => {
     const again = idempotencyKey === undefined ? undefined : await answeredBefore(route, call, idempotencyKey, service);
     if (again !== undefined) return { id: again, params: call.params };
     const params = await resolved(route, call, service, command.on === 'new' ? undefined : collection);
     const given = key?.(params, call.body, call.actor);
     if (given !== undefined) return { params, id: given };
-    if (command.on === 'new') return { params, id: newId(idempotencyKey, aggregate.ids) };
+    if (command.on === 'new')
+      return { params, id: newId(idempotencyKey, aggregate.ids), fresh: idempotencyKey === undefined };
     const called = calledOf(route, { ...call, params });
     const id = collection && (await service.tools.find(collection, called));
     if (id === undefined) {
@@ -72,10 +77,11 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
   return async (call) => {
     const { body } = call;
     const about = requestOf(route.name, call, service);
-    const { id, params } = await target(call, about.idempotency?.key);
+    const { id, params, fresh } = await target(call, about.idempotency?.key);
     const name = key || command.on === 'new' ? id : calledOf(route, call);
     const calledBy = name === id ? undefined : nameIn(name, route.parent && params[route.parent.param]);
-    const done = await service.handle(command, { id, input: input ? input(params, body) : body, calledBy, ...about });
+    const given = input ? input(params, body) : body;
+    const done = await service.handle(command, { id, fresh, input: given, calledBy, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return {
       body: envelope(text, done),
@@ -168,7 +174,7 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
  */
 export const newId = (key: string | undefined, ids?: 'uuid'): string => {
   if (ids) return key === undefined ? randomUUID() : derivedUuid(key);
-  return key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24);
+  return key === undefined ? randomId() : digest('sha256', key, 'hex').slice(0, 24);
 };
 
 /** True if the document exists. Throws if the document is parked or its stream was tampered with. */
