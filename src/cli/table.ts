@@ -1,4 +1,5 @@
 import { accountPasswd } from './commands/accountPasswd.ts';
+import { auditVerify } from './commands/auditVerify.ts';
 import { backup } from './commands/backup.ts';
 import { completion } from './commands/completion.ts';
 import { eventsPublish } from './commands/eventsPublish.ts';
@@ -19,6 +20,7 @@ export const commands: readonly CommandRow[] = [
   accountPasswd,
   copy,
   accept,
+  auditVerify,
   eventsTail,
   eventsPublish,
   exportLog,

@@ -16,7 +16,7 @@ export type SigningKey = { readonly key: string; readonly sign: (text: string) =
 export type SigningKeys = { readonly own: SigningKey; readonly earlier: readonly SigningKey[] };
 
 const rawOf = (key: KeyObject): string => {
-  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  const { x = '' } = (key.type === 'public' ? key : createPublicKey(key)).export({ format: 'jwk' });
   return Buffer.from(x, 'base64url').toString('base64');
 };
 
@@ -58,7 +58,7 @@ const keysInFile = (file: string, text: string): readonly SigningKey[] => {
 };
 
 /** The keys that are at hand; undefined if there are none. A key file beside the setting is an earlier key. */
-const keysAtHand = ({ fromSetting, file }: KeySource): SigningKeys | undefined => {
+export const keysAtHand = ({ fromSetting, file }: KeySource): SigningKeys | undefined => {
   const text = textIn(file);
   const [own, ...earlier] = [...(fromSetting ?? []), ...(text === undefined ? [] : keysInFile(file, text))];
   return own && { own, earlier };
@@ -93,3 +93,15 @@ export const isSignedBy = (key: string, text: string, signature: string): boolea
 
 /** What people compare instead of a key. */
 export const fingerprintOf = (key: string): string => `SHA256:${hash('sha256', Buffer.from(key, 'base64'), 'base64')}`;
+
+/** The raw public key, in base64, that somebody gives: itself, or PEM of a public or private key. */
+export const publicKeyIn = (given: string): string => {
+  if (Buffer.from(given, 'base64').length === 32 && !given.includes('-')) return given.trim();
+  try {
+    const key = createPublicKey(given);
+    if (key.asymmetricKeyType === 'ed25519') return rawOf(key);
+  } catch {
+    // It is no PEM.
+  }
+  throw new Error('is neither an Ed25519 key in PEM, nor a raw public key in base64, nor a file with one');
+};
