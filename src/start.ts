@@ -14,6 +14,7 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
@@ -61,6 +62,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
   const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
+  const past = backInTime({ config, node, index, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
   const triggers = eventTriggersOf({
@@ -128,6 +130,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     parked: parkedRunsOf(node, { triggers, schedules }),
     filters: compiled,
     access,
+    past,
     settings: settings.current,
     recorder,
     eventStream: streaming,
@@ -157,6 +160,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         runs,
         recorder,
         out,
+        past,
         index,
         readModels,
         node,

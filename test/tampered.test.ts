@@ -59,7 +59,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
       requestId: 'r',
       header: () => '',
     } as unknown as Call; // what these rows use
-    const { body: text } = await serveRoute(row, service)(call);
+    const { body: text } = await serveRoute(row, service)(call, service);
     return JSON.parse(String(text));
   };
 };

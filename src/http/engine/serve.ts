@@ -9,7 +9,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
-import type { Query, Where } from '../../projections/engine/port.ts';
+import type { Query, ReadModel, Where } from '../../projections/engine/port.ts';
 import { derivedUuid } from '../../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -18,14 +18,15 @@ import type { ActionRoute, AnyJoin, Call, CommandRoute, GetRoute, ListRoute, Par
 import { listQueryOf } from './routeQuery.ts';
 import type { Service } from './service.ts';
 
-type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
+/** Answers a call. The service is the one of this call: it may show an earlier time. */
+type Serve = (call: Call, service: Service) => Promise<Outgoing> | Outgoing;
 
 /** The function that answers requests of a route. */
-export const serveRoute = (route: Route, service: Service): Serve => {
-  if ('run' in route) return serveAction(route, service);
-  if ('command' in route) return serveCommand(route, service);
-  if ('get' in route) return serveGet(route, service);
-  return serveList(route, service);
+export const serveRoute = (route: Route, live: Service): Serve => {
+  if ('run' in route) return serveAction(route);
+  if ('command' in route) return serveCommand(route, live);
+  if ('get' in route) return serveGet(route);
+  return serveList(route, live);
 };
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
@@ -189,10 +190,10 @@ const isThere = async (
   return false;
 };
 
-const serveGet = (route: GetRoute, service: Service): Serve => {
+const serveGet = (route: GetRoute): Serve => {
   const { get, key, named = 'id', otherwise, join, envelope } = route;
   const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
-  return async (call) => {
+  return async (call, service) => {
     const params = await resolved(route, call, service, get);
     if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? '')))
       return { body: envelope(preset), etag: `"${tagged(preset)}"` };
@@ -206,10 +207,12 @@ const serveGet = (route: GetRoute, service: Service): Serve => {
   };
 };
 
-/** Answers a list. Answers that are the same for everybody are kept until something in their collection changes. */
-const serveList = (route: ListRoute, service: Service): Serve => {
+/**
+ * Answers a list. Answers as of now that are the same for everybody are kept until something in their collection
+ * changes.
+ */
+const serveList = (route: ListRoute, live: Service): Serve => {
   const { list, parent, join, joinOn, envelope } = route;
-  const { model } = service;
   const parse = listQueryOf(route);
   const plans = new LRUCache<string, ReturnType<typeof planOf>>({ max: 1000 });
   const answers = new LRUCache<string, { version: number | undefined; body: Buffer; etag: string }>({
@@ -232,24 +235,26 @@ const serveList = (route: ListRoute, service: Service): Serve => {
 
   const isRestricted = ({ actor }: Call): boolean => list.guard !== undefined && !actor.admin;
 
-  const queryFor = (call: Call, params: Params, page: Page): Query => {
+  const queryFor = (call: Call, params: Params, page: Page, { guard }: ReadModel): Query => {
     const query: { -readonly [K in keyof Query]: Query[K] } = { ...page };
     const above = params[parent?.param ?? ''] ?? '';
     if (parent?.field !== undefined)
       query.where = both({ field: parent.field, op: 'equals', value: above }, page.where);
     else if (parent) query.part = above;
-    if (isRestricted(call)) query.may = mayReadGuard(call.actor, model.guard);
+    if (isRestricted(call)) query.may = mayReadGuard(call.actor, guard);
     return query;
   };
 
   /** `version` is the collection's version if the answer is the same for everybody and may be kept; else undefined. */
   const answer = async (
     call: Call,
+    service: Service,
     { page, values, joined }: ReturnType<typeof planOf>,
     version: number | undefined,
   ): Promise<Outgoing> => {
+    const { model } = service;
     const params = await resolved(route, call, service, undefined);
-    const { entries, total } = await model.list(list.collection, queryFor(call, params, page));
+    const { entries, total } = await model.list(list.collection, queryFor(call, params, page, model));
     boundPage(entries);
     const texts = joined
       ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values })))
@@ -260,12 +265,13 @@ const serveList = (route: ListRoute, service: Service): Serve => {
     return made;
   };
 
-  return (call) => {
+  return (call, service) => {
     const plan = planned(call.querystring);
-    if (parent || plan.joined || isRestricted(call)) return answer(call, plan, undefined);
-    const version = model.version(list.collection);
+    const isKept = service === live && !parent && !plan.joined && !isRestricted(call);
+    if (!isKept) return answer(call, service, plan, undefined);
+    const version = live.model.version(list.collection);
     const known = answers.get(call.querystring);
-    return known?.version === version ? known : answer(call, plan, version);
+    return known?.version === version ? known : answer(call, service, plan, version);
   };
 };
 
@@ -293,8 +299,8 @@ const mostInPage = 32 * 1024 * 1024;
 const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a);
 
 const serveAction =
-  (route: ActionRoute, service: Service): Serve =>
-  async (call) => {
+  (route: ActionRoute): Serve =>
+  async (call, service) => {
     const {
       status,
       body,
