@@ -25,6 +25,7 @@ import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
+import { signingOf } from './service/signing.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 import { auditIndex } from './store/auditIndex/auditIndex.ts';
@@ -52,7 +53,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const warn: Warn = (message, about) => logger.warn(about, message);
   const stopping = new AbortController();
 
-  const { node, opened, readModels } = await openServiceNode(config, warn);
+  const { node, opened, readModels, signingKeys } = await openServiceNode(config, warn);
   const settings = settingsOf(node, config, logger, warn);
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
@@ -80,6 +81,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const schedules = schedulesOf({ node, runs, access, metrics: measured, logger });
   // A log that was never opened has no events yet.
   const isUpgrade = node.acknowledged() > 0;
+  const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
   const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
@@ -107,6 +109,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   triggers.start();
   await orDamaged(node, schedules.prepare());
   schedules.start();
+  signing.start();
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
   const served = await serveEmbedded({ config, opened, auth, warn });
@@ -116,7 +119,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
-    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules)],
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), signing],
     failedLogins: auth.failedLogins,
   });
   measured.show({
@@ -164,6 +167,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         work,
         triggers,
         schedules,
+        signing,
         runs,
         recorder,
         out,

@@ -13,6 +13,7 @@ import type { BackInTime } from './backInTime.ts';
 import type { ReadModels } from './readModels.ts';
 import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
+import type { Signing } from './signing.ts';
 import type { WaysOut } from './waysOut.ts';
 
 /** The parts of a running service. */
@@ -26,6 +27,7 @@ type Parts = {
   readonly sessions: SessionRunner;
   readonly work: JobWork;
   readonly triggers: EventTriggers;
+  readonly signing: Pick<Signing, 'stop'>;
   readonly schedules: Schedules;
   readonly runs: Runs;
   readonly recorder: Pick<RequestRecorder, 'stop'>;
@@ -39,12 +41,12 @@ type Parts = {
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers, schedules and
- * reactions, notes of runs, records of requests, ways out, reads of earlier times, the audit index, projections,
- * stores. Each part may use the parts after it.
+ * reactions, notes of runs, records of requests, signatures, ways out, reads of earlier times, the audit index,
+ * projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, streaming, auth, settings, sessions, work, triggers, schedules, runs, recorder, out } = parts;
-  const { readModels, node } = parts;
+  const { signing, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   work.stopWaiting();
@@ -55,6 +57,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
   await Promise.all([sessions.stop(), work.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
   await Promise.all([runs.stop(), recorder.stop()]);
+  await signing.stop();
   settings.stop();
   await out.renderer.close();
   await parts.past.stop();
