@@ -90,10 +90,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
-  node.subscribeToAll(schedules.onStored);
-  node.subscribeToAll(measured.stored);
-  node.subscribeToAll(misplaced.met);
-  node.subscribeToAll(streaming.stored);
+  for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
 
   node.start();
