@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { groupMapping, groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
-import { foldStream } from '../src/projections/asOf/foldUnit.ts';
+import { foldStreams } from '../src/projections/asOf/foldUnit.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
 import { type Findings, inTurn, milliseconds, perSecond, progress, scale, seconds } from './compare.ts';
 import { mappingOf, mappingPath, mappings } from './kinds.ts';
@@ -125,7 +125,7 @@ const ofOneDocument = async (): Promise<Findings> => {
     asOf: async () => answered(service, `${mappingPath(0)}?asOf=${position--}`),
     fold: async () => {
       const began = performance.now();
-      await foldStream(log, stream, position);
+      await foldStreams(log, [stream], position);
       return (performance.now() - began) / 1000;
     },
   });
