@@ -2,8 +2,8 @@ import type { Context } from 'koa';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { Moment } from '../../domain/engine/moments.ts';
 import type { Code } from '../../domain/engine/requestError.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
-import type { Resource } from '../events/asked.ts';
 import type { Past } from './asOf.ts';
 import type { AreaRoutes } from './route.ts';
 import type { Service } from './service.ts';
@@ -68,6 +68,8 @@ export type AppNeeds = {
   readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
   readonly settings: () => HttpSettings;
   readonly addressOf: (ctx: Context) => string;
+  /** True if nobody on the way to the caller at this address can read the answer. */
+  readonly isSecret: (ctx: Context, address: string) => boolean;
   /** Called once for each answered request. */
   readonly observe: (seen: Seen) => void;
   readonly recorder: Recorder;

@@ -3,9 +3,9 @@ import type { TSchema } from 'typebox';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Access, Principal } from '../authentication/principal.ts';
-import type { Resource } from '../events/asked.ts';
 import type { Service } from './service.ts';
 
 /** The parameters of a path, by name. */
@@ -32,6 +32,8 @@ export type Call<Name extends string = string, Body = unknown, Query = Readonly<
   readonly traceparent: string | undefined;
   /** The caller's address: that of the socket, or one in X-Forwarded-For if TRUST_PROXY allows. */
   readonly address: string;
+  /** True if nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. */
+  readonly secret: boolean;
   readonly header: (name: string) => string;
   readonly method: string;
   /** The path as it was sent, without the query. */
