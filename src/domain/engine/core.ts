@@ -18,6 +18,7 @@ export const areas = [
   'inventory-manager',
   'automation-catalog',
   'health',
+  'audit',
 ] as const;
 export type Area = (typeof areas)[number];
 
