@@ -9,7 +9,7 @@ import { verifyFile } from '../src/store/moving/backup.ts';
 import { logAt } from '../src/store/moving/replaceLog.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { writeLog } from './movingLog.ts';
-import { startProgram, startServer, temporaryFolder } from './process.ts';
+import { type Server, startProgram, startServer, temporaryFolder } from './process.ts';
 import { newEvent } from './store.contract.ts';
 
 const rounds = Number(process.env.SOAK_ROUNDS ?? 4);
@@ -147,20 +147,26 @@ describe('kill -9', function () {
 
   it('in the middle of a rebuild leaves a service that answers as the log says', async () => {
     made('a', size);
-    for (let round = 0; round < rounds; round++) {
-      const server = await startServer(join(folder, 'a'));
-      const { status, body } = await server.ask('GET', '/group-mappings/ldap/m1');
-      assert.equal(status, 200);
-      const rebuilding = server.ask('POST', '/health/rebuild');
-      await pause(100 * round);
-      assert.equal((await server.ask('GET', '/group-mappings?limit=100')).body.total, 97);
-      await server.stop('SIGKILL');
-      await rebuilding;
-      const again = await startServer(join(folder, 'a'));
-      assert.deepEqual((await again.ask('GET', '/group-mappings/ldap/m1')).body, body);
-      const { collections } = (await again.ask('POST', '/health/rebuild')).body;
-      assert.ok(collections.every(({ differences }: { differences: unknown[] }) => differences.length === 0));
-      await again.stop();
+    let server: Server | undefined;
+    try {
+      for (let round = 0; round < rounds; round++) {
+        server = await startServer(join(folder, 'a'), { READ_WAIT_MS: '100000' });
+        const before = await server.ask('GET', '/group-mappings/ldap/m1');
+        assert.equal(before.status, 200, before.text);
+        const rebuilding = server.ask('POST', '/health/rebuild');
+        await pause(100 * round);
+        assert.equal((await server.ask('GET', '/group-mappings?limit=100')).body.total, 97);
+        await server.stop('SIGKILL');
+        await rebuilding;
+        server = await startServer(join(folder, 'a'), { READ_WAIT_MS: '100000' });
+        assert.deepEqual((await server.ask('GET', '/group-mappings/ldap/m1')).body, before.body);
+        const { text, body } = await server.ask('POST', '/health/rebuild');
+        const wrong = body.collections.filter(({ differences }: { differences: unknown[] }) => differences.length > 0);
+        assert.deepEqual(wrong, [], text);
+        await server.stop();
+      }
+    } finally {
+      await server?.stop('SIGKILL');
     }
   });
 });
