@@ -66,13 +66,13 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
-/** (q) Moving and rebuilding the long log: rates, memory, and what a rebuild costs others. */
+/** (r) Moving and rebuilding the long log: rates, memory, and what a rebuild costs others. */
 export const moving = async (): Promise<Findings> => {
   const folder = await longLog();
   const scratch = await temporary();
   const file = join(scratch, 'export.ndjson');
   const exports: Run[] = [];
-  const moved = await inTurn('q', {
+  const moved = await inTurn('r', {
     exporting: async () => {
       const done = await run(['export'], folder, file);
       exports.push(done);
@@ -95,11 +95,11 @@ export const moving = async (): Promise<Findings> => {
     },
   });
 
-  progress('q: starting the service on the long log');
+  progress('r: starting the service on the long log');
   const service = await startService(folder);
   await ready(service.url);
   const rebuilds: number[] = [];
-  const { during, before } = await inTurn('q', {
+  const { during, before } = await inTurn('r', {
     before: () => readsDuring(service.url, pause(scale.milliseconds)),
     during: async () => {
       const begun = performance.now();
@@ -114,7 +114,7 @@ export const moving = async (): Promise<Findings> => {
   return {
     comparisons: [
       {
-        what: `(q) export of ${events} events`,
+        what: `(r) export of ${events} events`,
         comparedWith: 'the goal',
         ours: moved.exporting,
         theirs: moved.exporting.map(() => 100_000),
@@ -122,7 +122,7 @@ export const moving = async (): Promise<Findings> => {
         goal: { least: 1 },
       },
       {
-        what: `(q) export of ${events} events: memory`,
+        what: `(r) export of ${events} events: memory`,
         comparedWith: 'the goal',
         ours: exports.map(({ peak }) => peak),
         theirs: exports.map(() => 300),
@@ -130,7 +130,7 @@ export const moving = async (): Promise<Findings> => {
         goal: { most: 1 },
       },
       {
-        what: `(q) import of ${events} events into SQLite`,
+        what: `(r) import of ${events} events into SQLite`,
         comparedWith: 'the goal',
         ours: moved.importing,
         theirs: moved.importing.map(() => 20_000),
@@ -138,7 +138,7 @@ export const moving = async (): Promise<Findings> => {
         goal: { least: 1 },
       },
       {
-        what: `(q) rebuild of the read models from ${events} events, while somebody reads`,
+        what: `(r) rebuild of the read models from ${events} events, while somebody reads`,
         comparedWith: 'a replay with nothing else to do',
         ours: rebuilds.slice(-moved.replaying.length),
         theirs: moved.replaying,
@@ -146,7 +146,7 @@ export const moving = async (): Promise<Findings> => {
         goal: { least: 0.5 },
       },
       {
-        what: '(q) p99 of a list of 25 during a rebuild',
+        what: '(r) p99 of a list of 25 during a rebuild',
         comparedWith: 'without one',
         ours: during,
         theirs: before,

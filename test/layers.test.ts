@@ -151,7 +151,7 @@ const packages: Record<string, readonly string[]> = {
   projections: ['lru-cache', 'redis'],
   concurrency: [],
   events: [],
-  runners: [],
+  runners: ['lru-cache'],
   cli: ['commander'],
   commands: [
     'typebox',

@@ -5,6 +5,7 @@ import { auditLog } from './commands/auditLog.ts';
 import { auditShow } from './commands/auditShow.ts';
 import { auditStats } from './commands/auditStats.ts';
 import { auditTrace } from './commands/auditTrace.ts';
+import { auditVerify } from './commands/auditVerify.ts';
 import { backup } from './commands/backup.ts';
 import { completion } from './commands/completion.ts';
 import { eventsPublish } from './commands/eventsPublish.ts';
@@ -26,6 +27,7 @@ export const commands: readonly CommandRow[] = [
   accountPasswd,
   copy,
   accept,
+  auditVerify,
   eventsTail,
   eventsPublish,
   exportLog,

@@ -17,8 +17,8 @@ export const areas = [
   'json-forms',
   'inventory-manager',
   'automation-catalog',
-  'health',
   'audit',
+  'health',
 ] as const;
 export type Area = (typeof areas)[number];
 

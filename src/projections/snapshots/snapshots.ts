@@ -24,7 +24,7 @@ export const snapshots = ({ work, every, log }: Needs) => {
   let worker: Worker | undefined;
 
   const make = async (position: number, taken: number): Promise<void> => {
-    worker = startWorker('snapshotWorker', import.meta.url, work);
+    worker = startWorker('snapshotWorker', import.meta.url, work, { importsLater: 'url' in work.log });
     try {
       const [code] = await once(worker, 'exit');
       if (code === 0) {
