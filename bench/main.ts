@@ -9,6 +9,7 @@ import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
 import { listing } from './listing.ts';
 import { logOverGrpc } from './logOverGrpc.ts';
+import { moving } from './moving.ts';
 import { nodes } from './nodes.ts';
 import { cleanUp } from './processes.ts';
 import { projecting } from './projecting.ts';
@@ -40,6 +41,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   o: firing,
   p: telling,
   q: backInTime,
+  r: moving,
 };
 
 const wanted = process.argv.slice(2);

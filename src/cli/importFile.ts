@@ -14,6 +14,7 @@ import { openRemoteToCopy } from '../store/open.ts';
 import { importingCheckpoint } from '../store/readers.ts';
 import { openSqliteReader } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
+import { beginSchedules } from './beginSchedules.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
 const refuseFull = (file: string): void => {
@@ -51,6 +52,7 @@ const make = async ({ from, fresh, signal, output }: Work): Promise<void> => {
     if (stage.isDone()) return;
     stage.imported();
     await bringBack(fresh, places);
+    await beginSchedules(fresh, Date.now());
     stage.done();
     const signed = end.key === null ? 'it is not signed' : `it is signed by the key ${end.key}`;
     output.write(`${end.events} events imported, ${found} were there already; exported at ${head.at}, ${signed}\n`);

@@ -8,6 +8,7 @@ import { bringBack, renewId } from '../store/moving/bringBack.ts';
 import { replaceLog } from '../store/moving/replaceLog.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
 import { fileOfLog } from './backupFile.ts';
+import { beginSchedules } from './beginSchedules.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
 /**
@@ -31,6 +32,7 @@ export const restoreFile = async (config: Config, name: string, output: Terminal
     progress.end();
     renewId(fresh);
     await bringBack(fresh);
+    await beginSchedules(fresh, Date.now());
     const kept = replaceLog(fresh, file);
     output.write(`${events} events restored from ${from}\n`);
     if (kept !== undefined) output.write(`The log that was there is ${kept}; remove it when you need it no more\n`);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
-import { set, settle, sinceOf, triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
+import { reset, set, settle, sinceOf, triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
 import { triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
@@ -33,6 +33,14 @@ export const setSchedule = command({
     const { plan, runs } = await present(id, tools);
     return { isNew: plan?.cause === cause && runs?.cause !== cause };
   },
+});
+
+/** Begins a schedule anew in a log that brings back a past. The cause stays, so the reaction to it does nothing. */
+export const resetSchedule = command({
+  name: 'resetSchedule',
+  input: Type.Object({ since: Type.Integer() }),
+  on: 'any',
+  decide: reset,
 });
 
 /** Settles what is due at the time `now`. The append decides: of several nodes one succeeds. */

@@ -47,6 +47,11 @@ export const set = (
   { refs: { isNew } }: Context<SetRefs>,
 ): readonly ScheduleEvent[] => (isNew ? [{ topic: 'scheduleSet', data: { since } }] : []);
 
+/** The log brings back a past: what was due since then is not missed. */
+export const reset = (_: ScheduleState, { since }: { readonly since: number }): readonly ScheduleEvent[] => [
+  { topic: 'scheduleSet', data: { since } },
+];
+
 type SettleRefs = {
   /** What the trigger says now; undefined if it is gone, or if `through` is still that of an earlier schedule. */
   readonly plan: Plan | undefined;

@@ -1,0 +1,57 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { resetSchedule } from '../commands/operations-manager/triggerSchedules.ts';
+import { platform } from '../domain/engine/core.ts';
+import { openNode } from '../node.ts';
+import { mayHaveParts } from '../ownStreams.ts';
+import { passwords } from '../passwords.ts';
+import { project } from '../projections/engine/define.ts';
+import { type PlanDoc, schedulePlans } from '../projections/operations-manager/schedulePlans.ts';
+import { secrets } from '../secrets.ts';
+import { decode, splitStream } from '../store/event.ts';
+import { withPayloads } from '../store/payloads.ts';
+import type { EventStore } from '../store/port.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+
+const triggerTypes = ['@platform/operations-manager:trigger'];
+
+/** What all schedules of a log say, read from the log: without the service there are no read models. */
+const plansIn = async (log: EventStore): Promise<readonly PlanDoc[]> => {
+  const plans = new Map<string, PlanDoc | undefined>();
+  for await (const { events } of log.readAll(0, triggerTypes)) {
+    for (const event of events) {
+      const { category, id } = splitStream(event.stream);
+      if (category !== schedulePlans.of.category) continue;
+      try {
+        plans.set(id, project(schedulePlans, plans.get(id), decode(event)) as PlanDoc | undefined);
+      } catch {
+        // The service parks such a trigger, so it has no schedule.
+        plans.delete(id);
+      }
+    }
+  }
+  return [...plans.values()].filter((plan) => plan !== undefined);
+};
+
+/** Begins the enabled schedules in the log of a file at this time: what was due before is not missed. */
+export const beginSchedules = async (file: string, now: number): Promise<void> => {
+  const log = withPayloads<EventStore>(await openSqliteStore({ file }), mayHaveParts);
+  const node = await openNode({
+    log,
+    // The command needs only the stream of the schedule, so nothing is projected or sealed.
+    projections: [],
+    readWaitMs: 0,
+    hashing: passwords(),
+    secrets: secrets({ key: randomBytes(32) }),
+    methods: () => [],
+    warn: () => undefined,
+  });
+  try {
+    for (const { trigger: id, cause, enabled } of await plansIn(log)) {
+      if (!enabled) continue;
+      const about = { actor: platform, operation: resetSchedule.name, requestId: randomUUID(), causation: cause };
+      await node.handle(resetSchedule, { ...about, id, input: { since: now } });
+    }
+  } finally {
+    await node.close();
+  }
+};

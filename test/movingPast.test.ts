@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { backupFile } from '../src/cli/backupFile.ts';
+import { exportFile } from '../src/cli/exportFile.ts';
+import { importFile } from '../src/cli/importFile.ts';
+import { restoreFile } from '../src/cli/restoreFile.ts';
+import { readConfig } from '../src/config.ts';
+import { decode } from '../src/store/event.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { heard } from './movingLog.ts';
+import { ok } from './people.ts';
+import { temporaryFolder } from './process.ts';
+import { startService, type TestService } from './service.ts';
+import { until } from './until.ts';
+
+const om = '/operations-manager';
+const never = new AbortController().signal;
+const quiet = () => heard().output;
+const day = 24 * 60 * 60 * 1000;
+
+/** The ways in which a past is brought back: from the log of one folder to that of another. */
+const ways: Readonly<Record<string, (from: string, to: string) => Promise<void>>> = {
+  'backup and restore': async (from, to) => {
+    const backup = join(from, 'backup.db');
+    await backupFile(readConfig({ DATA_DIR: from }), backup, quiet());
+    await restoreFile(readConfig({ DATA_DIR: to }), backup, quiet());
+  },
+  'export and import': async (from, to) => {
+    const file = join(from, 'export.ndjson');
+    const output = new PassThrough();
+    const writing = pipeline(output, createWriteStream(file));
+    await exportFile(readConfig({ DATA_DIR: from }), never, { output, messages: quiet() });
+    output.end();
+    await writing;
+    await importFile(readConfig({ DATA_DIR: to }), file, never, quiet());
+  },
+};
+
+for (const [way, bring] of Object.entries(ways)) {
+  describe(`a past that ${way} bring back`, function () {
+    this.timeout(300_000);
+    let folder: string;
+    let service: TestService;
+    beforeEach(async () => {
+      folder = temporaryFolder();
+      mkdirSync(join(folder, 'b'));
+      service = await startService({ TRIGGER_RATE: '1' }, join(folder, 'a'));
+    });
+    afterEach(async () => {
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    const asks = async (method: string, path: string, body?: unknown) =>
+      ok(await service.ask(method, `${om}${path}`, body)).data;
+    const trigger = async (name: string, more: object): Promise<string> => {
+      const [known] = await asks('GET', '/automations');
+      const { _id: actionId } = known ?? (await asks('POST', '/automations', { name: 'a' }));
+      const about = { name, enabled: true, actionType: 'automations', actionId, ...more };
+      return (await asks('POST', '/triggers', about))._id;
+    };
+    const moved = async (): Promise<void> => {
+      await service.stop();
+      await bring(join(folder, 'a'), join(folder, 'b'));
+      copyFileSync(join(folder, 'a', 'secret.key'), join(folder, 'b', 'secret.key'));
+    };
+    const startAgain = async (): Promise<void> => {
+      service = await startService({ TRIGGER_RATE: '1000' }, join(folder, 'b'));
+    };
+
+    it('starts no job for what was waiting, and goes on with what happens from now on', async () => {
+      const about = { type: 'eventSystem', source: 's', topic: 't', schema: null, jst: null };
+      await trigger('t', about);
+      for (let n = 0; n < 4; n++) await asks('POST', '/events/s/t', { n });
+      const status = async () => ok(await service.ask('GET', '/health/status')).triggers;
+      await until(async () => (await status()).behind === 1, 'the trigger that is behind');
+      assert.equal((await asks('GET', '/jobs')).length, 1);
+      await moved();
+      await startAgain();
+      const { id } = await asks('POST', '/events/s/t', { n: 'new' });
+      const started = async (): Promise<readonly string[]> =>
+        (await asks('GET', '/jobs?limit=100')).map(({ event }: { event: string }) => event);
+      await until(async () => (await started()).includes(id), 'the job of the new event');
+      assert.equal((await started()).length, 2);
+      await until(async () => (await status()).waiting === 0 && (await status()).behind === 0);
+      assert.equal((await started()).length, 2);
+    });
+
+    it('begins enabled schedules at its own time, and no others', async () => {
+      const about = {
+        type: 'schedule',
+        formId: null,
+        formData: null,
+        firstRunAt: Date.now() + day,
+        repeatInterval: day,
+      };
+      const on = await trigger('on', { ...about, processMissedRuns: 'last' });
+      const off = await trigger('off', { ...about, enabled: false, processMissedRuns: 'last' });
+      const set = async (id: string, of: string): Promise<readonly number[]> => {
+        const log = await openSqliteReader(join(folder, of, 'events.db'));
+        const sinces: number[] = [];
+        for await (const events of log.read(`triggerSchedule-${id}`))
+          for (const { topic, data } of events.map(decode) as any[]) {
+            assert.equal(topic, 'scheduleSet');
+            sinces.push(data.since);
+          }
+        await log.close();
+        return sinces;
+      };
+      await until(async () => (await set(off, 'a')).length === 1, 'the schedules');
+      const before = Date.now();
+      await moved();
+      const [first, second, ...more] = await set(on, 'b');
+      assert.ok(first! < before && second! >= before && second! <= Date.now(), `${first} ${second} ${before}`);
+      assert.deepEqual([more, (await set(off, 'b')).length], [[], 1]);
+      await startAgain();
+      const shown = await asks('GET', `/triggers/${on}`);
+      assert.equal(shown.nextRunAt, about.firstRunAt);
+      assert.equal((await set(on, 'b')).length, 2);
+    });
+  });
+}
