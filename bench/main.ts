@@ -40,8 +40,8 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   n: triggering,
   o: firing,
   p: telling,
-  q: backInTime,
   r: moving,
+  s: backInTime,
 };
 
 const wanted = process.argv.slice(2);

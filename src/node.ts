@@ -128,8 +128,11 @@ export const openNode = async ({
     /** Streams that somebody else has touched, as far as this node has noticed. */
     touched: tampered,
     guarding,
-    /** Streams as they were at a position. */
-    streamsUpTo: (position: number): Streams => streamsOf(upTo(store, position), aggregates, projections, tampered),
+    /** Loads streams as they were at a position. Nothing of them is kept. */
+    streamsUpTo: (position: number): Pick<Streams, 'refresh' | 'kindOf'> => ({
+      refresh: (stream) => streamsOf(upTo(store, position), aggregates, projections, tampered).refresh(stream),
+      kindOf: streams.kindOf,
+    }),
     hashing,
     seal,
     unseal,

@@ -97,6 +97,16 @@ describe('the audit index', () => {
     assert.deepEqual(await blocks(), [[0, 1, 1, begin + 10]]);
   });
 
+  it('knows times also where an event of the log is damaged', async () => {
+    await append('note-1', -1, [10, 20, 30]);
+    const { DatabaseSync } = await import('@photostructure/sqlite');
+    const db = new DatabaseSync(join(folder, 'events.db'));
+    db.exec(`UPDATE events SET data = '{"changed":true}' WHERE position = 2`);
+    db.close();
+    assert.equal(await at(20), 2);
+    assert.equal(await at(30), 3);
+  });
+
   it('agrees with a search of the whole log, over many blocks and restarts', async () => {
     const times = Array.from({ length: 3500 }, (_, n) => n * 10 + Math.round(Math.sin(n) * 3000));
     const expected = (ms: number) => times.findLastIndex((time) => time <= ms) + 1;

@@ -59,14 +59,19 @@ const lastUpTo = (events: readonly Indexed[], time: number): number => {
  * Position of the last event whose time is not after the given one; 0 if there is none. Only the events that the index
  * holds count.
  */
-export const positionAt = async (db: Connection, log: Pick<EventStore, 'readAll'>, time: number): Promise<number> => {
+export const positionAt = async (
+  db: Connection,
+  log: Pick<EventStore, 'readAll' | 'readCategory'>,
+  time: number,
+): Promise<number> => {
   const row = db.prepare('SELECT after, last FROM blocks WHERE earliest <= ? ORDER BY after DESC LIMIT 1').get(time) as
     | [after: number, last: number]
     | undefined;
   if (!row) return 0;
   const [after, last] = row;
   let found = 0;
-  for await (const { events, position } of log.readAll(after)) {
+  // A log in a file is read without a check of its events: one that is damaged must not hide the others.
+  for await (const { events, position } of log.readAll(after, log.readCategory && [''])) {
     const inBlock = events.filter((event) => event.position <= last).map(indexed);
     found = Math.max(found, lastUpTo(inBlock, time));
     if (position >= last) break;
