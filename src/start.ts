@@ -7,6 +7,7 @@ import { authenticator } from './http/authentication/authenticate.ts';
 import { metrics } from './http/engine/metrics.ts';
 import { eventAccess } from './http/events/eventAccess.ts';
 import { eventStream } from './http/events/eventStream.ts';
+import { jobReaders } from './http/operations-manager/jobReaders.ts';
 import { activeSettings, type Settings } from './http/profiles/settings.ts';
 import { misplacedEvents } from './misplaced.ts';
 import { serviceMonitor } from './monitor.ts';
@@ -70,6 +71,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   });
   // A log that was never opened has no events yet.
   const isUpgrade = node.acknowledged() > 0;
+  const readers = jobReaders({ model, viewerOf: access.viewerOf, progressOf: work.progressOf, log: warn });
+  work.onProgress(readers.change);
   const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
@@ -77,6 +80,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
+  node.subscribe({ categories: readers.categories, onShown: readers.onEvent });
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
@@ -119,6 +123,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     settings: settings.current,
     eventStream: streaming,
     work,
+    jobReaders: readers,
     metrics: measured,
     health,
     logger,
@@ -140,6 +145,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         settings,
         sessions,
         work,
+        jobReaders: readers,
         triggers,
         runs,
         out,

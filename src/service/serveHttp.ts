@@ -11,6 +11,7 @@ import { listen } from '../http/engine/server.ts';
 import type { ParkedRuns, Service } from '../http/engine/service.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
+import type { JobReaders } from '../http/operations-manager/jobReaders.ts';
 import type { JobWork } from '../http/operations-manager/jobs.ts';
 import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
@@ -32,6 +33,7 @@ type Needs = {
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
   readonly work: JobWork;
+  readonly jobReaders: JobReaders;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
   /** Aborted once the service shuts down: new requests are refused. */
@@ -76,6 +78,7 @@ const serviceOf = ({
   access,
   eventStream,
   work,
+  jobReaders,
   metrics,
   health,
   stopping,
@@ -95,6 +98,7 @@ const serviceOf = ({
   events: { at: (position) => node.log.at(position), sees: access.sees, viewerOf: access.viewerOf },
   eventStream,
   work,
+  jobReaders,
   runs,
   parked,
   metrics: metrics.text,

@@ -1,5 +1,6 @@
 import type { Authenticator } from '../http/authentication/authenticate.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
+import type { JobReaders } from '../http/operations-manager/jobReaders.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
@@ -20,6 +21,7 @@ type Parts = {
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
   readonly work: JobWork;
+  readonly jobReaders: Pick<JobReaders, 'stop'>;
   readonly triggers: EventTriggers;
   readonly runs: Runs;
   readonly out: WaysOut;
@@ -35,6 +37,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, streaming, auth, settings, sessions, work, triggers, runs, out, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
+  parts.jobReaders.stop();
   work.stopWaiting();
   readModels.pauseSnapshots();
   await finishRequests(parts);

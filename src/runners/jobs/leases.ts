@@ -66,4 +66,3 @@ export const leases = ({ handle, leadership, now, lookEveryMs, log }: Needs) => 
     },
   };
 };
-
