@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
+import { requestRecorder } from './commands/authorization/requestRecorder.ts';
 import { filters } from './commands/user-schemas/filters.ts';
 import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
@@ -18,11 +19,13 @@ import { jobWork } from './runners/jobs/jobWork.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
+import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
+import { auditIndex } from './store/auditIndex/auditIndex.ts';
 
 /**
  * A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores.
@@ -53,10 +56,12 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
   const work = workOf(node, warn);
+  const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
+  const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
   const triggers = eventTriggersOf({
@@ -69,6 +74,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     metrics: measured,
     logger,
   });
+  const schedules = schedulesOf({ node, runs, access, metrics: measured, logger });
   // A log that was never opened has no events yet.
   const isUpgrade = node.acknowledged() > 0;
   const readers = jobReaders({ model, viewerOf: access.viewerOf, progressOf: work.progressOf, log: warn });
@@ -81,11 +87,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: readers.categories, onShown: readers.onEvent });
+  node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
+  node.subscribeToAll(({ position }) => index.moved(position));
 
   node.start();
+  index.moved(node.acknowledged());
   readModels.startSnapshots(node.run);
   await orDamaged(node, settings.refresh());
   await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
@@ -95,6 +104,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   // From the first request on, every event counts.
   await orDamaged(node, triggers.prepare(isUpgrade));
   triggers.start();
+  await orDamaged(node, schedules.prepare());
+  schedules.start();
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
   const served = await serveEmbedded({ config, opened, auth, warn });
@@ -117,10 +128,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     auth,
     out,
     runs: countedRuns(runs, measured),
-    parked: parkedRunsOf(node, triggers),
+    parked: parkedRunsOf(node, { triggers, schedules }),
     filters: compiled,
     access,
     settings: settings.current,
+    recorder,
     eventStream: streaming,
     work,
     jobReaders: readers,
@@ -147,8 +159,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         work,
         jobReaders: readers,
         triggers,
+        schedules,
         runs,
+        recorder,
         out,
+        index,
         readModels,
         node,
       }),

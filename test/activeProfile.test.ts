@@ -5,6 +5,7 @@ import { activateProfile, createProfile, deleteProfile, updateProfile } from '..
 import { activeProfileId } from '../src/domain/profiles/profiles.ts';
 import { activeSettings, settingsOf } from '../src/http/profiles/settings.ts';
 import type { EventStore } from '../src/store/port.ts';
+import { positionOf } from './hostile.ts';
 import { fixedClock, openLog, startNode, type TestNode } from './node.ts';
 import { ok, people, refused } from './people.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
@@ -34,7 +35,7 @@ describe('the active profile over HTTP', function () {
 
   it('is none at first; then the one last made active, which is shown and cannot be deleted', async () => {
     refused(await service.ask('GET', '/profiles/active'), 404);
-    const position = async () => (await service.ask('GET', '/health/status')).body.eventStore.position as number;
+    const position = () => positionOf(service);
     const before = await position();
     refused(await service.ask('PUT', '/profiles/nothing/active'), 404);
     assert.equal(await position(), before, 'a refusal takes no turn');
@@ -215,6 +216,7 @@ describe('settings', () => {
       logLevel: undefined,
       shutdownMs: 10_000,
       adapterOrder: [],
+      audit: true,
       eventWorkerCount: 3,
     });
     assert.deepEqual(
@@ -228,6 +230,7 @@ describe('settings', () => {
         },
         expressProps: { cacheControl: true, access_control_allow_origin: '*', timeout: 5 },
         loggerProps: { log_level: 'spam' },
+        auditProps: { audit: false },
         systemProps: { shutdownTimeout: 3, eventWorkerCount: 7 },
         adapterStrategy: { device: { order: ['x', 'y'] } },
       }),
@@ -243,6 +246,7 @@ describe('settings', () => {
         logLevel: 'trace',
         shutdownMs: 3000,
         adapterOrder: ['x', 'y'],
+        audit: false,
         eventWorkerCount: 7,
       },
     );

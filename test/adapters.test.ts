@@ -10,6 +10,7 @@ import {
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { secrets } from '../src/secrets.ts';
 import { specification } from './given.ts';
+import { positionOf } from './hostile.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -149,7 +150,7 @@ describe('Adapters over HTTP', () => {
     assert.deepEqual(ok(got), data);
     assert.equal(ok(await service.ask('GET', `${path}?multiEquals[device]=pe-1`)).total, 1);
 
-    const { position } = (await service.ask('GET', '/health/status')).body.eventStore;
+    const position = await positionOf(service);
     const { name: _, ...rest } = controller;
     ok(
       await service.ask('PUT', `${path}/controller`, {
@@ -157,11 +158,7 @@ describe('Adapters over HTTP', () => {
         properties: { ...rest.properties, token: '********' },
       }),
     );
-    assert.equal(
-      (await service.ask('GET', '/health/status')).body.eventStore.position,
-      position,
-      'nothing has changed',
-    );
+    assert.equal(await positionOf(service), position, 'nothing has changed');
     refused(
       await service.ask('PUT', `${path}/controller`, {
         ...rest,

@@ -36,9 +36,12 @@ const member = (folder: string, settings: Record<string, string>) => {
   };
   return {
     folder,
-    start: async (): Promise<void> => {
-      server = await startServer(folder, { SECRET_KEY: secret, ...settings });
+    /** `limit` goes before the program in a shell. */
+    start: async (limit?: string): Promise<void> => {
+      server = await startServer(folder, { SECRET_KEY: secret, ...settings }, limit);
     },
+    /** Resolves once it has ended, or has not even started. */
+    ended: async (): Promise<unknown> => server?.ended,
     runs: (): boolean => server !== undefined,
     /** Status 0 also when it does not run. */
     ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => {

@@ -25,6 +25,9 @@ const unprojected = new Set([
   'deviceConfigurationAttempted',
   'deviceConfigurationApplied',
   'deviceConfigurationFailed',
+  'requestsDenied',
+  'exported',
+  'secretsHandedOut',
 ]);
 
 /** Routes whose commands have other names, because an operation's name is documented or one command serves several. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { decideImport, deviceGroupImport } from '../src/domain/configuration-manager/deviceGroupImports.ts';
 import { create, deviceGroup, remove } from '../src/domain/configuration-manager/deviceGroups.ts';
 import { specification } from './given.ts';
+import { positionOf } from './hostile.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -119,17 +120,9 @@ describe('Device groups over HTTP', () => {
     const answer = await importing(groups);
     assert.deepEqual(ok(answer), { status: 'success', message: 'Successfully imported device groups' });
     assert.deepEqual((await shown('Köln')).devices, ['k-1']);
-    const {
-      body: {
-        eventStore: { position },
-      },
-    } = await service.ask('GET', '/health/status');
+    const position = await positionOf(service);
     ok(await importing(groups));
-    assert.equal(
-      (await service.ask('GET', '/health/status')).body.eventStore.position,
-      position,
-      'the same again is no change',
-    );
+    assert.equal(await positionOf(service), position, 'the same again is no change');
 
     refused(
       await importing([{ name: 'Trier' }, { name: 'Bonn' }, { name: 'Köln', description: 'other', devices: ['k-1'] }]),

@@ -4,6 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { attempt, conclude, deviceConfiguration } from '../src/domain/configuration-manager/deviceConfigurations.ts';
 import { specification } from './given.ts';
+import { positionOf } from './hostile.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -198,7 +199,7 @@ describe('Devices over HTTP', () => {
   });
 
   it('refuse what is wrong, and store nothing of it', async () => {
-    const { position } = (await service.ask('GET', '/health/status')).body.eventStore;
+    const position = await positionOf(service);
     refused(await service.ask('POST', `${area}/devices/lab-02/configuration`, {}), 400, /"\/config"/);
     refused(
       await service.ask('POST', `${area}/devices/lab-02/configuration`, { config: {} }),
@@ -213,7 +214,7 @@ describe('Devices over HTTP', () => {
     refused(await apply('nowhere', 'hostname x'), 404, /nowhere/);
     refused(await service.ask('GET', `${area}/devices/nowhere/configuration`), 404);
     refused(await apply('lab-02', 'hostname x', { 'If-Match': '"1"' }), 412);
-    assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position);
+    assert.equal(await positionOf(service), position);
   });
 
   it('do not lead to where ways out may not lead', async () => {

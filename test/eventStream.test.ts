@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { openSqliteStore } from '../src/store/sqlite.ts';
 import { people } from './people.ts';
 import { temporaryFolder } from './process.ts';
 import { startService, type TestService } from './service.ts';
@@ -162,6 +164,76 @@ describe('the stream of events', () => {
     assert.equal(event, 'dropped');
     assert.deepEqual(data, { reason: 'rights', position: Number(reading.frames.at(-2)!.id) });
     assert.ok(body);
+  });
+
+  it('hides what the account may not see any more, and ends when the account is deleted', async () => {
+    const password = 'a long enough password';
+    const made = (path: string, body: unknown) => service.ask('POST', `/authorization/${path}`, body);
+    const allowedMethods = [
+      { provenance: 'operations-manager', name: 'streamEvents' },
+      { provenance: 'authorization', name: 'getGroup' },
+    ];
+    await made('roles', { name: 'listens', allowedMethods });
+    const account = { username: 'listener', password, assignedRoles: ['listens'] };
+    const { _id } = (await made('accounts', account)).body.data;
+    const reading = await stream('', { login: { user: 'listener', password } });
+    await group('fifth');
+    await until(() => reading.frames.length === 1);
+    const narrowed = { allowedMethods: allowedMethods.slice(0, 1) };
+    assert.equal((await service.ask('PATCH', '/authorization/roles/listens', narrowed)).status, 200);
+    const hidden = await stream('?topic=groupCreated');
+    await group('sixth');
+    await until(() => hidden.frames.length === 1);
+    assert.deepEqual([reading.frames.length, reading.ended()], [1, false]);
+    assert.equal((await service.ask('PATCH', '/authorization/roles/listens', { allowedMethods })).status, 200);
+    await group('seventh');
+    await until(() => reading.frames.length === 2);
+    assert.equal(reading.frames[1]?.data.data.name, 'seventh');
+    assert.equal((await service.ask('DELETE', `/authorization/accounts/${_id}`)).status, 200);
+    await until(reading.ended);
+    const position = Number(reading.frames[1]?.id);
+    assert.deepEqual(reading.frames.at(-1), { event: 'dropped', data: { reason: 'rights', position } });
+  });
+
+  it('has events of a trigger that lie in other streams, and none of other programs', async () => {
+    const folder = temporaryFolder();
+    let other = await startService({}, folder);
+    const { _id: actionId } = (await other.ask('POST', '/operations-manager/automations', { name: 'a' })).body.data;
+    const manual = { type: 'manual', name: 'm', enabled: true, actionType: 'automations', actionId, formId: null };
+    const trigger = (await other.ask('POST', '/operations-manager/triggers', { ...manual, formData: {} })).body.data;
+    assert.equal((await other.ask('POST', `/operations-manager/triggers/manual/${trigger._id}/run`)).status, 200);
+    await other.stop();
+    const log = await openSqliteStore({ file: join(folder, 'events.db') });
+    const about = { actor: { id: 'x', username: 'x', provenance: 'local' }, at: new Date(0).toISOString() };
+    const names = ['orders-1', 'orders', 'digest-log', 'denied-2026-01-01', 'handedOut-2026-01-01', 'retirement-job'];
+    // A stranger may write what looks like the platform's own.
+    for (const type of ['shop:ordered', '@platform/operations-manager:jobStarted'])
+      for (const name of [...names, `group-${type}`, `publishedEvent-${type}`]) {
+        const event = { id: randomUUID(), type, data: '{"foreign":true}', metadata: JSON.stringify(about) };
+        const revision = type === 'shop:ordered' || name.endsWith(type) ? -1 : 0;
+        await log.append(name, revision, [event]);
+      }
+    await log.close();
+    other = await startService({}, folder);
+    const reading = await openStream(other.url, '?from=start');
+    assert.equal((await other.ask('POST', '/authorization/groups', { name: 'the last' })).status, 200);
+    await until(() => reading.frames.some(({ data }) => data.data.name === 'the last'));
+    const foreign = reading.frames.filter(({ data }) => data.data.foreign);
+    assert.deepEqual(
+      foreign.map(({ data: { source, resource } }) => [source, resource]),
+      [['shop', { kind: 'publishedEvent', id: 'shop:ordered' }]],
+    );
+    const ran = reading.frames.find(({ event }) => event?.endsWith(':triggerRan'));
+    assert.deepEqual(ran?.data.resource, { kind: 'trigger', id: trigger._id });
+    const ofTrigger = await openStream(other.url, `?from=start&resource=trigger/${trigger._id}`);
+    await until(() => ofTrigger.frames.length === 2);
+    assert.deepEqual(
+      ofTrigger.frames.map(({ data }) => data.topic),
+      ['triggerCreated', 'triggerRan'],
+    );
+    for (const each of [reading, ofTrigger]) each.close();
+    await other.stop();
+    rmSync(folder, { recursive: true });
   });
 
   it('goes over TLS as well', async () => {

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Run } from '../src/commands/operations-manager/triggerRuns.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
+import { parkedIdOf } from '../src/runners/triggers/firing.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { eventsIn, failingRun, outcomeIn, peopleOn, triggersOn } from './triggering.ts';
 import { until } from './until.ts';
@@ -27,6 +31,7 @@ describe('event triggers', () => {
     return triggers;
   };
   const stop = () => Promise.all(running.splice(0).map((each) => each.stop()));
+  const started = async () => (await eventsIn(log.store)).filter(({ topic }) => topic === 'jobStarted');
   const outcome = async () => outcomeIn(await eventsIn(log.store));
   /** Once the reader has passed all that is in the log but its own notes. */
   const passed = async (position?: number): Promise<void> => {
@@ -80,6 +85,78 @@ describe('event triggers', () => {
     );
   });
 
+  it('go by what the automation said at the event', async () => {
+    await people.trigger('t1');
+    const before = await people.publish('p1');
+    await people.changeAutomation('a', { componentType: 'workflows', componentName: 'second' });
+    const after = await people.publish('p2');
+    run();
+    await passed();
+    assert.deepEqual(
+      (await started()).map(({ data }) => [data.event, data.component]),
+      [
+        [before.id, { type: null, name: 'a' }],
+        [after.id, { type: 'workflows', name: 'second' }],
+      ],
+    );
+  });
+
+  it('go by what was said at the event also when they are behind, and read on by themselves', async () => {
+    const at = await log.store.head();
+    await people.trigger('t1');
+    const first = await people.publish('p1');
+    await people.change('t1', { topic: 'other' });
+    await people.publish('p2');
+    const second = await people.publish('p3', 0, { topic: 'other' });
+    await people.change('t1', { enabled: false });
+    await people.publish('p4', 0, { topic: 'other' });
+    await people.change('t1', { enabled: true, schema: { const: 1 } });
+    await people.publish('p5', 0, { topic: 'other' });
+    const third = await people.publish('p6', 1, { topic: 'other' });
+    await log.store.setCheckpoint('triggers', await log.store.head());
+    await log.store.setCheckpoint('triggers:t1', at);
+    run();
+    await until(async () => (await log.store.checkpointsOf('triggers')).size === 0, 'no trigger is behind');
+    assert.deepEqual(
+      (await outcome()).jobs,
+      [first, second, third].map(({ id }) => `t1 ${id}`),
+    );
+  });
+
+  it('start jobs by the account that changed them last, in the correlation of the event', async () => {
+    await node.account('second', { memberOf: ['operators', 'readers'] });
+    await people.trigger('t1');
+    await people.change('t1', { description: 'Mine now' }, 'second');
+    const event = await people.publish('p1', {}, { correlation: 'the change that all this is about' });
+    run();
+    await passed();
+    const [{ metadata, data } = assert.fail()] = await started();
+    const { actor, $causationId, $correlationId } = metadata;
+    assert.deepEqual(
+      [actor.id, $causationId, $correlationId, data.event],
+      ['second', event.id, 'the change that all this is about', event.id],
+    );
+  });
+
+  it('are decided so many events at once as eventWorkerCount says, and no more', async () => {
+    await people.trigger('t1');
+    let [now, most] = [0, 0];
+    run({
+      decidedAtOnce: () => 4,
+      sees: async () => {
+        now++;
+        most = Math.max(most, now);
+        await pause(5);
+        now--;
+        return true;
+      },
+    });
+    for (let n = 0; n < 40; n++) await people.publish(`p${n}`);
+    await passed();
+    assert.equal((await outcome()).jobs.length, 40);
+    assert.ok(most > 1 && most <= 4, `${most}`);
+  });
+
   it('begin at the head of a log that was never read, and say so', async () => {
     await people.trigger('t1');
     await people.publish('p1');
@@ -120,10 +197,40 @@ describe('event triggers', () => {
     await people.trigger('t1', { source: '@platform/authorization', topic: 'accountCreated' }, { id: 'blind' });
     await people.trigger('t2', { source: '@platform/operations-manager', topic: 'runsRefused' });
     await people.trigger('t3', { source: '@platform/operations-manager', topic: 'nameClaimed' });
+    await people.automation('shut', { gbac: { read: ['admins'], write: ['admins'] } });
+    const accounts = { source: '@platform/authorization', topic: 'accountCreated' };
+    await people.trigger('blind and shut out', { ...accounts, actionId: 'shut' }, { id: 'blind' });
     run();
     await node.account('somebody');
     await passed();
     assert.deepEqual(await outcome(), { jobs: [], refused: {}, parked: [] });
+  });
+
+  it('fire nothing by events that nobody may see, whoever the account is', async () => {
+    const hidden = [
+      { source: '@platform/operations-manager', topic: 'runsRefused' },
+      { source: '@platform/operations-manager', topic: 'triggerRan' },
+      { source: '@platform/log', topic: 'reactionParked' },
+      { source: '@platform/log', topic: 'claimed' },
+      { source: '@platform/strangers', topic: 'noted' },
+    ];
+    for (const [n, more] of hidden.entries()) {
+      await people.trigger(`gone${n}`, more, { id: 'nobody' });
+      await people.trigger(`sees all${n}`, more);
+    }
+    await people.trigger('refused', {}, { id: 'nobody' });
+    for (const [n, { source, topic }] of hidden.entries()) {
+      const about = { actor: { id: 'x', username: 'x', provenance: 'local' }, at: new Date(0).toISOString() };
+      const event = { id: randomUUID(), type: `${source}:${topic}`, data: '{}', metadata: JSON.stringify(about) };
+      for (const category of ['name', 'checks', 'parkedReaction'])
+        await log.store.append(`${category}-of ${n}`, -1, [{ ...event, id: randomUUID() }]);
+    }
+    run();
+    await people.publish('p1');
+    await until(async () => (await outcome()).refused['refused rights'] === 1, 'the refusal');
+    await passed();
+    await stop();
+    assert.deepEqual(await outcome(), { jobs: [], refused: { 'refused rights': 1 }, parked: [] });
   });
 
   it('end loops: eight jobs, then one refusal', async () => {
@@ -146,7 +253,7 @@ describe('event triggers', () => {
     await people.trigger('t1');
     await people.trigger('t2', { schema: { const: 'last' } });
     let now = 1_000_000;
-    run({ rate: 3, now: () => now });
+    run({ rate: 3, elapsed: () => now });
     const events: Awaited<ReturnType<typeof people.publish>>[] = [];
     for (let n = 0; n < 7; n++) events.push(await people.publish(`p${n}`, n));
     const last = await people.publish('last', 'last');
@@ -165,7 +272,7 @@ describe('event triggers', () => {
     await until(() => running[0]!.settled()! >= events[5]!.position, 'six events settled');
     isBetween(running[0]!.settled(), 5);
     await stop();
-    run({ rate: 1000, now: () => now });
+    run({ rate: 1000, elapsed: () => now });
     await passed();
     const of1 = (await outcome()).jobs.filter((one) => one.startsWith('t1 '));
     assert.deepEqual(
@@ -176,7 +283,7 @@ describe('event triggers', () => {
 
   it('that are disabled give up what waits: one refusal counts it', async () => {
     await people.trigger('t1');
-    run({ rate: 2, now: () => 0 });
+    run({ rate: 2, elapsed: () => 0 });
     for (let n = 0; n < 300; n++) await people.publish(`p${n}`, n);
     await until(() => running[0]!.status().behind === 1, 'the backlog');
     await people.change('t1', { enabled: false });
@@ -232,12 +339,135 @@ describe('event triggers', () => {
     assert.ok((await outcome()).jobs.includes(`bad ${poison.id}`));
   });
 
+  describe('and runs that were parked', () => {
+    const about = {
+      actor: { id: 'x', username: 'x', provenance: 'local', groups: [], admin: true },
+      operation: 'retryParked',
+      requestId: 'r',
+    };
+    let id: string;
+    let triggers: ReturnType<typeof triggersOn>;
+    const park = async (more: object = {}, publishing: Parameters<typeof people.publish>[2] = {}) => {
+      await people.trigger('bad', more);
+      let fails = true;
+      triggers = run({ run: failingRun(node, () => fails) });
+      const { id: event } = await people.publish('p1', 'poison', publishing);
+      await until(async () => (await outcome()).parked.length === 1, 'the parked run');
+      fails = false;
+      id = parkedIdOf(event, 'bad');
+      await node.catchUp();
+      return event;
+    };
+    const retried = async () => {
+      await node.catchUp();
+      const { job, refused } = await triggers.retry(id, about);
+      if (refused) assert.ok(refused.message.length > 10, refused.message);
+      return job === null ? refused?.reason : 'job';
+    };
+
+    it('are decided by what trigger and automation say when they are tried again', async () => {
+      const event = await park();
+      await people.change('bad', { enabled: false });
+      assert.equal(await retried(), 'disabled');
+      await people.change('bad', { enabled: true, source: 'another' });
+      assert.equal(await retried(), 'source');
+      await people.change('bad', { source: 's', topic: 'another' });
+      assert.equal(await retried(), 'topic');
+      await people.change('bad', { topic: 't', schema: { const: 'well' } });
+      assert.equal(await retried(), 'schema');
+      await people.change('bad', { schema: null, jst: 'saved' });
+      assert.equal(await retried(), 'transformation');
+      await people.change('bad', { jst: null });
+      await people.changeAutomation('a', { componentName: 'now' });
+      await people.changeAccount('runner', { inactive: true });
+      assert.equal(await retried(), 'rights');
+      await people.changeAccount('runner', { inactive: false });
+      assert.deepEqual(await outcome(), { jobs: [], refused: {}, parked: [`bad ${id}`] }, 'it stays parked');
+      assert.equal(await retried(), 'job');
+      const [{ data } = assert.fail()] = await started();
+      assert.deepEqual([data.event, data.component.name], [event, 'now']);
+      await assert.rejects(triggers.retry(id, about), { code: 'not_found' });
+    });
+
+    it('are refused when the trigger is gone', async () => {
+      await park();
+      await people.noTrigger('bad');
+      assert.equal(await retried(), 'gone');
+      assert.deepEqual((await outcome()).jobs, []);
+    });
+
+    it('that are tried by two at once start one job', async () => {
+      await park();
+      const both = await Promise.allSettled([triggers.retry(id, about), triggers.retry(id, about)]);
+      assert.ok(both.some(({ status }) => status === 'fulfilled'));
+      await passed();
+      assert.equal((await outcome()).jobs.length, 1);
+    });
+  });
+
   const jobOf = async (trigger: string, event: string) => {
     const found = (await eventsIn(log.store)).find(
       ({ topic, data }) => topic === 'jobStarted' && data.trigger === trigger && data.event === event,
     );
     return found?.stream.slice('job-'.length);
   };
+
+  it('count a refusal once, though a trigger reads on by itself further than the common reader', async () => {
+    await people.trigger('nobody', {}, { id: 'nobody' });
+    await log.store.setCheckpoint('triggers', await log.store.head());
+    await log.store.setCheckpoint('triggers:nobody', await log.store.head());
+    for (let n = 0; n < 3; n++) await people.publish(`p${n}`);
+    let goOn = (): void => undefined;
+    const mayGoOn = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const slow = {
+      ...log.store,
+      async *follow(...args: Parameters<typeof log.store.follow>) {
+        await mayGoOn;
+        yield* log.store.follow(...args);
+      },
+    };
+    const triggers = triggersOn(node, slow);
+    running.push(triggers);
+    triggers.start();
+    await until(async () => (await outcome()).refused['nobody rights'] === 3, 'the refusals');
+    await until(async () => (await log.store.checkpointsOf('triggers')).size === 0, 'the trigger is not behind');
+    // Time enough to forget it.
+    await pause(2500);
+    goOn();
+    await people.publish('last');
+    await passed();
+    await until(async () => ((await outcome()).refused['nobody rights'] ?? 0) >= 4, 'the last refusal');
+    await stop();
+    assert.deepEqual((await outcome()).refused, { 'nobody rights': 4 });
+  });
+
+  it('count a refusal once, though the log stores it and then fails to say so', async () => {
+    await people.trigger('nobody', {}, { id: 'nobody' });
+    let lost = 0;
+    const forgetful = {
+      ...log.store,
+      append: async (...args: Parameters<typeof log.store.append>) => {
+        const position = await log.store.append(...args);
+        if (args[0] === 'triggerRuns-nobody' && lost++ < 2)
+          throw new RequestError('unavailable', 'The answer was lost');
+        return position;
+      },
+    };
+    const other = await start(forgetful);
+    const triggers = triggersOn(other, forgetful);
+    running.push(triggers);
+    triggers.start();
+    for (let n = 0; n < 3; n++) await people.publish(`p${n}`);
+    await until(async () => (await outcome()).refused['nobody rights'] === 3, 'the refusals');
+    await people.publish('last');
+    await until(async () => ((await outcome()).refused['nobody rights'] ?? 0) >= 4, 'the last refusal');
+    await passed();
+    await stop();
+    assert.equal(lost, 2);
+    assert.deepEqual((await outcome()).refused, { 'nobody rights': 4 });
+  });
 
   it('look at the account just before the job starts', async () => {
     await people.trigger('t1');

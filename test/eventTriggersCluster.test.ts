@@ -4,11 +4,14 @@ import { decode, type Recorded } from '../src/store/event.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
 import { type Cluster, type ClusterNode, cluster, note } from './cluster.ts';
 import { makeTriggers, publishing } from './eventTriggerPrograms.ts';
+import { cannotKill, killedAtFsync } from './killing.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { expectedOf, sortedOutcome } from './triggering.ts';
 import { until } from './until.ts';
 
 const rounds = Number(process.env.SOAK_ROUNDS ?? 2);
+/** Every n-th fsync is tried; all with SOAK_ROUNDS. */
+const stride = process.env.SOAK_ROUNDS ? 1 : 4;
 
 describeOwnRedis('event triggers on two nodes', (redis) => {
   let nodes: Cluster;
@@ -69,6 +72,28 @@ describeOwnRedis('event triggers on two nodes', (redis) => {
     await pause(3000);
     await done();
     await nodes.roles();
+  });
+
+  (cannotKill ? it.skip : it)(`fire once each when the log is killed at any fsync${cannotKill}`, async function () {
+    this.timeout(3_600_000);
+    const [first] = nodes.nodes;
+    assert.ok(first);
+    let killed = 0;
+    for (let [n, lived] = [1, false]; !lived; n += stride) {
+      await nodes.log.stop();
+      await nodes.log.start(killedAtFsync(n)).catch(() => undefined);
+      const all = publish(first.ask, `fsync${n}`).then(done);
+      lived = await Promise.race([all.then(() => true), nodes.log.ended().then(() => false)]);
+      if (lived) break;
+      killed++;
+      await nodes.log.kill();
+      await nodes.log.start();
+      await all;
+    }
+    note(`killed at ${killed} fsyncs`);
+    assert.ok(killed * stride > 6, `killed at ${killed} fsyncs only`);
+    await nodes.log.stop();
+    await nodes.log.start();
   });
 
   it('fire once each when the leader, or the node with the log, is killed in the midst of it', async function () {

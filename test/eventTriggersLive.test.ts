@@ -6,13 +6,15 @@ import { isOwnStream } from '../src/ownStreams.ts';
 import { copyLog } from '../src/store/copyLog.ts';
 import { decode, type Recorded } from '../src/store/event.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
-import { ok, refused } from './people.ts';
+import { ok, people, refused } from './people.ts';
 import { temporaryFolder } from './process.ts';
 import { startService, type TestService } from './service.ts';
+import { openStream } from './sse.ts';
 import { outcomeIn } from './triggering.ts';
 import { until } from './until.ts';
 
 const om = '/operations-manager';
+const onlyOps = { read: ['ops'], write: ['ops'] };
 
 const eventsOf = async (folder: string): Promise<readonly Recorded<any>[]> => {
   const store = await openSqliteReader(join(folder, 'events.db'));
@@ -89,6 +91,79 @@ describe('event triggers over HTTP', function () {
     const { lastExecuted } = ok(await service.ask('GET', `${om}/triggers/${id}`)).data;
     await until(async () => ok(await service.ask('GET', `${om}/triggers/${id}`)).data.lastExecuted !== null);
     assert.ok(lastExecuted === null || lastExecuted > 0);
+  });
+
+  it('start jobs by events of whoever publishes, and by who imports the trigger unless this is an admin', async () => {
+    const who = await people(service);
+    const hidden = ok(await service.ask('POST', `${om}/automations`, { name: 'hidden', gbac: onlyOps })).data._id;
+    const id = await trigger('t', { actionId: hidden, topic: 'by whoever' });
+    const publishing = async (topic: string) => ok(await who.stranger('POST', `${om}/events/s/${topic}`, {})).data.id;
+    const event = await publishing('by%20whoever');
+    await until(async () => (await jobs()).length === 1, 'the job');
+    const [job] = await jobs();
+    assert.deepEqual([job.event, job.trigger, job.created_by], [event, id, 'admin']);
+
+    // Whoever may change an automation may import triggers for it, but no rights of others with them.
+    const automation = ok(await who.stranger('POST', `${om}/automations`, { name: 'open' })).data;
+    const document = ok(await service.ask('GET', `${om}/triggers/${id}`)).data;
+    const forged = { ...document, actionId: automation._id, lastUpdatedBy: 'admin' };
+    const alone = { ...forged, _id: '1'.repeat(24), name: 'alone', topic: 'alone' };
+    const inside = { ...forged, _id: '2'.repeat(24), name: 'inside', topic: 'inside' };
+    const put = (path: string, body: object) => who.stranger('PUT', `${om}/${path}`, { ...body, overwrite: true });
+    const [first] = ok(await put('triggers', { triggers: [alone] })).data;
+    assert.equal(first.success, true, JSON.stringify(first));
+    const [second] = ok(await put('automations', { automations: [{ ...automation, triggers: [alone, inside] }] })).data;
+    assert.equal(second.success, true, JSON.stringify(second));
+    for (const topic of ['alone', 'inside']) await publishing(topic);
+    await until(async () => (await jobs()).length === 3, 'their jobs');
+    assert.deepEqual((await jobs()).map(({ created_by }) => created_by).sort(), ['admin', 'stranger', 'stranger']);
+    // An admin moves in with what others have made.
+    const moved = { ...forged, _id: '3'.repeat(24), name: 'moved', topic: 'moved', lastUpdatedBy: 'member' };
+    assert.equal(ok(await service.ask('PUT', `${om}/triggers`, { triggers: [moved] })).data[0].success, true);
+    await publishing('moved');
+    await until(async () => (await jobs()).length === 4, 'the last job');
+    assert.ok((await jobs()).some(({ created_by }) => created_by === 'member'));
+  });
+
+  it('get events whole that lie in parts, and keep their secrets sealed', async () => {
+    await trigger('t', { schema: { type: 'object', required: ['last'] } });
+    const payload = { text: 'x'.repeat(500_000), password: 'fired-hunter2', last: 1 };
+    await publish(payload);
+    await until(async () => (await jobs()).length === 1, 'the job');
+    const [job] = await jobs();
+    assert.deepEqual(job.variables.payload, { ...payload, password: '********' });
+    const [started] = (await eventsOf(join(folder, 'a'))).filter(({ topic }) => topic === 'jobStarted');
+    assert.ok(!JSON.stringify(started).includes('fired-hunter2'));
+  });
+
+  it('whose transformation fails or takes too long are refused, and hold up nobody', async () => {
+    const jsonata = (expression: string) => ({ jst: { type: 'jsonata', expression } });
+    const endless = await trigger('endless', jsonata('($f := function($n) { $f($n + 1) }; $f(0))'));
+    const wrong = await trigger('wrong', jsonata('$error("no such site")'));
+    const good = await trigger('good', jsonata('{"site": $uppercase(payload.site)}'));
+    await publish({ site: 'bonn' });
+    await until(async () => (await jobs()).length === 1, 'the job of the other trigger');
+    assert.equal((await jobs())[0].variables.site, 'BONN');
+    const refusals = async () => outcomeIn(await eventsOf(join(folder, 'a'))).refused;
+    await until(async () => Object.keys(await refusals()).length === 2, 'the refusals');
+    assert.deepEqual(await refusals(), { [`${endless} transformation`]: 1, [`${wrong} transformation`]: 1 });
+    assert.equal((await jobs())[0].trigger, good);
+    assert.deepEqual(await status(), { waiting: 0, behind: 0, parked: 0 });
+  });
+
+  it('and readers may be many: Node does not warn of their number', async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on('warning', warned);
+    const streams = await Promise.all(Array.from({ length: 30 }, () => openStream(service.url)));
+    for (let n = 0; n < 30; n++) await trigger(`t${n}`);
+    for (let n = 0; n < 5; n++) await publish({ n });
+    await until(async () => (await jobs()).length === 90, 'all that the rate allows');
+    await until(async () => (await status()).behind === 30, 'all triggers behind');
+    for (const stream of streams) stream.close();
+    service = await service.restart();
+    process.off('warning', warned);
+    assert.deepEqual(warnings, []);
   });
 
   it('that wait are told, and go on after log copy: no second job for what had fired, one for what waited', async () => {

@@ -71,6 +71,8 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
 
   const ofMember = (member: string, value: unknown): unknown => {
     if (/^(uptimeSeconds|duration)$/.test(member) && typeof value === 'number') return 3600;
+    // Between two requests, the service may have stored what it records by itself.
+    if (member === 'position' && typeof value === 'number') return 260;
     const isPassword = typeof value === 'string' && /^(password|old|new)$/.test(member) && value !== '********';
     return isPassword ? `made-up ${member === 'password' ? '' : `${member} `}password` : steady(value);
   };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { positionOf } from './hostile.ts';
 import { startService } from './service.ts';
 
 describe('a decision in series that is refused or changes nothing', () => {
@@ -9,7 +10,7 @@ describe('a decision in series that is refused or changes nothing', () => {
   after(() => service.stop());
 
   const account = (name: string) => `/authorization/accounts/${name}`;
-  const head = async () => (await service.ask('GET', '/health/status')).body.eventStore.position as number;
+  const head = () => positionOf(service);
 
   it('stores nothing, and whoever edits that very resource is not told that it has changed', async () => {
     for (const username of ['ann', 'bob'])

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prebuiltId } from '../src/commands/prebuilts/prebuilts.ts';
 import { canonical } from '../src/domain/engine/canonical.ts';
+import { positionOf } from './hostile.ts';
 import { storedEarlier, streamsWith, textsKept } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -114,7 +115,7 @@ describe('Secrets in the documents of a package', () => {
       options: { strict: true, ...(overwrite !== undefined && { overwrite }) },
     });
   const exported = async (name = 'p') => ok(await ask('GET', `/prebuilts/${name}/export`));
-  const head = async () => (await service.ask('GET', '/health/status')).body.eventStore.position as number;
+  const head = () => positionOf(service);
   before(async () => {
     service = await startService({ LOG_LEVEL: 'trace' });
   });

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { updateAccount } from '../src/commands/authorization/accounts.ts';
-import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
+import {
+  createAutomation,
+  deleteAutomation,
+  updateAutomation,
+} from '../src/commands/operations-manager/automations.ts';
+import { mayFire } from '../src/commands/operations-manager/firing.ts';
 import { publishEvent } from '../src/commands/operations-manager/publishedEvents.ts';
 import { type Run, type TriggerRuns, triggerRuns } from '../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, deleteTrigger, updateTrigger } from '../src/commands/operations-manager/triggers.ts';
@@ -25,7 +30,7 @@ export const fits = (schema: object | boolean, payload: unknown): boolean => {
 
 /** Event triggers on a node of a test. Call `prepare` first if the log is new. */
 export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}) => {
-  const { viewerOf, sees } = eventAccess({
+  const { viewerOf, sees, isForSomebody } = eventAccess({
     areas,
     model: node.model,
     log: store,
@@ -46,6 +51,7 @@ export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}
     run,
     ran: () => undefined,
     fits,
+    mayFire: (event) => mayFire(event) && isForSomebody(event),
     viewerOf,
     sees,
     reached: async (position) => node.settled(position),
@@ -77,6 +83,7 @@ export const failingRun =
 /** What people do, on a node of a test. Ids are names. */
 export const peopleOn = (node: TestNode) => ({
   automation: (name: string, more: object = {}) => node.command(createAutomation, name, { name, ...more }),
+  changeAutomation: (name: string, patch: object) => node.command(updateAutomation, name, patch),
   noAutomation: (name: string) => node.command(deleteAutomation, name),
   trigger: (id: string, more: object = {}, actor?: Partial<Actor>) =>
     node.command(
@@ -105,10 +112,10 @@ export const peopleOn = (node: TestNode) => ({
   publish: async (
     id: string,
     payload: unknown = {},
-    more: { source?: string; topic?: string; depth?: number } = {},
+    more: { source?: string; topic?: string; depth?: number; correlation?: string } = {},
   ) => {
-    const { source = 's', topic = 't', depth } = more;
-    const done = await node.command(publishEvent, id, { source, topic, payload }, { depth });
+    const { source = 's', topic = 't', depth, correlation } = more;
+    const done = await node.command(publishEvent, id, { source, topic, payload }, { depth, correlation });
     return done.event!;
   },
 });

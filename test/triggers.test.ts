@@ -277,6 +277,23 @@ describe('An imported trigger', () => {
       });
   });
 
+  it('runs by who imports it, unless this is an admin, if it runs by itself', () => {
+    const actor = { ...context.actor, id: 'b'.repeat(24), admin: false };
+    const importing = (content: object): unknown => {
+      const [restoring] = importOne(
+        { exists: false },
+        { trigger: { _id: context.id, ...content } },
+        { ...context, actor, refs },
+      );
+      return restoring?.topic === 'triggerRestored' && restoring.data.lastUpdatedBy;
+    };
+    for (const content of [schedule, event])
+      for (const lastUpdatedBy of ['jo', 'c'.repeat(24), 'somebody', null])
+        assert.equal(importing({ ...content, ...authors, lastUpdatedBy }), actor.id);
+    for (const content of [{ ...manual, formId: null }, endpoint])
+      assert.equal(importing({ ...content, ...authors }), 'somebody');
+  });
+
   it('is no change when it is so already', () =>
     given(restored).when(importOne, { trigger: document }, refs).thenNothing());
 
@@ -325,8 +342,10 @@ describe('Triggers over HTTP', () => {
         [data.migrationVersion, data.lastExecuted, data.legacyWrapper],
         [3, null, variant.type === 'endpoint' ? undefined : true],
       );
-      if (variant.type === 'schedule')
-        assert.deepEqual([data.repeatInterval, data.nextRunAt, data.lastIntervalStart], [604_800_000, null, null]);
+      if (variant.type === 'schedule') {
+        assert.deepEqual([data.repeatInterval, data.lastIntervalStart], [604_800_000, null]);
+        assert.ok(data.nextRunAt >= schedule.firstRunAt);
+      }
       const shown = await service.ask('GET', `${path}/${data._id}`);
       assert.deepEqual(ok(shown).data, data);
       assert.equal(shown.headers.get('etag'), answer.headers.get('etag'));

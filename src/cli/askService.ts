@@ -22,24 +22,16 @@ export type Platform = { readonly url: string; readonly ask: (request: ApiReques
 const authorizationOf = ({ username, password }: Access): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
-/** The options of a command that asks the running service: `--url` and `--user`. */
-export type AskOptions = { readonly url: string; readonly user: string };
-
-export const askOptions = {
-  url: ['--url <url>', 'the running service', `http://127.0.0.1:${process.env.PORT ?? 3000}`],
-  user: ['--user <name>', 'the account to ask with', 'admin'],
-} as const;
-
 /** The password in the environment variable, else it is asked for. */
 export const passwordFrom = async (variable: string, prompt: string): Promise<string> =>
   process.env[variable] ?? enterPassword(prompt, process.stdin, process.stderr);
 
-/** Who asks the running service, and with which password. */
-export const accessFrom = async ({ url, user }: AskOptions): Promise<Access> => ({
-  url,
-  username: user,
-  password: await passwordFrom('AUTOMATION_PLATFORM_PASSWORD', `Password of ${user} at ${url}: `),
-});
+/** Who asks the running service, and with which password. `$PORT` in the URL is the setting. */
+export const accessFrom = async ({ url, user }: { readonly url: string; readonly user: string }): Promise<Access> => {
+  const at = url.replace('$PORT', process.env.PORT || '3000');
+  const password = await passwordFrom('AUTOMATION_PLATFORM_PASSWORD', `Password of ${user} at ${at}: `);
+  return { url: at, username: user, password };
+};
 
 /** The message of an answer that is a refusal. */
 export const messageOf = (body: unknown, status: number): string =>

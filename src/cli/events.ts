@@ -6,16 +6,6 @@ type Publication = { readonly source: string; readonly topic: string; readonly p
 
 type Published = { readonly data: { readonly id: string; readonly position: number } };
 
-/** Why a text is no JSON; undefined if it is. The reason repeats nothing of the text. */
-export const jsonFault = (text: string): string | undefined => {
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch {
-    return 'It is no JSON.';
-  }
-};
-
 /** The whole text of an input. */
 export const allOf = async (input: NodeJS.ReadableStream): Promise<string> => {
   const chunks: Buffer[] = [];

@@ -1,17 +1,18 @@
-/** The output of progress: a terminal shows one line that changes; other outputs get a line now and then. */
+/** An output of a command: a terminal, for people, or a file or a pipe. */
 export type Terminal = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
-/** Shows the progress of long work, so seldom that it costs nothing. `end` keeps the last line. */
+const everyMs = 100;
+
+/** Shows the progress of long work on a terminal, in one line that changes. `end` keeps the last line. */
 export const progressLine = (output: Terminal, now: () => number = () => performance.now()) => {
-  const every = output.isTTY ? 100 : 5000;
   let last = now();
   let open = false;
   return {
     show: (text: () => string): void => {
-      if (now() - last < every) return;
+      if (!output.isTTY || now() - last < everyMs) return;
       last = now();
-      output.write(output.isTTY ? `\r\u001b[K${text()}` : `${text()}\n`);
-      open = output.isTTY === true;
+      output.write(`\r\u001b[K${text()}`);
+      open = true;
     },
     end: (): void => {
       if (open) output.write('\n');

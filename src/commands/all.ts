@@ -1,3 +1,4 @@
+import { denied, handedOut } from '../domain/authorization/requestRecords.ts';
 import { deviceConfiguration } from '../domain/configuration-manager/deviceConfigurations.ts';
 import { deviceGroupImport } from '../domain/configuration-manager/deviceGroupImports.ts';
 import { planDeletion } from '../domain/configuration-manager/planDeletions.ts';
@@ -19,13 +20,16 @@ import { groupReactions } from './lifecycle-manager/resourceGroups.ts';
 import { modelReactions } from './lifecycle-manager/resourceModels.ts';
 import { automationReactions } from './operations-manager/automationReactions.ts';
 import { jobReactions } from './operations-manager/jobMoves.ts';
+import { scheduleReactions } from './operations-manager/triggerSchedules.ts';
 import { prebuiltReactions } from './prebuilts/prebuilts.ts';
 
 /** Kinds of streams without a projection. */
 const unshown: readonly Aggregate[] = [
   automationImport,
+  denied,
   deviceConfiguration,
   deviceGroupImport,
+  handedOut,
   jobMoveDecision,
   lock,
   nameClaims,
@@ -48,5 +52,6 @@ export const reactions: readonly Reaction[] = [
   ...planReactions,
   ...prebuiltReactions,
   ...scheduledJobReactions,
+  ...scheduleReactions,
   ...sessionReactions,
 ];

@@ -1,6 +1,7 @@
 import '../soundJson.ts';
 import { readConfig } from '../config.ts';
-import { fail, runService } from '../program.ts';
+import { fail } from '../program.ts';
+import { runService } from '../runService.ts';
 import type { Running } from '../start.ts';
 import { loadSample } from './load.ts';
 

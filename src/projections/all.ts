@@ -29,7 +29,9 @@ import { analyticTemplates } from './mop/analyticTemplates.ts';
 import { commandTemplates } from './mop/commandTemplates.ts';
 import { automations } from './operations-manager/automations.ts';
 import { jobs } from './operations-manager/jobs.ts';
+import { schedulePlans } from './operations-manager/schedulePlans.ts';
 import { triggerRuns } from './operations-manager/triggerRuns.ts';
+import { triggerSchedules } from './operations-manager/triggerSchedules.ts';
 import { triggers } from './operations-manager/triggers.ts';
 import { watchings } from './operations-manager/watchings.ts';
 import { prebuilts } from './prebuilts/prebuilts.ts';
@@ -75,5 +77,8 @@ export const projections: readonly Projection[] = [
   trees,
   triggerRuns,
   triggers,
+  triggerSchedules,
+  // After `triggers`: the document of a trigger is that one.
+  schedulePlans,
   watchings,
 ];

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { mayFire } from '../commands/operations-manager/firing.ts';
 import type { TriggerRuns } from '../commands/operations-manager/triggerRuns.ts';
 import type { Filters } from '../commands/user-schemas/filters.ts';
 import type { Config } from '../config.ts';
@@ -43,6 +44,7 @@ export const eventTriggersOf = ({
       const filter = filters.of(schema);
       return filter.ok && filter.matches(payload).valid;
     },
+    mayFire: (event) => mayFire(event) && access.isForSomebody(event),
     viewerOf: access.viewerOf,
     sees: access.sees,
     reached: async (position) => node.settled(position),

@@ -1,11 +1,19 @@
 import { parkedReaction } from '../domain/engine/parkedReactions.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
+import { triggerSchedule } from '../domain/operations-manager/triggerSchedules.ts';
 import type { ParkedRuns } from '../http/engine/service.ts';
 import type { Node } from '../node.ts';
+import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
+import { splitStream } from '../store/event.ts';
+
+type Retries = Pick<EventTriggers | Schedules, 'retry'>;
 
 /** What routes need of parked runs and reactions. */
-export const parkedRunsOf = ({ log, tools, retryReaction }: Node, triggers: EventTriggers): ParkedRuns => ({
+export const parkedRunsOf = (
+  { log, tools, retryReaction }: Node,
+  { triggers, schedules }: { readonly triggers: Retries; readonly schedules: Retries },
+): ParkedRuns => ({
   eventOf: async (stream, revision) => {
     for await (const events of log.read(stream, revision)) return events.find((event) => event.revision === revision);
     return undefined;
@@ -13,6 +21,7 @@ export const parkedRunsOf = ({ log, tools, retryReaction }: Node, triggers: Even
   retry: async (id, about) => {
     const { parked, parking } = await tools.state(parkedReaction, id);
     if (!parked || !parking) throw new RequestError('not_found', 'No such parked run');
+    if (splitStream(parking.stream).category === triggerSchedule.category) return schedules.retry(id, about);
     if (parking.trigger !== undefined) return triggers.retry(id, about);
     await retryReaction({ event: id, ...parking });
     return { job: null, refused: null };

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { RequestRecorder } from '../commands/authorization/requestRecorder.ts';
 import type { Filters } from '../commands/user-schemas/filters.ts';
 import type { Config } from '../config.ts';
 import { areas } from '../http/areas.ts';
@@ -30,6 +31,7 @@ type Needs = {
   readonly filters: Filters;
   readonly access: EventAccess;
   readonly settings: () => Settings;
+  readonly recorder: RequestRecorder;
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
   readonly work: JobWork;
@@ -56,6 +58,7 @@ export const serveHttp = async (needs: Needs) => {
       metrics.observe(seen);
       logger.info(seen, 'request');
     },
+    recorder: needs.recorder,
     logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
     stopping: () => stopping.aborted,
     cutOff: () => !node.log.connected(),

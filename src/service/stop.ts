@@ -1,3 +1,4 @@
+import type { RequestRecorder } from '../commands/authorization/requestRecorder.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
 import type { JobReaders } from '../http/operations-manager/jobReaders.ts';
@@ -5,8 +6,10 @@ import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { JobWork } from '../runners/jobs/jobWork.ts';
+import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
+import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { ReadModels } from './readModels.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
@@ -23,18 +26,23 @@ type Parts = {
   readonly work: JobWork;
   readonly jobReaders: Pick<JobReaders, 'stop'>;
   readonly triggers: EventTriggers;
+  readonly schedules: Schedules;
   readonly runs: Runs;
+  readonly recorder: Pick<RequestRecorder, 'stop'>;
   readonly out: WaysOut;
+  readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
   readonly node: Node;
 };
 
 /**
- * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers and reactions,
- * notes of runs, ways out, projections, stores. Each part may use the parts after it.
+ * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers, schedules and
+ * reactions, notes of runs, records of requests, ways out, the audit index, projections, stores. Each part may use the
+ * parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, work, triggers, runs, out, readModels, node } = parts;
+  const { stopping, streaming, auth, settings, sessions, work, triggers, schedules, runs, recorder, out } = parts;
+  const { readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   parts.jobReaders.stop();
@@ -44,10 +52,11 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await out.devices.close();
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
-  await Promise.all([sessions.stop(), work.stop(), triggers.stop(), node.stopReactions()]);
-  await runs.stop();
+  await Promise.all([sessions.stop(), work.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
+  await Promise.all([runs.stop(), recorder.stop()]);
   settings.stop();
   await out.renderer.close();
+  await parts.index.stop();
   await readModels.stopSnapshots();
   await node.close();
 };

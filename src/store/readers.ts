@@ -4,6 +4,8 @@ import type { EventStore } from './port.ts';
 export const reactionsReader = 'reactions';
 /** Starts the jobs of event triggers. */
 export const triggersReader = 'triggers';
+/** Starts the jobs of schedules that have fired. */
+export const schedulesReader = 'schedules';
 /** The checkpoint of a trigger that lags behind the reader of all triggers. */
 export const cursorOfTrigger = (trigger: string): string => `${triggersReader}:${trigger}`;
 
@@ -11,7 +13,7 @@ export const cursorOfTrigger = (trigger: string): string => `${triggersReader}:$
 export type Checkpoints = Pick<EventStore, 'checkpoint' | 'checkpointsOf' | 'setCheckpoint' | 'removeCheckpoint'>;
 
 // Readers of the log that keep a position in it. Each may have cursors besides: checkpoints `<reader>:<name>`.
-const readers = [reactionsReader, triggersReader];
+const readers = [reactionsReader, triggersReader, schedulesReader];
 
 /** The places of all readers and their cursors, by the names of their checkpoints. What moves a log moves them too. */
 export const placesOfReaders = async (

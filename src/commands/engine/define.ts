@@ -3,13 +3,15 @@ import type { Signature } from '../../domain/engine/authors.ts';
 import type { Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
-import type { Collection } from '../../projections/engine/define.ts';
+import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Where } from '../../projections/engine/port.ts';
 
 /** The functions that `prepare` may call. Their results show at least everything that this node has acknowledged. */
 export type Tools = {
   /** The folded state of another stream, or `aggregate.initial` if the stream does not exist. */
   state<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
+  /** The document that a projection makes of another stream, as the log has it now; undefined if there is none. */
+  shown<Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined>;
   /** Times and authors of another resource; undefined if it does not exist. */
   signature(aggregate: Aggregate, id: string): Promise<Signature | undefined>;
   /**

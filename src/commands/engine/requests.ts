@@ -23,6 +23,8 @@ export type Request = {
   readonly idempotency?: { readonly key: string; readonly request: string } | undefined;
   /** The depth of the events that the command stores: of published events, that of the job that publishes; absent: 0. */
   readonly depth?: number | undefined;
+  /** The id of the last event that the command stores, a UUID. Without it, the id is any. */
+  readonly eventId?: string | undefined;
   /** The name by which the caller called the resource, if it was not the id. */
   readonly calledBy?: Pick<Name, 'name' | 'parent'> | undefined;
 };

@@ -18,12 +18,13 @@ const homeOf = ({ command }: Attempt): string => `@platform/${command.aggregate.
 
 /** Encodes the events with these data. Each event is linked to the one before by its hash. */
 const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unknown[]) => {
-  const { stream, past, about } = attempt;
+  const { stream, past, about, request } = attempt;
   const home = homeOf(attempt);
   let { hash, revision } = past;
   return events.map(({ topic, source = home }, i) => {
+    const given = i === events.length - 1 ? request.eventId : undefined;
     const made = encode(
-      { stream, revision: ++revision, id: randomUUID(), source },
+      { stream, revision: ++revision, id: given ?? randomUUID(), source },
       { topic, data: data[i] },
       about,
       hash,

@@ -1,7 +1,7 @@
 import type { Signature } from '../../domain/engine/authors.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { type Collection, nameSort } from '../../projections/engine/define.ts';
+import { type Collection, nameSort, type Projection } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
 import type { Entry, ReadStore, Where } from '../../projections/engine/port.ts';
 import type { Tools } from './define.ts';
@@ -12,7 +12,7 @@ type Needs = {
   readonly streams: Streams;
   /** Resolves when the read models show everything that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
-  readonly rest: Omit<Tools, 'state' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'>;
+  readonly rest: Omit<Tools, 'state' | 'shown' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'>;
 };
 
 const pageLength = 1000;
@@ -43,6 +43,11 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   state: async <S>(aggregate: Aggregate<S>, id: string): Promise<S> => {
     const { state } = await streams.refresh(`${aggregate.category}-${id}`);
     return state as S; // this aggregate has folded the stream
+  },
+  shown: async <Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined> => {
+    const stream = `${projection.of.category}-${id}`;
+    const { docs } = await streams.refresh(stream);
+    return docs[streams.kindOf(stream).projections.indexOf(projection)] as Doc | undefined; // this projection made it
   },
   signature: async ({ category }, id) => {
     const { docs } = await streams.refresh(`${category}-${id}`);

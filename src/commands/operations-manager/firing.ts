@@ -6,7 +6,7 @@ import type { Tools } from '../engine/define.ts';
 // What triggers themselves leave in the log fires no triggers.
 const silent = new Set(['triggerRuns', 'parkedReaction']);
 
-/** Whether an event may fire triggers at all. Whether an account may see it is another question. */
+/** Whether an event may fire triggers, if somebody may see it. */
 export const mayFire = ({ stream }: Pick<StoredEvent, 'stream'>): boolean => !silent.has(splitStream(stream).category);
 
 /** How many triggers have fired one after the other until this event. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { supervise } from '../../concurrency/supervise.ts';
@@ -50,6 +51,8 @@ const waitingFor = (event: RunsEvent): Waiting => {
  */
 export const runNotes = ({ handle, log, gatherMs = 1000 }: Needs) => {
   const stop = new AbortController();
+  // Each trigger that has run may wait with it.
+  setMaxListeners(0, stop.signal);
   const waiting = new Map<string, Waiting>();
   const atWork = new Map<string, Promise<void>>();
 

@@ -1,8 +1,19 @@
-import { Type } from 'typebox';
-import { type Described, describeTopics, flag, nothing, sealed, text, texts } from '../engine/topics.ts';
+import { type TProperties, Type } from 'typebox';
+import {
+  type Described,
+  describeTopics,
+  flag,
+  nothing,
+  sealed,
+  text,
+  textOrNull,
+  texts,
+  whole,
+} from '../engine/topics.ts';
 import { account } from './accounts.ts';
 import { group } from './groups.ts';
 import { login } from './logins.ts';
+import { denied, handedOut } from './requestRecords.ts';
 import { role } from './roles.ts';
 
 const accountContent = {
@@ -15,6 +26,10 @@ const accountContent = {
   assignedRoles: texts,
   externalGroups: texts,
 };
+const counted = <Row extends TProperties>(row: Row) =>
+  Type.Object({ rows: Type.Array(Type.Object({ ...row, count: whole })), first: text, last: text });
+const who = { account: textOrNull, address: textOrNull, operation: textOrNull };
+const resource = Type.Union([Type.Object({ kind: text, id: text }), Type.Null()]);
 const groupContent = Type.Object({
   name: text,
   provenance: text,
@@ -49,5 +64,12 @@ export const authorizationTopics: readonly Described[] = [
     loggedIn: ['Somebody logged in', Type.Object({ account: text, credential: text, at: text })],
     loginUsed: ['A login was used', Type.Object({ at: text })],
     loggedOut: ['A login ended', Type.Object({ reason: text })],
+  }),
+  describeTopics(denied, {
+    requestsDenied: ['Requests were refused', counted({ ...who, code: textOrNull })],
+  }),
+  describeTopics(handedOut, {
+    exported: ['Resources were exported', counted({ ...who, resource })],
+    secretsHandedOut: ['Workers got secrets in clear', counted({ ...who, resource })],
   }),
 ];

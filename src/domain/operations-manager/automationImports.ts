@@ -14,6 +14,7 @@ import { type FormFound, refuseForms } from './formReferences.ts';
 import { automationParts, ownPartOf, triggerPartsIn, triggersIn } from './importedAutomations.ts';
 import { type ImportedTrigger, sameWords, triggerOfAny, triggerParts } from './importedTriggers.ts';
 import {
+  authorsOfTrigger,
   importedContent,
   type RestoredTrigger,
   type TriggerContent,
@@ -171,7 +172,7 @@ export const decideImport = (
           .map(({ id, content, known, document }) => ({
             _id: id,
             ...content,
-            ...authorsOf(known, refs.accounts, context),
+            ...authorsOfTrigger(known, content, context),
             imported: withoutContent(document, content),
           })),
         removed,

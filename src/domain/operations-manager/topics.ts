@@ -17,10 +17,11 @@ import { automation } from './automations.ts';
 import { jobMoveDecision } from './jobMoves.ts';
 import { job } from './jobs.ts';
 import { triggerRuns } from './triggerRuns.ts';
+import { triggerSchedule } from './triggerSchedules.ts';
 import { trigger } from './triggers.ts';
 import { watching } from './watchings.ts';
 
-const instant = Type.Integer({ description: 'Epoch milliseconds' });
+const moment = Type.Integer({ description: 'Epoch milliseconds' });
 const automationContent = {
   name: text,
   description: text,
@@ -80,7 +81,7 @@ export const operationsTopics: readonly Described[] = [
         trigger: textOrNull,
         execution: textOrNull,
         event: Type.Optional(textOrNull),
-        instant: Type.Optional(Type.Union([instant, Type.Null()])),
+        instant: Type.Optional(Type.Union([moment, Type.Null()])),
         depth: Type.Optional(whole),
         parent: Type.Optional(Type.Union([Type.Object({ job: text, task: text, index: whole }), Type.Null()])),
         workflow: Type.Optional(Type.Union([Type.Object({ id: text, revision: whole }), Type.Null()])),
@@ -95,9 +96,9 @@ export const operationsTopics: readonly Described[] = [
     jobCanceled: ['A job was canceled', nothing],
     jobClaimed: [
       'A worker got a job',
-      Type.Object({ claim: whole, worker: text, account: text, until: instant, lease: whole }),
+      Type.Object({ claim: whole, worker: text, account: text, until: moment, lease: whole }),
     ],
-    jobClaimExtended: ['A worker that was heard of keeps its job', Type.Object({ claim: whole, until: instant })],
+    jobClaimExtended: ['A worker that was heard of keeps its job', Type.Object({ claim: whole, until: moment })],
     jobReleased: ['A job waits for a worker again', Type.Object({ claim: whole, reason: text })],
     jobGivenUp: ['A job is not offered any more, because too many claims were lost', Type.Object({ claims: whole })],
     jobRetried: ['A job that had ended in error began again', nothing],
@@ -116,10 +117,18 @@ export const operationsTopics: readonly Described[] = [
         reason: text,
         count: whole,
         event: Type.Optional(text),
-        instant: Type.Optional(instant),
+        instant: Type.Optional(moment),
         message: text,
       }),
     ],
+  }),
+  describeTopics(triggerSchedule, {
+    scheduleSet: ['A schedule began anew: all instants up to since are settled', Type.Object({ since: moment })],
+    runsMissed: [
+      'Instants of a schedule were due and do not run',
+      Type.Object({ count: whole, first: moment, last: moment }),
+    ],
+    scheduleFired: ['An instant of a schedule starts a job', Type.Object({ instant: moment, job: text })],
   }),
   describeTopics(watching, {
     jobsWatched: ['An account began to watch jobs', Type.Object({ jobIds: texts })],

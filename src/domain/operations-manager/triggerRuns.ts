@@ -19,7 +19,7 @@ export type TriggerRan = { readonly count: number; readonly job: string; readonl
 
 export type RunsEvent = Event<'triggerRan', TriggerRan> | Event<'runsRefused', RunsRefused>;
 
-/** `refused`: the last event that was refused, by reason; `last`: the last of all. */
+/** `refused`: the last event that was refused, by reason; `last`: the last of all events that were refused. */
 export type RunsState = {
   readonly ran: boolean;
   readonly last?: string | undefined;
@@ -36,9 +36,9 @@ export const triggerRuns = aggregate<RunsState, RunsEvent>({
   initial: { ran: false, refused: {} },
   evolve: {
     triggerRan: (state) => ({ ...state, ran: true }),
-    runsRefused: ({ refused }, { reason, event }) => ({
+    runsRefused: ({ refused, last }, { reason, event }) => ({
       ran: true,
-      last: event,
+      last: event ?? last,
       refused: { ...refused, [reason]: event },
     }),
   },

@@ -280,6 +280,21 @@ export const restore = (_: TriggerState, document: RestoredTrigger): readonly Tr
   { topic: 'triggerRestored', data: document },
 ];
 
+/**
+ * Times and authors of an imported trigger. Event triggers and schedules run by the account that changed them last. So
+ * only admins may import one that others have changed; whoever else imports one has changed it.
+ */
+export const authorsOfTrigger = (
+  document: ImportedTrigger,
+  { type }: TriggerContent,
+  context: Context<ImportAuthors>,
+): Authored => {
+  const { actor, refs } = context;
+  const authors = authorsOf(document, refs.accounts, context);
+  const runsByItself = type === 'eventSystem' || type === 'schedule';
+  return runsByItself && !actor.admin ? { ...authors, lastUpdatedBy: actor.id } : authors;
+};
+
 /** Imports a document of any installation, with its times and authors (`accounts`: ids by username). */
 export const importOne = (
   { exists, content, imported }: TriggerState,
@@ -297,7 +312,7 @@ export const importOne = (
       topic: 'triggerRestored',
       data: {
         ...wanted,
-        ...authorsOf(known, context.refs.accounts, context),
+        ...authorsOfTrigger(known, wanted, context),
         imported: withoutContent(document, wanted),
       },
     },

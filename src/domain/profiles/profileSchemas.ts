@@ -151,7 +151,7 @@ const members = {
   redisProps: open('Redis'),
   auditProps: group('AuditProps', 'Audit', {
     description: about,
-    audit: yesOrNo('Whether audit is on'),
+    audit: yesOrNo('Whether refused requests and exports are recorded'),
     brokerValidation: yesOrNo('Whether brokers validate'),
   }),
   pathProps: group('PathProps', 'Paths', { description: about, encrypted: yesOrNo('Whether core is encrypted') }),

@@ -3,6 +3,7 @@ import type { Admins } from '../../domain/authorization/admins.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Passwords } from '../../passwords.ts';
+import { credentials } from '../../projections/authorization/credentials.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { EventNotice } from '../../store/event.ts';
 import { accountChanges, concerning } from './accountChanges.ts';
@@ -10,6 +11,7 @@ import { basicOf, type UserPassword } from './basic.ts';
 import { basicLogins } from './basicLogins.ts';
 import { cookieText, cookieValue } from './cookies.ts';
 import { limiter as limiterOf } from './limiter.ts';
+import { LoginRefused } from './loginRefused.ts';
 import { passwordCheck } from './passwordCheck.ts';
 import type { Known, Principal } from './principal.ts';
 import { principals } from './principals.ts';
@@ -84,7 +86,8 @@ export const authenticator = ({
   const { upToDate } = changes;
   const verified = verifiedAccounts({ accounts, changes });
   const check = passwordCheck({ model, accounts, hashing, unseal });
-  const basic = basicLogins({ accounts: verified, check, limiter, upToDate, settings, now });
+  const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
+  const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, now });
   const tokens = tokensOf({ model, settled, head, handle, digest, settings, now });
 
   const sweeping = setInterval(() => {
@@ -104,7 +107,8 @@ export const authenticator = ({
   const byToken = async (token: string): Promise<Principal> => {
     const login = await tokens.load(token);
     const known = login && (await verified.loadAs(login.account, login.credential));
-    if (!known) throw unauthenticated('The login has ended; log in again');
+    if (!known)
+      throw new LoginRefused('unauthenticated', 'The login has ended; log in again', { account: login?.account });
     return known.principal;
   };
 

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type UserPassword, userPasswordIn } from './basic.ts';
 import type { limiter as limiterOf } from './limiter.ts';
+import { LoginRefused } from './loginRefused.ts';
 import { networkOf } from './network.ts';
 import type { PasswordCheck } from './passwordCheck.ts';
 import type { Known } from './principal.ts';
@@ -11,6 +12,8 @@ import type { VerifiedAccounts } from './verifiedAccounts.ts';
 type Needs = {
   readonly accounts: Pick<VerifiedAccounts, 'keptLike' | 'loadLike'>;
   readonly check: PasswordCheck;
+  /** The id of the account with this user name; undefined if there is none. */
+  readonly accountNamed: (username: string) => Promise<string | undefined>;
   readonly limiter: ReturnType<typeof limiterOf>;
   /** Waits until the read models show all accounts. */
   readonly upToDate: () => Promise<void>;
@@ -36,7 +39,7 @@ const sharing = <T>() => {
  * digest whose key is lost with the process. As long as the password stays the same, it is not hashed again. The order
  * is: kept credential, limiter, hashing.
  */
-export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now }: Needs) => {
+export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, settings, now }: Needs) => {
   const verified = new LRUCache<string, { readonly known: Known; used: number }>({ max: 20_000 });
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
@@ -74,6 +77,13 @@ export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now 
     return known;
   };
 
+  /** Throws the error. Too many attempts are recorded with the account that was meant. */
+  const refusedFor = async (error: unknown, { username }: UserPassword): Promise<never> => {
+    if (!(error instanceof RequestError && error.code === 'limited')) throw error;
+    const { message, retryAfterSeconds } = error;
+    throw new LoginRefused('limited', message, { account: await accountNamed(username), retryAfterSeconds });
+  };
+
   const verify = async (authorization: string, address: string): Promise<Known> => {
     await upToDate();
     const hidden = keyed(authorization);
@@ -84,10 +94,13 @@ export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now 
       throw new RequestError('unauthenticated', 'The credentials cannot be read');
     const network = networkOf(address);
     const checking = () => checks(hidden, () => checkAndKeep(hidden, given, network));
-    const known = await attempts(`${hidden} ${network}`, () => limiter.attempt(given.username, network, checking));
+    const known = await attempts(`${hidden} ${network}`, () =>
+      limiter.attempt(given.username, network, checking),
+    ).catch((error: unknown) => refusedFor(error, given));
     if (known) return known;
     failed++;
-    throw new RequestError('unauthenticated', 'Wrong user name or password');
+    const account = await accountNamed(given.username);
+    throw new LoginRefused('unauthenticated', 'Wrong user name or password', { account });
   };
 
   return {

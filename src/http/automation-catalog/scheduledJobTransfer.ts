@@ -58,6 +58,7 @@ const exportScheduledJob = actionRoute({
     const document = (await shown(JSON.parse(text), service, call)) as object;
     return {
       text: await exportedText({ aggregate: scheduledJob, id, shown: document, words: call.query.as }, service),
+      exported: { kind: scheduledJob.category, id },
     };
   },
 });

@@ -47,7 +47,10 @@ const exportTree = actionRoute({
   answer: importedTreeSchema,
   run: async ({ params, actor, query }, { entry, tools }) => {
     const { id } = await entry(trees, params.id, actor);
-    return { text: exactText(exportedTree(id, await tools.state(tree, id), query.as)) };
+    return {
+      text: exactText(exportedTree(id, await tools.state(tree, id), query.as)),
+      exported: { kind: tree.category, id },
+    };
   },
 });
 

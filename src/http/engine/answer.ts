@@ -47,6 +47,7 @@ export const answering = (needs: Needs) => {
     const match = isReadable(path) ? find(method, path) : undefined;
     if (method === 'OPTIONS' && match) return preflight(match);
     const asked = match && 'placed' in match ? match.placed.route : undefined;
+    incoming.asked = asked?.name;
     incoming.untimed = asked?.untimed === true;
 
     const known = caller(incoming, asked);

@@ -1,18 +1,19 @@
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
-import { RequestError } from '../../domain/engine/requestError.ts';
+import { type Code, RequestError } from '../../domain/engine/requestError.ts';
+import { LoginRefused } from '../authentication/loginRefused.ts';
 import { answering } from './answer.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { deadline } from './deadline.ts';
 import { internal } from './errors.ts';
 import { refused } from './fixedAnswers.ts';
-import { incomingOf } from './incoming.ts';
+import { type Incoming, incomingOf } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
 import { send } from './send.ts';
 
 /** Makes the HTTP listener from the routes. `warmUp` prepares all routes, so that no request waits for that. */
 export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
-  const { settings, addressOf, isSecret, stopping, logBug, observe } = needs;
+  const { settings, addressOf, isSecret, stopping, logBug, observe, recorder } = needs;
   const { answer, warmUp } = answering(needs);
   const within = deadline(logBug);
 
@@ -29,13 +30,19 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
       outgoing = await (timeout > 0 && !incoming.untimed ? within(timeout, work, requestId) : work);
     } catch (error) {
       if (!(error instanceof RequestError) || error.code === 'internal') logBug(error, requestId);
-      outgoing = refused(error instanceof RequestError ? error : internal(requestId));
+      const failure = error instanceof RequestError ? error : internal(requestId);
+      if (denials.has(failure.code)) recorder.denied(denialOf(incoming, failure));
+      outgoing = refused(failure);
     }
     if (cacheControl && outgoing.headers?.['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-cache');
     if (stopping() && outgoing.headers?.Connection === undefined) headers.push('Connection', 'close');
     ctx.respond = false;
     const sending = send(ctx, outgoing, headers);
     const status = typeof sending === 'number' ? sending : await sending;
+    const { exported, inClear = [] } = outgoing;
+    const about = { ...whoOf(incoming), operation: incoming.operation };
+    if (exported && status === 200) recorder.exported({ ...about, resource: exported });
+    for (const resource of inClear) recorder.secretsHandedOut({ ...about, resource });
     observe({
       requestId,
       address: incoming.address,
@@ -54,6 +61,17 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     if (error.syscall === undefined) logBug(error, '');
   });
   return { listener: koa.callback(), warmUp };
+};
+
+/** The codes that audits record. */
+const denials: ReadonlySet<Code> = new Set<Code>(['unauthenticated', 'forbidden', 'limited']);
+
+const whoOf = ({ principal, address }: Incoming) => ({ account: principal?.actor.id ?? null, address });
+
+const denialOf = (incoming: Incoming, error: RequestError) => {
+  const { account, address } = whoOf(incoming);
+  const meant = error instanceof LoginRefused ? error.account : undefined;
+  return { account: account ?? meant ?? null, address, operation: incoming.asked ?? null, code: error.code };
 };
 
 /** The headers of every answer in Node's flat form: name, value, name, value. */

@@ -1,5 +1,7 @@
 import type { Context } from 'koa';
+import type { Code } from '../../domain/engine/requestError.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
+import type { Resource } from '../events/asked.ts';
 import type { AreaRoutes } from './route.ts';
 import type { Service } from './service.ts';
 
@@ -17,6 +19,29 @@ export type Seen = {
   readonly traceparent: string | undefined;
   readonly status: number;
   readonly milliseconds: number;
+};
+
+/** What audits want to know of requests. It is called only for those that it is about. */
+type Recorder = {
+  /** The request was refused: the caller is unknown, may not do this, or asks too often. */
+  readonly denied: (row: {
+    readonly account: string | null;
+    readonly address: string;
+    /** Name of the route; null if there is none. */
+    readonly operation: string | null;
+    readonly code: Code;
+  }) => void;
+  /** The answer was the export of a resource. */
+  readonly exported: (row: HandedOut) => void;
+  /** The answer had the secrets of a resource in clear. */
+  readonly secretsHandedOut: (row: HandedOut) => void;
+};
+
+type HandedOut = {
+  readonly account: string | null;
+  readonly address: string;
+  readonly operation: string;
+  readonly resource: Resource;
 };
 
 /** Settings of the active profile that concern answers. */
@@ -46,6 +71,7 @@ export type AppNeeds = {
   readonly isSecret: (ctx: Context, address: string) => boolean;
   /** Called once for each answered request. */
   readonly observe: (seen: Seen) => void;
+  readonly recorder: Recorder;
   readonly logBug: (error: unknown, requestId: string) => void;
   /** True while the service shuts down: new requests are refused. */
   readonly stopping: () => boolean;

@@ -15,7 +15,9 @@ export type Incoming = {
   /** '' when the request target is not a URL. */
   readonly path: string;
   readonly traceparent: string | undefined;
-  /** Name of the route. It and `area` are '' until a route is found. */
+  /** Name of the route that the path leads to; undefined without one. */
+  asked: string | undefined;
+  /** Name of the route. It and `area` are '' until the caller is known. */
   operation: string;
   area: string;
   /** Undefined until the caller is authenticated, and on open routes. */
@@ -34,6 +36,7 @@ export const incomingOf = (ctx: Context, address: string, secret: boolean): Inco
     secret,
     path: pathOf(ctx),
     traceparent: traceparentOf(ctx.get('traceparent')),
+    asked: undefined,
     operation: '',
     area: '',
     principal: undefined,

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Resource } from '../events/asked.ts';
 
 /** An answer ready to be sent. `position` and `replayed` are set by changes. */
 export type Outgoing = {
@@ -9,6 +10,10 @@ export type Outgoing = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly position?: number | undefined;
   readonly replayed?: boolean | undefined;
+  /** The resource of which the body is an export. */
+  readonly exported?: Resource | undefined;
+  /** The resources whose secrets the body has in clear. */
+  readonly inClear?: readonly Resource[] | undefined;
   /** Sends the body bit by bit, over an answer whose head is written. It ends the answer itself. */
   readonly stream?: ((res: ServerResponse) => void) | undefined;
 };

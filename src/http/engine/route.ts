@@ -5,6 +5,7 @@ import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Access, Principal } from '../authentication/principal.ts';
+import type { Resource } from '../events/asked.ts';
 import type { Service } from './service.ts';
 
 /** The parameters of a path, by name. */
@@ -56,6 +57,10 @@ export type Answer = {
   /** Position of the last event that the request stored. */
   readonly position?: number;
   readonly replayed?: boolean;
+  /** The resource of which the answer is an export: audits record it. */
+  readonly exported?: Resource;
+  /** The resources whose secrets the answer has in clear: audits record them. */
+  readonly inClear?: readonly Resource[];
   /** Sends the body bit by bit, over an answer whose head is written. It ends the answer itself. */
   readonly stream?: (res: ServerResponse) => void;
 };
@@ -169,6 +174,8 @@ export type GetRoute = Common & {
   readonly named?: string;
   /** The document to show while none exists. */
   readonly otherwise?: unknown;
+  /** The answer is an export: audits record it. */
+  readonly exports?: true;
   readonly join?: AnyJoin;
   readonly envelope: Envelope;
 };

@@ -104,6 +104,7 @@ export const getRoute = <
     readonly key?: (params: ParamsIn<Path>) => string;
     readonly named?: ParamIn<Path>;
     readonly otherwise?: unknown;
+    readonly exports?: true;
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
     readonly envelope: Envelope;
   },

@@ -190,12 +190,13 @@ const serveGet = (route: GetRoute, service: Service): Serve => {
     const params = await resolved(route, call, service, get);
     if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? '')))
       return { body: envelope(preset), etag: `"${tagged(preset)}"` };
-    const { revision, text } =
+    const { id, revision, text } =
       key || route.parent
         ? await service.entryById(get, key ? key(params) : (params[named] ?? ''), call.actor)
         : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
-    return { body: envelope(whole), etag: etagOf(revision, join && whole) };
+    const answer = { body: envelope(whole), etag: etagOf(revision, join && whole) };
+    return route.exports ? { ...answer, exported: { kind: get.of.category, id } } : answer;
   };
 };
 
@@ -297,10 +298,12 @@ const serveAction =
       position,
       replayed,
       etag: given,
+      exported,
+      inClear,
       stream,
     } = await route.run(call, service);
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const ok = status === undefined || status === 200;
     const own = ok && route.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
-    return { body: sent, status, type, headers, position, replayed, etag: given ?? own, stream };
+    return { body: sent, status, type, headers, position, replayed, etag: given ?? own, exported, inClear, stream };
   };

@@ -130,6 +130,13 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
 
   return {
     resourceOf,
+    /** Whether there is anybody who may see an event: nobody sees how the platform works inside, and other programs. */
+    isForSomebody: (event: Placed): boolean => {
+      const resource = resourceOf(event);
+      if (!resource) return false;
+      const { kind } = resource;
+      return kind === publishedEvent.category || forAdmins.includes(kind) || rows.has(kind);
+    },
     /** Resolves once the read models show this position, which they must before anybody judges its event. */
     shown: async (position: number): Promise<void> => settled(position),
     /** Decides about an event that the read models show, for any number of viewers, as of now. */

@@ -137,6 +137,7 @@ export const formRoutes: AreaRoutes = {
         'What the import of forms takes back: the form with what an import brought and the service does not know.',
       query: { as: wordsSchema },
       get: forms,
+      exports: true,
       join: async (doc, service, call) =>
         exportedDocument(
           {

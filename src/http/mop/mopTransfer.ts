@@ -72,7 +72,10 @@ const exportTemplate = actionRoute({
     if (!found || (name !== undefined && found.name !== name))
       throw new RequestError('not_found', 'Could not find matching template', { path: '/options' });
     const document = (await shown(found, service, call)) as object;
-    return { text: await exportedText({ aggregate, id: found._id, shown: document, words: as }, service) };
+    return {
+      text: await exportedText({ aggregate, id: found._id, shown: document, words: as }, service),
+      exported: { kind: aggregate.category, id: found._id },
+    };
   },
 });
 

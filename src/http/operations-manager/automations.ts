@@ -85,6 +85,7 @@ export const automationRoutes: readonly Route[] = [
       'Secrets are masked.',
     query: { as: wordsSchema },
     get: automations,
+    exports: true,
     join: exportOf,
     envelope: withMessage('Successfully exported automation'),
     answer: enveloped(automationExportSchema),

@@ -176,7 +176,8 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
       return entries.map((entry) => documentIn(jobs, entry));
     };
     const ended = await list(['complete', 'error', 'canceled', 'incomplete'], mostEnded);
-    return [...(await list(['running', 'paused'], Number.MAX_SAFE_INTEGER)), ...ended].reverse();
+    const others = await list(['running', 'paused'], Number.MAX_SAFE_INTEGER);
+    return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1));
   };
 
   const begin = async (reader: Reader): Promise<void> => {

@@ -4,6 +4,9 @@ import { lastMoment, type Schedule, scheduleFault } from '../../domain/operation
 import { sequenceOf, upcoming } from '../../domain/operations-manager/schedules.ts';
 import { scheduleSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { withInterval } from '../../domain/operations-manager/triggers.ts';
+import { documentOf } from '../../projections/engine/documents.ts';
+import { schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
+import { type ScheduleDoc, triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import type { Answer } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
@@ -35,15 +38,22 @@ const answer = enveloped(
   ),
 );
 
+/** What was decided about an instant. */
+const stateOf = (at: number, runs: ScheduleDoc | undefined): 'settled' | 'missed' | 'next' => {
+  if (!runs || at > runs.through) return 'next';
+  return runs.missed.some(({ first, last }) => first <= at && at <= last) ? 'missed' : 'settled';
+};
+
 const preview = (
   schedule: Schedule,
   { count = 10, after = Date.now() }: { count?: number; after?: number },
+  runs?: ScheduleDoc,
 ): Answer => {
   const instants = upcoming(sequenceOf(schedule), after, count);
   return {
     body: {
       message: 'Successfully retrieved instants',
-      data: instants.map((at) => ({ at, state: 'next' })),
+      data: instants.map((at) => ({ at, state: stateOf(at, runs) })),
       metadata: {},
     },
   };
@@ -63,7 +73,11 @@ export const previewTrigger = actionRoute({
     const doc = JSON.parse(text) as TriggerDoc;
     if (doc.type !== 'schedule')
       throw new RequestError('conflict', `A trigger of type ${doc.type} has no instants: only a schedule has`);
-    return preview(doc, given);
+    const [plan, runs] = await Promise.all([
+      documentOf(service.model, schedulePlans, doc._id),
+      documentOf(service.model, triggerSchedules, doc._id),
+    ]);
+    return preview(doc, given, plan?.cause === runs?.cause ? runs : undefined);
   },
 });
 

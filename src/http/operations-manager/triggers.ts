@@ -7,8 +7,12 @@ import {
 } from '../../commands/operations-manager/triggers.ts';
 import { importedTriggerSchema, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
 import { triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
+import { nextRun } from '../../domain/operations-manager/triggerSchedules.ts';
+import type { Projection } from '../../projections/engine/define.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
+import { schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
 import { triggerRuns } from '../../projections/operations-manager/triggerRuns.ts';
+import { triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
@@ -20,11 +24,24 @@ import { previewSchedule, previewTrigger, withFault } from './schedules.ts';
 
 const path = '/triggers/:id';
 
-/** A trigger with the time of its last run, and with the fault of its schedule. */
-const shown = async (doc: TriggerDoc, { model }: Pick<Service, 'model'>) => {
-  const runs = await documentOf(model, triggerRuns, doc._id);
-  return withFault(runs ? { ...doc, lastExecuted: runs.lastExecuted } : doc);
+/** Reads what a projection shows of a trigger. */
+type Read = <Doc>(projection: Projection<Doc>) => Promise<Doc | undefined>;
+
+/** A trigger with what came of its runs, and with the fault of its schedule. */
+const withRuns = async (doc: TriggerDoc, read: Read) => {
+  const { lastExecuted = null } = (await read(triggerRuns)) ?? {};
+  if (doc.type !== 'schedule') return { ...doc, lastExecuted };
+  const runs = await read(triggerSchedules);
+  const nextRunAt = nextRun(await read(schedulePlans), runs);
+  return withFault({ ...doc, lastExecuted, nextRunAt, lastIntervalStart: runs?.lastIntervalStart ?? null });
 };
+
+const shown = (doc: TriggerDoc, { model }: Pick<Service, 'model'>) =>
+  withRuns(doc, (projection) => documentOf(model, projection, doc._id));
+
+/** A trigger that was just changed. The schedule that follows from the change may not be in the read models yet. */
+const shownAtOnce = (doc: TriggerDoc, { tools }: Pick<Service, 'tools'>) =>
+  withRuns(doc, (projection) => tools.shown(projection, doc._id));
 
 const importTriggers = importRoute({
   name: 'importTriggers',
@@ -46,7 +63,7 @@ const importTriggers = importRoute({
       input: { trigger, overwrite },
     });
     const missingSecrets = missingInTrigger(await service.tools.state(importTrigger.aggregate, id), path);
-    return { data: await shown(doc as TriggerDoc, service), position, replayed, missingSecrets };
+    return { data: await shownAtOnce(doc as TriggerDoc, service), position, replayed, missingSecrets };
   },
 });
 
@@ -73,7 +90,7 @@ export const triggerRoutes: readonly Route[] = [
       'type says which members it has: endpoint, eventSystem, manual or schedule. Who may change the ' +
       'automation may create it.',
     command: createTrigger,
-    join: shown,
+    join: shownAtOnce,
     envelope: withMessage('Successfully created trigger'),
     answer: enveloped(triggerSchema),
   }),
@@ -99,7 +116,7 @@ export const triggerRoutes: readonly Route[] = [
     summary: 'Change a trigger',
     description: 'The type cannot change; another actionId moves it to another automation.',
     command: updateTrigger,
-    join: shown,
+    join: shownAtOnce,
     envelope: withMessage('Successfully updated trigger'),
     answer: enveloped(triggerSchema),
   }),

@@ -207,6 +207,7 @@ export const prebuiltRoutes: AreaRoutes = {
         'automations.',
       query: { as: wordsSchema },
       get: prebuilts,
+      exports: true,
       join: packageOf,
       envelope: plain,
       answer: prebuiltPackageSchema,

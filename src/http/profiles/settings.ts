@@ -16,6 +16,8 @@ export type Settings = LoginSettings &
     readonly shutdownMs: number;
     /** Names of adapters in the order in which they are asked for a device. Other adapters follow by name. */
     readonly adapterOrder: readonly string[];
+    /** Whether refused requests and exports are recorded in the log. */
+    readonly audit: boolean;
     /** How many events are decided at once: which triggers they fire. */
     readonly eventWorkerCount: number;
   };
@@ -28,6 +30,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     loggerProps = {},
     systemProps = {},
     adapterStrategy = {},
+    auditProps = {},
   } = properties;
   const { logoutTime = 30, principalTimeout = 1, cookieName = 'token', uniqueSession = false } = authenticationProps;
   const { access_control_allow_origin: allowOrigin, cacheControl = false, timeout = 0 } = expressProps;
@@ -44,6 +47,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     logLevel: level === 'spam' ? 'trace' : level,
     shutdownMs: 1000 * (systemProps.shutdownTimeout ?? 10),
     adapterOrder: adapterStrategy.device?.order ?? [],
+    audit: auditProps.audit ?? true,
     eventWorkerCount: systemProps.eventWorkerCount ?? 3,
   };
 };

@@ -154,6 +154,7 @@ const exportTemplate = actionRoute({
     const { _id: id } = shown as TemplateDoc;
     return {
       text: await exportedText({ aggregate: template, id, shown: shown as object, words: call.query.as }, service),
+      exported: { kind: template.category, id },
     };
   },
 });

@@ -9,7 +9,10 @@ import { automations } from './automations.ts';
 
 // Runs of triggers have streams of their own, so that a run never makes an editor's `If-Match` stale.
 const noRuns: { readonly lastExecuted: number | null } = { lastExecuted: null };
-const noScheduledRuns = { nextRunAt: null, lastIntervalStart: null };
+const noScheduledRuns: { readonly nextRunAt: number | null; readonly lastIntervalStart: number | null } = {
+  nextRunAt: null,
+  lastIntervalStart: null,
+};
 
 export type TriggerDoc = { readonly _id: string } & TriggerContent &
   Authored &

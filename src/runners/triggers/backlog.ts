@@ -1,4 +1,3 @@
-import { mayFire } from '../../commands/operations-manager/firing.ts';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import {
@@ -10,7 +9,7 @@ import {
   triggerAfter,
   waitedFor,
 } from './definitions.ts';
-import type { Firing } from './firing.ts';
+import type { Firing, MayFire } from './firing.ts';
 import { readOf } from './read.ts';
 
 export type BacklogNeeds = {
@@ -18,6 +17,7 @@ export type BacklogNeeds = {
   readonly past: PastDefinitions;
   /** Whether the payload fits the filter of the trigger. */
   readonly fits: (definition: Definition, payload: unknown) => boolean;
+  readonly mayFire: MayFire;
 };
 
 type Known = { readonly definition: Definition | undefined; readonly automation: AutomationContent | undefined };
@@ -26,7 +26,7 @@ type Known = { readonly definition: Definition | undefined; readonly automation:
  * The events of one trigger from a position on, which it reads by itself. It goes by what the trigger and its automation
  * said at each event.
  */
-export const backlog = (trigger: string, from: number, { store, past, fits }: BacklogNeeds) => {
+export const backlog = (trigger: string, from: number, { store, past, fits, mayFire }: BacklogNeeds) => {
   let position = from;
   let known: Known | undefined;
 

@@ -6,18 +6,18 @@ import { refusedIn, refusedType, settledEarlier } from './earlier.ts';
 import type { Firing } from './firing.ts';
 
 /**
- * Where the reader begins in a log that it has never read: at the head. What happened before fires nothing. Returns the
+ * Where a reader begins in a log that it has never read: at the head. What happened before fires nothing. Returns the
  * stored checkpoint.
  */
-export const beginning = async (store: EventStore): Promise<number> => {
+export const beginning = async (store: EventStore, reader: string): Promise<number> => {
   const head = await store.head();
   try {
-    await store.takeCheckpoint(triggersReader);
-    await store.keepCheckpoint(triggersReader, head);
+    await store.takeCheckpoint(reader);
+    await store.keepCheckpoint(reader, head);
     return head;
   } catch (error) {
     if (!(error instanceof WrongRevision)) throw error;
-    return (await store.checkpoint(triggersReader)) ?? head;
+    return (await store.checkpoint(reader)) ?? head;
   }
 };
 
@@ -41,7 +41,7 @@ export const begin = async (
   { learn }: Pick<TriggerBook, 'learn'>,
   { signal, breathe }: { readonly signal: AbortSignal; readonly breathe: () => Promise<void> | undefined },
 ): Promise<Beginning> => {
-  const from = (await store.takeCheckpoint(triggersReader)) ?? (await beginning(store));
+  const from = (await store.takeCheckpoint(triggersReader)) ?? (await beginning(store, triggersReader));
   const cursors = new Map<string, number>();
   for (const name of (await store.checkpointsOf(triggersReader)).keys()) {
     const position = await store.takeCheckpoint(name);

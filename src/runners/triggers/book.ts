@@ -1,15 +1,15 @@
-import { mayFire } from '../../commands/operations-manager/firing.ts';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Candidates } from './candidates.ts';
 import { aboutDefinition, automationAfter, type Definition, triggerAfter, waitedFor } from './definitions.ts';
-import type { Firing } from './firing.ts';
+import type { Firing, MayFire } from './firing.ts';
 import { readOf } from './read.ts';
 
 export type BookNeeds = {
   readonly candidates: Candidates;
   /** Whether the payload fits the filter of the trigger. */
   readonly fits: (definition: Definition, payload: unknown) => boolean;
+  readonly mayFire: MayFire;
   /** Resolves at once, or after others had their turn, if this work has taken long. */
   readonly breathe: () => Promise<void> | undefined;
 };
@@ -18,7 +18,7 @@ export type BookNeeds = {
  * All event triggers and automations as they were at one position of the log. It learns from the events of the log, in
  * their order.
  */
-export const triggerBook = ({ candidates, fits, breathe }: BookNeeds) => {
+export const triggerBook = ({ candidates, fits, mayFire, breathe }: BookNeeds) => {
   const triggers = new Map<string, Definition>();
   const automations = new Map<string, AutomationContent>();
   const byType = new Map<string, Set<string>>();

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
-import { BadEvent } from '../../store/event.ts';
-import { isUnusable } from '../../store/tampered.ts';
 import type { Decide, Firing, Refusal, Started, Verdict } from './firing.ts';
+import { persistently } from './persistently.ts';
 import type { RateLimit } from './rate.ts';
 import type { Refusals } from './refusals.ts';
 
@@ -33,8 +31,6 @@ export type CarryingNeeds<R extends Carried> = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-const tries = 6;
-const waitMs = 100;
 const longestNapMs = 1000;
 
 /** Carries out the runs of one trigger: each until it is settled. */
@@ -45,7 +41,7 @@ export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeed
 
   const refuse = async (run: R, refusal: Refusal): Promise<void> => {
     if (await hasJob(run)) return settle(run);
-    const { stored } = await refused.add(refusal, run.event.id);
+    const { stored } = await refused.add(refusal, { event: run.event.id });
     stored.then(
       () => settle(run),
       () => undefined,
@@ -62,9 +58,9 @@ export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeed
       leave();
       const woken = new AbortController();
       wake = () => woken.abort();
-      // The clock may be set meanwhile.
-      const nap = Math.min(ms, longestNapMs);
-      await pause(nap, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => undefined);
+      await pause(Math.min(ms, longestNapMs), undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(
+        () => undefined,
+      );
       signal.throwIfAborted();
     }
   };
@@ -85,32 +81,20 @@ export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeed
     settle(run);
   };
 
-  /** Whether the error is no fault of the run: the same will do later. */
-  const mustWait = (error: unknown): boolean =>
-    error instanceof NotReadable ||
-    (error instanceof RequestError && (error.code === 'limited' || (error.code === 'unavailable' && away())));
-
   /** Tries until the run is settled. Parks it after a permanent failure. */
-  const carryOut = async (run: R): Promise<void> => {
+  const carryOut = (run: R): Promise<void> => {
     const about = { trigger, event: run.event.id, position: run.event.position };
-    for (let [tried, waits] = [1, false]; ; ) {
-      try {
-        return await attempt(run);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (mustWait(error)) {
-          if (!waits) log('A run of a trigger waits', { ...about, error });
-          waits = true;
-          await pause(waitMs, undefined, { signal });
-          continue;
-        }
+    return persistently({
+      work: () => attempt(run),
+      giveUp: (error, tried) => parkAndSettle(run, error, tried),
+      waits: (error) => log('A run of a trigger waits', { ...about, error }),
+      failed: (error, tried) => {
         log('A run of a trigger failed', { ...about, tried, error });
         leave();
-        if (tried === tries || error instanceof BadEvent || isUnusable(error)) return parkAndSettle(run, error, tried);
-        await pause(50 * 2 ** tried, undefined, { signal });
-        tried++;
-      }
-    }
+      },
+      away,
+      signal,
+    });
   };
 
   const parkAndSettle = async (run: R, error: unknown, tried: number): Promise<void> => {

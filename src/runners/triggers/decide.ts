@@ -32,9 +32,9 @@ export const decider =
     await reached(event.position);
     const viewer = account === null ? undefined : await viewerOf(account);
     if (!viewer) return refused('rights', 'The account of the trigger is deleted or inactive');
+    if (!(await sees(viewer, event))) return { kind: 'unseen' };
     const { gbac } = (await state(automation, content.actionId)).content;
     if (!mayRead(viewer.actor, gbac)) return refused('rights', 'The account may not read the automation');
-    if (!(await sees(viewer, event))) return { kind: 'unseen' };
     if (read instanceof Error) throw read;
     const depth = await depthOf(read, state);
     const deep = tooDeep(depth);

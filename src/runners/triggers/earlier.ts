@@ -2,8 +2,14 @@ import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { triggerRuns } from '../../domain/operations-manager/triggerRuns.ts';
 import { splitStream } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
-import { type Firing, parkedIdOf } from './firing.ts';
+import { parkedIdOf } from './firing.ts';
 import { readOf } from './read.ts';
+
+/** A run: its event, and its trigger. */
+export type Placed = {
+  readonly event: Pick<StoredEvent, 'id' | 'position'>;
+  readonly definition: { readonly id: string };
+};
 
 /** The types of the events that tell of firings without a job. */
 export const refusedType = `@platform/${triggerRuns.area}:runsRefused`;
@@ -49,6 +55,6 @@ export const settledEarlier = async (
         for (const trigger of named.get(id) ?? []) upTo.set(trigger, Math.max(upTo.get(trigger) ?? 0, position));
     }
   }
-  return ({ event, definition: { id } }: Pick<Firing, 'event' | 'definition'>): boolean =>
+  return ({ event, definition: { id } }: Placed): boolean =>
     event.position <= (upTo.get(id) ?? 0) || parked.has(parkedIdOf(event.id, id));
 };

@@ -6,6 +6,7 @@ import { type Leadership, whileLeading } from '../../projections/engine/leadersh
 import type { EventStore } from '../../store/port.ts';
 import { triggersReader } from '../../store/readers.ts';
 import { beginning } from './beginning.ts';
+import type { MayFire } from './firing.ts';
 import { type ReaderState, triggerReader } from './reader.ts';
 import { retrying } from './retrying.ts';
 import { type StartingNeeds, starting } from './starting.ts';
@@ -13,6 +14,7 @@ import { type StartingNeeds, starting } from './starting.ts';
 type Needs<Viewer> = StartingNeeds<Viewer> & {
   readonly store: EventStore;
   readonly events: Streams['events'];
+  readonly mayFire: MayFire;
   /** How many events are decided at once. */
   readonly decidedAtOnce: () => number;
   /** How many jobs a trigger may start in a minute. */
@@ -22,6 +24,8 @@ type Needs<Viewer> = StartingNeeds<Viewer> & {
   /** Resolves when the read models show what the log held when this process began, or the signal aborts. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   readonly now?: () => number;
+  /** Milliseconds since some moment, whatever becomes of the clock. */
+  readonly elapsed?: () => number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
   readonly info: (message: string, about: Record<string, unknown>) => void;
 };
@@ -46,8 +50,9 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
     away: () => store.fault() !== undefined || !store.connected(),
     decidedAtOnce: needs.decidedAtOnce,
     rate: needs.rate,
+    mayFire: needs.mayFire,
     state,
-    now,
+    elapsed: needs.elapsed ?? (() => performance.now()),
     log,
   });
 
@@ -71,7 +76,7 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
      */
     prepare: async (isUpgrade: boolean): Promise<void> => {
       if ((await store.checkpoint(triggersReader)) !== undefined) return;
-      const position = await beginning(store);
+      const position = await beginning(store, triggersReader);
       if (isUpgrade) info('Event triggers begin at the head of the log', { position, head: await store.head() });
     },
     start: (): void => {

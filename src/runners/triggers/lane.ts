@@ -16,7 +16,8 @@ export type LaneNeeds = Omit<CarryingNeeds<Run>, 'rate' | 'refused' | 'behind' |
   readonly window: ReadersWindow;
   /** Called once with an error after which the reader must begin anew. */
   readonly failed: (error: unknown) => void;
-  readonly now: () => number;
+  /** Milliseconds since some moment, whatever becomes of the clock. */
+  readonly elapsed: () => number;
 };
 
 /** A run that is not settled after so many milliseconds makes its trigger leave the common reader. */
@@ -32,13 +33,15 @@ const mostWaiting = 100;
  * come to where the common reader is.
  */
 export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?: number) => {
-  const { window, signal, now } = needs;
+  const { window, signal, elapsed } = needs;
   /** The runs that are not settled. */
   const open = new Set<Run>();
   /** Those of them that have not begun. */
   const queue: Run[] = [];
   let backlog = cursor === undefined ? undefined : needs.backlog(trigger, cursor);
   let kept = cursor;
+  /** The trigger has read so far by itself. That may be further than the common reader has come. */
+  let readUpTo = 0;
   let keeping = Promise.resolve();
   let working: Promise<void> | undefined;
   const refused = refusals({ store: (gathered) => needs.refuse(trigger, gathered), signal });
@@ -87,7 +90,7 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
   /** Reads on. Returns false once there is nothing more to do: the common reader speaks for this trigger again. */
   const readOn = async (own: Backlog): Promise<boolean> => {
     await own.read(mostWaiting, (firing, before) => {
-      const run = { ...firing, before, since: now() };
+      const run = { ...firing, before, since: elapsed() };
       open.add(run);
       queue.push(run);
     });
@@ -95,6 +98,7 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
     // The cursor must not go while refusals wait.
     if (open.size > 0) await refused.stored();
     else if (own.position() >= window.position()) {
+      readUpTo = own.position();
       backlog = undefined;
       return false;
     }
@@ -132,11 +136,16 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
     behind: (): boolean => backlog !== undefined,
     waiting: (): number => open.size,
     /** Whether nothing would be lost with this lane. */
-    idle: (): boolean => open.size === 0 && !backlog && kept === undefined && !working && rate.idle(),
+    idle: (): boolean =>
+      open.size === 0 && !backlog && kept === undefined && !working && readUpTo <= window.position() && rate.idle(),
     place,
-    /** Takes a firing from the common reader. */
+    /** Takes a firing from the common reader. It may have carried it out before. */
     take: (firing: Firing, before: number, hold: Hold, verdict: Promise<Verdict>): void => {
-      const run: Run = { ...firing, before, since: now(), hold, verdict };
+      if (firing.event.position <= readUpTo) {
+        hold.release();
+        return;
+      }
+      const run: Run = { ...firing, before, since: elapsed(), hold, verdict };
       open.add(run);
       queue.push(run);
       begin();
@@ -145,7 +154,7 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
     changed: wake,
     /** Call once a second. Falls behind if a run takes long; stores the cursor. */
     tick: async (): Promise<void> => {
-      if (!backlog && now() - (first()?.since ?? Infinity) > lateMs) leave();
+      if (!backlog && elapsed() - (first()?.since ?? Infinity) > lateMs) leave();
       if (place() !== kept) await keep();
     },
     ended: async (): Promise<void> => {

@@ -4,11 +4,11 @@ const windowSeconds = 60;
  * Counts starts: at most `most` in any 60 seconds. It remembers them by the second, so it may let one wait up to a
  * second longer than it had to.
  */
-export const rateLimit = (most: number, now: () => number) => {
+export const rateLimit = (most: number, elapsed: () => number) => {
   const bySecond: { readonly second: number; count: number }[] = [];
   let total = 0;
 
-  const second = (): number => Math.floor(now() / 1000);
+  const second = (): number => Math.floor(elapsed() / 1000);
   const forget = (): void => {
     for (let [first] = bySecond; first && first.second < second() - windowSeconds; [first] = bySecond) {
       total -= first.count;
@@ -21,7 +21,7 @@ export const rateLimit = (most: number, now: () => number) => {
     wait: (): number => {
       forget();
       const [first] = bySecond;
-      return total < most || !first ? 0 : (first.second + windowSeconds + 1) * 1000 - now();
+      return total < most || !first ? 0 : (first.second + windowSeconds + 1) * 1000 - elapsed();
     },
     count: (): void => {
       forget();

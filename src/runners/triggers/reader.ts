@@ -8,17 +8,19 @@ import { begin } from './beginning.ts';
 import { triggerBook } from './book.ts';
 import { candidates } from './candidates.ts';
 import { type Definition, pastDefinitions } from './definitions.ts';
-import type { Decide, Firing, Verdict } from './firing.ts';
+import { everySecond } from './everySecond.ts';
+import type { Decide, Firing, MayFire, Verdict } from './firing.ts';
 import { type Lane, type LaneNeeds, lane } from './lane.ts';
 import { places } from './places.ts';
 import { type RateLimit, rateLimit } from './rate.ts';
 import type { Refused } from './refusals.ts';
 import { readersWindow } from './window.ts';
 
-export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' | 'away' | 'now' | 'log'> & {
+export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' | 'away' | 'elapsed' | 'log'> & {
   readonly store: EventStore;
   readonly decide: Decide;
   readonly fits: (definition: Definition, payload: unknown) => boolean;
+  readonly mayFire: MayFire;
   /**
    * Stores refusals of a trigger's runs. `after` is the event of those that were stored last. Throws `WrongRevision` if
    * others were stored since.
@@ -35,7 +37,6 @@ export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' 
 /** What the reader of event triggers is about. Undefined while it does not read. */
 export type ReaderState = { reading?: { readonly lanes: ReadonlyMap<string, Lane>; readonly settled: () => number } };
 
-const keepMs = 1000;
 const mostOpen = 1000;
 const againMs = 1000;
 const longestTurnMs = 10;
@@ -51,24 +52,6 @@ const breather = () => {
         resolve();
       });
     });
-  };
-};
-
-/** Does the work once a second, unless it still goes on. */
-const everySecond = (work: () => Promise<void>, onFailure: (error: unknown) => void) => {
-  let atWork: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    atWork ??= work()
-      .catch(onFailure)
-      .finally(() => {
-        atWork = undefined;
-      });
-  }, keepMs);
-  return {
-    stop: async (): Promise<void> => {
-      clearInterval(timer);
-      await atWork;
-    },
   };
 };
 
@@ -123,11 +106,11 @@ const refusing =
  * begun anew at any moment.
  */
 export const triggerReader = (needs: ReaderNeeds) => {
-  const { store, decide, log, state } = needs;
+  const { store, decide, fits, mayFire, log, state } = needs;
   const past = pastDefinitions(store);
   const rates = new Map<string, RateLimit>();
   const rateOf = (trigger: string): RateLimit => {
-    const known = rates.get(trigger) ?? rateLimit(needs.rate, needs.now);
+    const known = rates.get(trigger) ?? rateLimit(needs.rate, needs.elapsed);
     rates.set(trigger, known);
     return known;
   };
@@ -140,7 +123,7 @@ export const triggerReader = (needs: ReaderNeeds) => {
     const fail = (error: unknown): void => ending.abort(error);
 
     const breathe = breather();
-    const book = triggerBook({ candidates: candidates(), fits: needs.fits, breathe });
+    const book = triggerBook({ candidates: candidates(), fits, mayFire, breathe });
     const decidedTogether = deciding(decide, places(needs.decidedAtOnce));
     const lanes = new Map<string, Lane>();
     const { from, cursors, lastRefused, settledBefore } = await begin(store, book, { signal, breathe });
@@ -156,7 +139,7 @@ export const triggerReader = (needs: ReaderNeeds) => {
       window,
       signal,
       failed: fail,
-      backlog: (trigger, position) => backlog(trigger, position, { store, past, fits: needs.fits }),
+      backlog: (trigger, position) => backlog(trigger, position, { store, past, fits, mayFire }),
       keep: (trigger, position) => store.keepCheckpoint(cursorOfTrigger(trigger), position),
     };
     const laneOf = (trigger: string, cursor?: number): Lane => {

@@ -1,8 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Refusal } from './firing.ts';
 
-/** Refusals of one reason that are stored together. `event` is the last one. */
-export type Refused = Refusal & { readonly count: number; readonly event: string };
+/** What a run follows from: an event, and for a schedule the instant that it names. */
+type Cause = { readonly event: string; readonly instant?: number };
+
+/** Refusals of one reason that are stored together, with the cause of the last one. */
+export type Refused = Refusal & Cause & { readonly count: number };
 
 type Needs = {
   /** Stores the refusals, after those that were stored last. Tries until it succeeds, or the signal aborts. */
@@ -10,7 +13,7 @@ type Needs = {
   readonly signal: AbortSignal;
 };
 
-type Gathering = Refusal & { count: number; event: string; readonly stored: Promise<void> };
+type Gathering = Refusal & { count: number; cause: Cause; readonly stored: Promise<void> };
 
 const gatherMs = 1000;
 
@@ -27,8 +30,8 @@ export const refusals = ({ store, signal }: Needs) => {
     const gathered = gathering;
     gathering = undefined;
     if (!gathered) return;
-    const { reason, message, count, event } = gathered;
-    await store({ reason, message, count, event });
+    const { reason, message, count, cause } = gathered;
+    await store({ reason, message, count, ...cause });
   };
 
   return {
@@ -40,16 +43,16 @@ export const refusals = ({ store, signal }: Needs) => {
      * Adds a refusal. Resolves once it will be stored with those before it; `stored` is told then. A refusal of another
      * reason waits for the ones before.
      */
-    add: async ({ reason, message }: Refusal, event: string): Promise<{ readonly stored: Promise<void> }> => {
+    add: async ({ reason, message }: Refusal, cause: Cause): Promise<{ readonly stored: Promise<void> }> => {
       while (gathering && gathering.reason !== reason) await last;
       if (!gathering) {
         // One after the other: the second before the first would hide what the first has to tell.
         last = last.then(gather);
         last.catch(() => undefined);
-        gathering = { reason, message, count: 0, event, stored: last };
+        gathering = { reason, message, count: 0, cause, stored: last };
       }
       gathering.count++;
-      gathering.event = event;
+      gathering.cause = cause;
       return { stored: gathering.stored };
     },
   };

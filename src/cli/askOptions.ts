@@ -1,0 +1,10 @@
+import { optionOr } from './engine/command.ts';
+
+/** The options of a command that asks the running service. */
+export const askOptions = {
+  url: optionOr('<url>', 'the running service', 'http://127.0.0.1:$PORT'),
+  user: optionOr('<name>', 'the account to ask with', 'admin'),
+};
+
+/** A sentence for the help of a command that asks the running service. */
+export const askHelp = 'The password comes from AUTOMATION_PLATFORM_PASSWORD, or is asked for.';

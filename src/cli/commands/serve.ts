@@ -1,0 +1,17 @@
+import { readConfig } from '../../config.ts';
+import { version } from '../../version.ts';
+import { command } from '../engine/command.ts';
+
+export const serve = command({
+  name: 'serve',
+  about: 'Run the service. This is what the program does without a command',
+  run: async () => {
+    const { runService } = await import('../../runService.ts');
+    await runService(readConfig(process.env), async ({ url, logUrl, warmUp }) => {
+      if (logUrl !== undefined) process.stderr.write(`event log on ${logUrl}\n`);
+      process.stderr.write(`automation-platform ${version} listens on ${url}\n`);
+      await warmUp();
+    });
+    return 0;
+  },
+});

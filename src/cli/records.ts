@@ -1,0 +1,52 @@
+import type { Terminal } from './progress.ts';
+
+/** An output of records. `columns` is the width of a terminal. */
+export type RecordOutput = Terminal & { readonly columns?: number };
+
+/** A column of a table: its heading, its width, and the text of a record in it. The last one takes what is left. */
+export type Column<T> = { readonly heading: string; readonly width: number; readonly text: (record: T) => string };
+
+// A terminal would obey control characters in an event.
+const control = /[\u0000-\u001f\u007f-\u009f]/g;
+
+const presetWidth = 200;
+
+/**
+ * Writes records: as lines of JSON, or on a terminal as a table, whose lines are cut off at its width. `write` resolves
+ * when the output takes more.
+ */
+export const recordWriter = <T>(output: RecordOutput, columns: readonly Column<T>[]) => {
+  const row = (textOf: (column: Column<T>) => string): string =>
+    columns
+      .map((column) => textOf(column).replace(control, ' ').padEnd(column.width))
+      .join(' ')
+      .trimEnd();
+
+  const lineOf = (record: T): string => {
+    if (!output.isTTY) return JSON.stringify(record);
+    const most = output.columns ?? presetWidth;
+    const line = row(({ text }) => text(record));
+    return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+  };
+
+  if (output.isTTY) output.write(`${row(({ heading }) => heading)}\n`);
+  return {
+    write: async (record: T, signal?: AbortSignal): Promise<void> => {
+      if (!output.write(`${lineOf(record)}\n`)) await drained(output, signal);
+    },
+  };
+};
+
+/** Resolves when the output takes more, or nobody waits for it. */
+const drained = (output: RecordOutput, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      output.removeListener('drain', done);
+      output.removeListener('error', done);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    output.once('drain', done);
+    output.once('error', done);
+    signal?.addEventListener('abort', done);
+  });

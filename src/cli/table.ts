@@ -1,0 +1,21 @@
+import { accountPasswd } from './commands/accountPasswd.ts';
+import { completion } from './commands/completion.ts';
+import { eventsPublish } from './commands/eventsPublish.ts';
+import { eventsTail } from './commands/eventsTail.ts';
+import { accept } from './commands/logAccept.ts';
+import { copy } from './commands/logCopy.ts';
+import { migrate } from './commands/migrate.ts';
+import { serve } from './commands/serve.ts';
+import type { CommandRow } from './engine/command.ts';
+
+/** The commands. Help, completion and docs/cli.md are made from this table. */
+export const commands: readonly CommandRow[] = [
+  serve,
+  accountPasswd,
+  copy,
+  accept,
+  eventsTail,
+  eventsPublish,
+  migrate,
+  completion,
+];

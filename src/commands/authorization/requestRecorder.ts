@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { counting, type Tally } from '../../concurrency/counting.ts';
+import { supervise } from '../../concurrency/supervise.ts';
+import type { Counted, DeniedRequest, HandOut } from '../../domain/authorization/requestRecords.ts';
+import { platform } from '../../domain/engine/core.ts';
+import type { CommandOn } from '../engine/define.ts';
+import type { Handle } from '../engine/handle.ts';
+import { noteDenials, noteExports, noteSecrets } from './requestRecords.ts';
+
+type Needs = {
+  readonly handle: Handle;
+  /** False while the active profile says that nothing is recorded. */
+  readonly isOn: () => boolean;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+  /** How long requests are counted before their numbers are stored. */
+  readonly gatherMs?: number;
+};
+
+const otherDenials: DeniedRequest = { account: null, address: null, operation: null, code: null };
+const otherHandOuts: HandOut = { account: null, address: null, operation: null, resource: null };
+
+/**
+ * Records in the log which requests were refused, what was exported, and which secrets were given out: numbers, stored every ten seconds. A kill may
+ * lose the last ones.
+ */
+export const requestRecorder = ({ handle, isOn, now = Date.now, log, gatherMs = 10_000 }: Needs) => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  /** Stores a tally in the stream of its day. It tries until it succeeds; once the service stops, a last time. */
+  const storing =
+    <Row>(command: CommandOn<Counted<Row>>) =>
+    async ({ rows, first, last }: Tally<Row>): Promise<void> => {
+      const [began, ended] = [new Date(first).toISOString(), new Date(last).toISOString()];
+      const request = {
+        id: began.slice(0, 10),
+        input: { rows, first: began, last: ended },
+        actor: platform,
+        operation: command.name,
+        requestId: randomUUID(),
+      };
+      // If the outcome of an attempt is unknown, the next one must not count the same requests again.
+      const idempotency = { key: request.requestId, request: '' };
+      let stored = false;
+      const attempt = async (): Promise<void> => {
+        await handle(command, { ...request, idempotency });
+        stored = true;
+      };
+      await supervise(attempt, {
+        signal,
+        pauseMs: 100,
+        longestPauseMs: 5000,
+        onFailure: (error, isNew) => {
+          if (isNew) log('Requests could not be recorded; it is tried again', { operation: command.name, error });
+        },
+      });
+      if (!stored)
+        await attempt().catch((error: unknown) =>
+          log('Requests were not recorded', { operation: command.name, rows: rows.length, error }),
+        );
+    };
+
+  const shared = { now, gatherMs, signal };
+  const denials = counting({ ...shared, store: storing(noteDenials), others: otherDenials });
+  const exports = counting({ ...shared, store: storing(noteExports), others: otherHandOuts });
+  const secrets = counting({ ...shared, store: storing(noteSecrets), others: otherHandOuts });
+
+  return {
+    /** A request was refused: the caller is unknown, may not do this, or asks too often. */
+    denied: (row: DeniedRequest): void => {
+      if (isOn()) denials.count(row);
+    },
+    /** A resource was exported. */
+    exported: (row: HandOut): void => {
+      if (isOn()) exports.count(row);
+    },
+    /** The secrets of a resource were given out in clear. */
+    secretsHandedOut: (row: HandOut): void => {
+      if (isOn()) secrets.count(row);
+    },
+    /** Stores what was counted. To be called once no more requests are answered. */
+    stop: async (): Promise<void> => {
+      stopping.abort();
+      await Promise.all([denials.stored(), exports.stored(), secrets.stored()]);
+    },
+  };
+};
+
+export type RequestRecorder = ReturnType<typeof requestRecorder>;

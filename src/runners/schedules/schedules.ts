@@ -1,0 +1,112 @@
+import { setMaxListeners } from 'node:events';
+import { supervise } from '../../concurrency/supervise.ts';
+import { triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
+import { trigger } from '../../domain/operations-manager/triggers.ts';
+import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
+import type { ReadStore } from '../../projections/engine/port.ts';
+import { type EventNotice, splitStream } from '../../store/event.ts';
+import type { EventStore } from '../../store/port.ts';
+import { schedulesReader } from '../../store/readers.ts';
+import { beginning } from '../triggers/beginning.ts';
+import { scheduleClock } from './clock.ts';
+import { deciding } from './deciding.ts';
+import { firedReader } from './firedReader.ts';
+import { retryingRuns } from './retryingRuns.ts';
+import { type StartingNeeds, starting } from './starting.ts';
+import { timetable } from './timetable.ts';
+import { beginAll } from './upgrade.ts';
+
+type Needs = StartingNeeds & {
+  readonly store: EventStore;
+  readonly model: ReadStore;
+  /** The leader alone starts jobs. Every node decides. */
+  readonly leadership: Leadership;
+  /** Resolves when the read models show what the log held when this process began, or the signal aborts. */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** Milliseconds from a clock that never jumps. */
+  readonly monotonic: () => number;
+  /** Calls a function once; returns what cancels it. */
+  readonly timer: (call: () => void, ms: number) => () => void;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+const pauseMs = 1000;
+const longestPauseMs = 5000;
+/** What was due in the minute before a version that fires started first is not missed. */
+const grace = 60_000;
+
+/** Runs schedule triggers (docs/schedules.md): the clock says what is due, the log decides, the leader starts jobs. */
+export const schedules = (needs: Needs) => {
+  const { store, model, handle, leadership, ready, now, monotonic, timer, log } = needs;
+  const stop = new AbortController();
+  const { signal } = stop;
+  // Each start may listen to it.
+  setMaxListeners(0, signal);
+  const table = timetable({ model, set: (id, at) => clock.set(id, at) });
+  const decisions = deciding({ handle, changed: table.changed, signal, log });
+  const clock = scheduleClock({
+    now,
+    monotonic,
+    timer,
+    due: decisions.decide,
+    jumped: (by) => log('The clock has jumped; schedules wait a minute for it to be corrected', { by }),
+  });
+  const read = firedReader({ store, starting: (term) => starting(needs, term), log });
+  let following = Promise.resolve();
+  let leading = Promise.resolve();
+
+  const supervised = (term: AbortSignal, what: string, work: (goesOn: () => void) => Promise<void>): Promise<void> =>
+    supervise(work, {
+      signal: term,
+      pauseMs,
+      longestPauseMs,
+      onFailure: (error, isNew) => {
+        if (isNew) log(`${what} begins again`, { error });
+      },
+    });
+
+  const follow = async (): Promise<void> => {
+    await ready(signal);
+    if (signal.aborted) return;
+    await supervised(signal, 'The timetable of schedules', async () => {
+      await table.load(signal);
+      clock.start();
+      await table.follow(signal);
+    });
+  };
+
+  const startWhileLeading = async (term: AbortSignal): Promise<void> => {
+    await ready(term);
+    if (term.aborted) return;
+    await supervised(term, 'The reader of schedules that have fired', (goesOn) => read(term, goesOn));
+  };
+
+  return {
+    categories: new Set([trigger.category, triggerSchedule.category]),
+    /** To be called with each event of these categories once the read models show it. */
+    onEvent: ({ stream }: Pick<EventNotice, 'stream'>): void => table.changed(splitStream(stream).id),
+    /**
+     * To be called before the first request is taken. In a log of a version that did not run schedules they begin now.
+     */
+    prepare: async (): Promise<void> => {
+      if ((await store.checkpoint(schedulesReader)) !== undefined) return;
+      await ready(signal);
+      await beginAll(now() - grace, { model, handle });
+      await beginning(store, schedulesReader);
+    },
+    start: (): void => {
+      following = follow();
+      leading = whileLeading(leadership, signal, startWhileLeading);
+    },
+    retry: retryingRuns(needs, starting(needs, signal)),
+    /** Decides and starts nothing more, and waits for what is under way. The rest is left to the next start or leader. */
+    stop: async (): Promise<void> => {
+      stop.abort();
+      clock.stop();
+      await decisions.ended();
+      await Promise.all([following, leading]);
+    },
+  };
+};
+
+export type Schedules = ReturnType<typeof schedules>;

@@ -1,0 +1,100 @@
+import { splitStream } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import type { Placed } from '../triggers/earlier.ts';
+import { persistently } from '../triggers/persistently.ts';
+import { places } from '../triggers/places.ts';
+import { type Refusals, refusals } from '../triggers/refusals.ts';
+import type { Hold } from '../triggers/window.ts';
+import type { Starting } from './starting.ts';
+
+type Needs = Starting & {
+  /** Whether an earlier reader has settled the run without a job. */
+  readonly settledBefore: (run: Placed) => boolean;
+  /** Whether the log cannot be reached, or takes nothing. */
+  readonly away: () => boolean;
+  /** Called with an error after which the reader must begin anew. */
+  readonly fail: (error: unknown) => void;
+  readonly signal: AbortSignal;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+/** How many jobs are started at once. */
+const mostStarting = 200;
+
+/** Starts the jobs of instants that have fired: those of one trigger in their order, one after the other. */
+export const startLanes = ({ start, refuse, park, instantOf, settledBefore, away, fail, signal, log }: Needs) => {
+  const atPlace = places(() => mostStarting);
+  /** The last run of each trigger. */
+  const last = new Map<string, Promise<void>>();
+  const refused = new Map<string, Refusals>();
+  let open = 0;
+
+  const store = async (trigger: string, ...[gathered]: Parameters<Parameters<typeof refusals>[0]['store']>) => {
+    try {
+      await refuse(trigger, gathered);
+    } catch (error) {
+      fail(error);
+      throw error;
+    }
+  };
+
+  const refusalsOf = (trigger: string): Refusals => {
+    const known = refused.get(trigger) ?? refusals({ signal, store: (gathered) => store(trigger, gathered) });
+    refused.set(trigger, known);
+    return known;
+  };
+
+  /** Resolves to the storing of a refusal, if there is one. */
+  const attempt = async (trigger: string, event: StoredEvent): Promise<{ readonly stored?: Promise<void> }> => {
+    if (settledBefore({ event, definition: { id: trigger } })) return {};
+    const started = await start(event);
+    if (!('refusal' in started)) return {};
+    return refusalsOf(trigger).add(started.refusal, { event: event.id, instant: instantOf(event) });
+  };
+
+  const carryOut = async (trigger: string, event: StoredEvent, hold: Hold): Promise<void> => {
+    signal.throwIfAborted();
+    const about = { trigger, event: event.id, position: event.position };
+    let stored: Promise<void> | undefined;
+    await persistently({
+      work: async () => {
+        ({ stored } = await attempt(trigger, event));
+      },
+      giveUp: (error, tried) => park(event, error, tried),
+      waits: (error) => log('A run of a schedule waits', { ...about, error }),
+      failed: (error, tried) => log('A run of a schedule failed', { ...about, tried, error }),
+      away,
+      signal,
+    });
+    if (stored) stored.then(hold.release, () => undefined);
+    else hold.release();
+  };
+
+  return {
+    /** How many instants have fired and are not settled. */
+    open: (): number => open,
+    take: (event: StoredEvent, hold: Hold): void => {
+      const { id } = splitStream(event.stream);
+      const before = last.get(id) ?? Promise.resolve();
+      open++;
+      const run = before
+        .then(() => atPlace(() => carryOut(id, event, hold)))
+        .catch((error: unknown) => {
+          if (!signal.aborted) fail(error);
+        })
+        .finally(() => {
+          open--;
+          if (last.get(id) === run) last.delete(id);
+        });
+      last.set(id, run);
+    },
+    /** Forgets triggers whose refusals are stored. */
+    tidy: (): void => {
+      for (const [id, one] of refused) if (!one.waiting() && !last.has(id)) refused.delete(id);
+    },
+    /** Resolves when all runs have ended. */
+    ended: async (): Promise<void> => {
+      await Promise.all(last.values());
+    },
+  };
+};

@@ -1,0 +1,104 @@
+import type { Tools } from '../../commands/engine/define.ts';
+import type { Handle } from '../../commands/engine/handle.ts';
+import { parkReaction } from '../../commands/engine/parkedReactions.ts';
+import type { Request } from '../../commands/engine/requests.ts';
+import { noteRefusals } from '../../commands/operations-manager/refusedRuns.ts';
+import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
+import { type Actor, platform } from '../../domain/engine/core.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
+import { triggerRuns } from '../../domain/operations-manager/triggerRuns.ts';
+import { trigger } from '../../domain/operations-manager/triggers.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import { parkedIdOf, type Started } from '../triggers/firing.ts';
+import { readOf } from '../triggers/read.ts';
+import type { Refused } from '../triggers/refusals.ts';
+
+export type StartingNeeds = {
+  readonly handle: Handle;
+  readonly tools: Tools;
+  readonly run: TriggerRuns['run'];
+  /** Notes that a trigger has started a job. */
+  readonly ran: (trigger: string, job: string, at: string) => void;
+  /** The account as of now, with its rights; undefined if it is deleted or inactive. */
+  readonly viewerOf: (account: string) => Promise<{ readonly actor: Actor } | undefined>;
+  /** Called with what became of each run: `job`, `parked`, or the reason why there is none. */
+  readonly outcome: (outcome: string) => void;
+  readonly now: () => number;
+};
+
+type Fired = { readonly instant: number; readonly job: string };
+
+const operation = 'runScheduleTrigger';
+
+const firedIn = (event: StoredEvent): Recorded<Fired> => {
+  const read = readOf(event);
+  if (read instanceof Error) throw read;
+  return read as Recorded<Fired>; // only events of this type come here
+};
+
+const gone = { refusal: { reason: 'gone', message: 'No such trigger' } } as const;
+
+/** What becomes of instants that have fired: each function stores one of the outcomes. */
+export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
+  const { handle, tools, run, ran, viewerOf, outcome, now } = needs;
+
+  const actorOf = async (account: unknown): Promise<Actor | undefined> =>
+    typeof account === 'string' ? (await viewerOf(account))?.actor : undefined;
+
+  /** Starts the job of an instant, by what the trigger and its automation say now. */
+  const start = async (event: StoredEvent): Promise<Started> => {
+    const { id, stream, data, metadata } = firedIn(event);
+    const { id: triggerId } = splitStream(stream);
+    const { exists, content } = await tools.state(trigger, triggerId);
+    if (!exists || content?.type !== 'schedule') {
+      const isStarted = job.exists(await tools.state(job, data.job));
+      return isStarted ? { job: data.job, at: metadata.at, isNew: false } : gone;
+    }
+    const target = await tools.state(automation, content.actionId);
+    const signature = await tools.signature(trigger, triggerId);
+    const done = await run({
+      trigger: { id: triggerId, content },
+      automation: { id: content.actionId, content: target.content },
+      actor: () => actorOf(signature?.lastUpdatedBy),
+      given: { formData: null },
+      instant: data.instant,
+      depth: 0,
+      jobId: data.job,
+      about: { operation, requestId: id, correlation: metadata.$correlationId, causation: id },
+      signal,
+    });
+    if ('refused' in done) return { refusal: { reason: done.refused.reason, message: done.refused.message } };
+    const at = new Date(now()).toISOString();
+    if (done.job.changed) {
+      outcome('job');
+      ran(triggerId, data.job, at);
+    }
+    return { job: data.job, at, isNew: done.job.changed };
+  };
+
+  return {
+    start,
+    instantOf: (event: StoredEvent): number => firedIn(event).data.instant,
+    /** Stores refusals of a trigger's runs, unless they are stored already. */
+    refuse: async (id: string, refused: Refused): Promise<void> => {
+      const { last } = await tools.state(triggerRuns, id);
+      if (last === refused.event) return;
+      const about = { operation, requestId: refused.event, causation: refused.event };
+      await handle(noteRefusals, { id, input: { ...refused, after: last ?? null }, actor: platform, ...about });
+      for (let n = 0; n < refused.count; n++) outcome(refused.reason);
+    },
+    park: async (event: StoredEvent, error: unknown, tries: number): Promise<void> => {
+      const { id, stream, revision } = event;
+      const { id: triggerId } = splitStream(stream);
+      const reason = error instanceof Error ? error.message : String(error);
+      const about: Omit<Request, 'id' | 'input'> = { operation, requestId: id, causation: id, actor: platform };
+      const input = { stream, revision, reason, trigger: triggerId, tries };
+      await handle(parkReaction, { ...about, id: parkedIdOf(id, triggerId), input });
+      outcome('parked');
+    },
+  };
+};
+
+export type Starting = ReturnType<typeof starting>;

@@ -1,0 +1,90 @@
+import { nextRun } from '../../domain/operations-manager/triggerSchedules.ts';
+import { documentIn, documentsOf, pagesOf } from '../../projections/engine/documents.ts';
+import type { ReadStore } from '../../projections/engine/port.ts';
+import { type PlanDoc, schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
+import { type ScheduleDoc, triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
+
+type Needs = {
+  readonly model: Pick<ReadStore, 'list' | 'getMany'>;
+  /** Sets when a schedule is due; null: never. */
+  readonly set: (id: string, at: number | null) => void;
+};
+
+/** How many schedules are looked up at once. */
+const most = 500;
+
+/** Tells the clock when schedules are due, by what the read models show. */
+export const timetable = ({ model, set }: Needs) => {
+  /** Schedules to look up, each with the time before which it is not due again. */
+  let changed = new Map<string, number>();
+  let wake = (): void => undefined;
+
+  const setAll = (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[], notBefore?: Map<string, number>): void => {
+    const byTrigger = new Map(runs.map((one) => [one.trigger, one]));
+    for (const plan of plans) {
+      const at = nextRun(plan, byTrigger.get(plan.trigger));
+      set(plan.trigger, at === null ? null : Math.max(at, notBefore?.get(plan.trigger) ?? at));
+    }
+  };
+
+  const lookUp = async (batch: Map<string, number>): Promise<void> => {
+    const ids = [...batch.keys()];
+    const runs = await documentsOf(model, triggerSchedules, ids);
+    const plans = await documentsOf(model, schedulePlans, ids);
+    const found = new Set(plans.map(({ trigger }) => trigger));
+    for (const id of ids) if (!found.has(id)) set(id, null);
+    setAll(plans, runs, batch);
+  };
+
+  const take = (): Map<string, number> => {
+    const batch = new Map([...changed].slice(0, most));
+    for (const id of batch.keys()) changed.delete(id);
+    return batch;
+  };
+
+  /** Looks up what has changed; whatever fails is looked up again. */
+  const drain = async (): Promise<void> => {
+    while (changed.size > 0) {
+      const batch = take();
+      try {
+        await lookUp(batch);
+      } catch (error) {
+        changed = new Map([...batch, ...changed]);
+        throw error;
+      }
+    }
+  };
+
+  return {
+    /** The schedule is looked up again. It is not due before this time. */
+    changed: (id: string, notBefore = -Infinity): void => {
+      changed.set(id, notBefore);
+      wake();
+    },
+    /** Reads all schedules. To be called before `follow`, which looks up what has changed meanwhile. */
+    load: async (signal: AbortSignal): Promise<void> => {
+      for await (const entries of pagesOf(model, schedulePlans, { sort: 'trigger', order: 1 })) {
+        const plans = entries.map((entry) => documentIn(schedulePlans, entry));
+        const ids = plans.map(({ trigger }) => trigger);
+        setAll(plans, await documentsOf(model, triggerSchedules, ids));
+        signal.throwIfAborted();
+      }
+    },
+    /** Looks up what has changed, until the signal aborts. Rejects if the read models cannot be read. */
+    follow: async (signal: AbortSignal): Promise<void> => {
+      const stop = (): void => wake();
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        while (!signal.aborted) {
+          const news = new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          await drain();
+          await news;
+        }
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    },
+  };
+};

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { startWorker } from '../../startWorker.ts';
+import { isForGood } from '../sqliteErrors.ts';
+import type { Connection } from '../sqliteLog.ts';
+import type { LogUrl } from '../url.ts';
+import type { AuditIndexNews, AuditIndexWork } from './auditIndexWorker.ts';
+import { openIndexToRead, removeIndex } from './indexFile.ts';
+
+type Needs = {
+  readonly folder: string;
+  readonly log: LogUrl;
+  readonly warn: (message: string, about: Record<string, unknown>) => void;
+};
+
+type Waiting = {
+  readonly position: number;
+  readonly done: () => void;
+  readonly fail: (error: RequestError) => void;
+};
+
+// So many events may be missing before the index is brought up to date although nobody asks.
+const mostBehind = 10_000;
+const patienceMs = 10_000;
+const endMs = 5000;
+
+const unavailable = (message: string): RequestError =>
+  new RequestError('unavailable', message, { retryAfterSeconds: 2 });
+
+/**
+ * The index beside the log, in `audit-index.db`. A thread fills it when somebody asks, or when it is far behind. The
+ * log has everything, so an index that is lost is made anew.
+ */
+export const auditIndex = ({ folder, log, warn }: Needs) => {
+  const file = join(folder, 'audit-index.db');
+  const waiting = new Set<Waiting>();
+  let worker: Worker | undefined;
+  let db: Connection | undefined;
+  let reached = -1;
+  let wanted = 0;
+  let unasked = 0;
+  let stopped = false;
+
+  const forget = (message: string): void => {
+    worker = undefined;
+    db?.close();
+    db = undefined;
+    reached = -1;
+    for (const { fail } of [...waiting]) fail(unavailable(message));
+  };
+
+  const hear = (news: AuditIndexNews): void => {
+    if ('failed' in news) {
+      warn('The audit index cannot be written; it is tried again', { reason: news.failed });
+      forget('The audit index cannot be written; try again');
+      return;
+    }
+    reached = news.reached;
+    for (const one of [...waiting]) if (one.position <= reached) one.done();
+  };
+
+  const started = (): Worker => {
+    const work: AuditIndexWork = { file, log };
+    const thread = startWorker('auditIndexWorker', import.meta.url, work, 'url' in log);
+    thread.on('message', (news: AuditIndexNews) => {
+      if (worker === thread) hear(news);
+    });
+    thread.on('error', (error) => {
+      if (worker === thread) hear({ failed: error.message });
+    });
+    return thread;
+  };
+
+  /** Asks the thread for everything up to a position. */
+  const ask = (position: number): void => {
+    if (stopped || (worker && position <= wanted)) return;
+    wanted = position;
+    unasked = 0;
+    worker ??= started();
+    worker.postMessage(position);
+  };
+
+  const upTo = (position: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (stopped) return reject(unavailable('The service is shutting down'));
+      if (position <= reached) return resolve();
+      const end = (settle: () => void): void => {
+        clearTimeout(timer);
+        waiting.delete(one);
+        settle();
+      };
+      const one: Waiting = {
+        position,
+        done: () => end(resolve),
+        fail: (error) => end(() => reject(error)),
+      };
+      const timer = setTimeout(() => one.fail(unavailable('The audit index is being made; try again')), patienceMs);
+      waiting.add(one);
+      ask(position);
+    });
+
+  return {
+    /** Call with the position of each new event, and once with that of the log's head. */
+    moved: (position: number): void => {
+      unasked++;
+      // Later positions tell nothing: those of EventStoreDB are bytes.
+      const isFirst = wanted === 0 && position >= mostBehind;
+      if (isFirst || unasked >= mostBehind) ask(position);
+    },
+    /**
+     * Reads the index once it holds everything up to a position. Throws `unavailable` if that takes long; then the
+     * index is made all the same.
+     */
+    read: async <T>(position: number, work: (db: Connection) => T | Promise<T>): Promise<T> => {
+      await upTo(position);
+      try {
+        db ??= openIndexToRead(file);
+        return await work(db);
+      } catch (error) {
+        if (!isForGood(error)) throw error;
+        const thread = worker;
+        forget('The audit index was damaged');
+        await thread?.terminate();
+        removeIndex(file);
+        throw unavailable('The audit index was damaged and is made anew; try again');
+      }
+    },
+    stop: async (): Promise<void> => {
+      stopped = true;
+      const thread = worker;
+      forget('The service is shutting down');
+      if (thread) await ended(thread);
+    },
+  };
+};
+
+/** Lets the thread close its files. A thread that waits for a log that is away is ended all the same. */
+const ended = async (thread: Worker): Promise<void> => {
+  const gone = once(thread, 'exit').catch(() => undefined);
+  thread.postMessage('end');
+  const late = setTimeout(() => void thread.terminate(), endMs);
+  await gone;
+  clearTimeout(late);
+};
+
+export type AuditIndex = ReturnType<typeof auditIndex>;

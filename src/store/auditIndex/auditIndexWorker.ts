@@ -1,0 +1,88 @@
+import '../../soundJson.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { openLogToRead } from '../open.ts';
+import type { StoredEvent } from '../port.ts';
+import { inWords, isForGood } from '../sqliteErrors.ts';
+import type { LogUrl } from '../url.ts';
+import { indexed } from './indexer.ts';
+import { indexers } from './indexers.ts';
+import { openIndex, removeIndex } from './indexFile.ts';
+
+export type AuditIndexWork = { readonly file: string; readonly log: LogUrl };
+
+/** What the worker tells: how far the index has come, or why the worker ends. */
+export type AuditIndexNews = { readonly reached: number } | { readonly failed: string };
+
+const { file, log: url } = workerData as AuditIndexWork;
+const port = parentPort as MessagePort;
+const tell = (news: AuditIndexNews): void => port.postMessage(news);
+// A log in a file is read without a check of its events: one that is damaged must not hide the others.
+const filter = 'file' in url ? [''] : undefined;
+const behindMs = 50;
+
+let ended = false;
+
+/** Opens log and index. `take` takes in events until the index holds a position, or the thread is to end. */
+const opened = async () => {
+  const log = await openLogToRead(url, () => undefined);
+  const { db, ...index } = await openIndex(file, log, indexers);
+  const writers = indexers.map(({ writer }) => writer(db));
+  let reached = index.reached()?.position ?? 0;
+
+  const write = (events: readonly StoredEvent[], position: number): void => {
+    const parsed = events.map(indexed);
+    const last = events.at(-1);
+    db.exec('BEGIN IMMEDIATE');
+    for (const add of writers) add(parsed, reached);
+    index.setReached({ position, event: last?.position === position ? last.id : '' });
+    db.exec('COMMIT');
+    reached = position;
+  };
+
+  const take = async (target: number): Promise<void> => {
+    while (reached < target) {
+      for await (const { events, position } of log.readAll(reached, filter)) {
+        if (ended) return;
+        write(events, position);
+        tell({ reached });
+      }
+      // A reader of EventStoreDB may be behind the writer for a moment.
+      if (reached < target) await pause(behindMs);
+    }
+    tell({ reached });
+  };
+  const close = async (): Promise<void> => {
+    db.close();
+    await log.close();
+  };
+  return { take, close };
+};
+
+const parts = opened();
+let work: Promise<void> = parts.then(() => undefined);
+
+const fail = (error: unknown): void => {
+  if (isForGood(error)) removeIndex(file);
+  tell({ failed: inWords(error) });
+  port.close();
+};
+
+const end = async (): Promise<void> => {
+  ended = true;
+  await work.catch(() => undefined);
+  const { close } = await parts;
+  await close();
+};
+
+port.on('message', (order: number | 'end') => {
+  if (order === 'end') {
+    end()
+      .catch(() => undefined)
+      .finally(() => port.close());
+    return;
+  }
+  work = work.then(async () => (await parts).take(order));
+  work.catch(fail);
+});
+work.catch(fail);

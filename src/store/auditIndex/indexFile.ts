@@ -1,0 +1,97 @@
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { EventStore } from '../port.ts';
+import { type Connection, openFile, privateFile } from '../sqliteLog.ts';
+import type { Indexer } from './indexer.ts';
+
+/** How far the index has come: a position, and the id of the event there; '' at the beginning. */
+type Reached = { readonly position: number; readonly event: string };
+
+export type IndexFile = {
+  readonly db: Connection;
+  /** Undefined if the index was made from another log, or with other tables. */
+  readonly reached: () => Reached | undefined;
+  /** Notes how far the index has come; within the transaction of what it has taken in. */
+  readonly setReached: (to: Reached) => void;
+};
+
+const patienceMs = 5000;
+
+/** Removes the index. Nothing is lost: it is made anew from the log. */
+export const removeIndex = (file: string): void => {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+};
+
+export const openIndexToRead = (file: string): Connection => openFile(file, { timeout: patienceMs, readOnly: true });
+
+const connect = (file: string): Connection => {
+  privateFile(file);
+  const db = openFile(file, { timeout: patienceMs });
+  try {
+    // After a power cut the file is whole, and may lack its newest rows. They are read from the log again.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    db.exec('CREATE TABLE IF NOT EXISTS reached (log TEXT, tables TEXT, position INTEGER, event TEXT) STRICT');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
+const connected = (file: string): Connection => {
+  try {
+    return connect(file);
+  } catch {
+    removeIndex(file);
+    return connect(file);
+  }
+};
+
+const madeFrom = (db: Connection, log: string, tables: string): IndexFile => {
+  const get = db.prepare('SELECT position, event FROM reached WHERE log = ? AND tables = ?');
+  const set = db.prepare('UPDATE reached SET position = ?, event = ?');
+  return {
+    db,
+    reached: () => {
+      const row = get.get(log, tables) as [position: number, event: string] | undefined;
+      return row && { position: row[0], event: row[1] };
+    },
+    setReached: ({ position, event }) => void set.run(position, event),
+  };
+};
+
+/** True if the log goes on from where the index has come. An event may be missing that EventStoreDB has dropped. */
+const goesOn = async (log: Pick<EventStore, 'at' | 'head'>, { position, event }: Reached): Promise<boolean> => {
+  const there = event === '' ? undefined : await log.at(position);
+  return there ? there.id === event : position <= (await log.head());
+};
+
+/**
+ * Opens the index for writing. It is made anew if it is missing or damaged, if its tables are others now, or if it was
+ * made from another log.
+ */
+export const openIndex = async (
+  file: string,
+  log: Pick<EventStore, 'id' | 'at' | 'head'>,
+  indexers: readonly Indexer[],
+): Promise<IndexFile> => {
+  const schema = indexers.map((one) => one.schema).join('\n');
+  const tables = hash('sha256', schema, 'base64url');
+  const db = connected(file);
+  const index = madeFrom(db, log.id, tables);
+  const reached = index.reached();
+  if (reached === undefined || !(await goesOn(log, reached))) {
+    begin(db, schema);
+    db.prepare("INSERT INTO reached VALUES (?, ?, 0, '')").run(log.id, tables);
+    db.exec('COMMIT');
+  }
+  return index;
+};
+
+/** Begins the transaction that makes all tables anew. */
+const begin = (db: Connection, schema: string): void => {
+  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'reached'").all();
+  db.exec('BEGIN IMMEDIATE; DELETE FROM reached');
+  for (const [name] of names as [string][]) db.exec(`DROP TABLE "${name}"`);
+  db.exec(schema);
+};

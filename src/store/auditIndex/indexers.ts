@@ -1,0 +1,5 @@
+import type { Indexer } from './indexer.ts';
+import { times } from './times.ts';
+
+/** All tables of the audit index. */
+export const indexers: readonly Indexer[] = [times];

@@ -1,0 +1,73 @@
+import type { EventStore } from '../port.ts';
+import type { Connection } from '../sqliteLog.ts';
+import { type Indexed, type Indexer, indexed, timeOf } from './indexer.ts';
+
+/** So many events with a time share a row. */
+const eventsInBlock = 1000;
+
+type Block = { after: number; last: number; events: number; earliest: number };
+
+type BlockRow = [after: number, last: number, events: number, earliest: number];
+
+/**
+ * The earliest time in each block of events. Clocks of nodes differ, so the order of times is not that of the log: the
+ * last event up to a time lies in the last block that has one.
+ */
+export const times: Indexer = {
+  schema: `CREATE TABLE blocks (
+    after INTEGER PRIMARY KEY, last INTEGER NOT NULL, events INTEGER NOT NULL, earliest INTEGER NOT NULL
+  ) STRICT;`,
+  writer: (db) => {
+    const newest = db.prepare('SELECT after, last, events, earliest FROM blocks ORDER BY after DESC LIMIT 1');
+    const put = db.prepare('INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?)');
+    let block: Block | undefined;
+    const write = (): void => {
+      if (block) put.run(block.after, block.last, block.events, block.earliest);
+    };
+    return (events, after) => {
+      const row = newest.get() as BlockRow | undefined;
+      block = row && { after: row[0], last: row[1], events: row[2], earliest: row[3] };
+      let before = after;
+      for (const one of events) {
+        const time = timeOf(one);
+        const { position } = one.event;
+        if (time !== undefined) {
+          if (!block || block.events === eventsInBlock) {
+            write();
+            block = { after: before, last: position, events: 0, earliest: time };
+          }
+          block.last = position;
+          block.events++;
+          block.earliest = Math.min(block.earliest, time);
+        }
+        before = position;
+      }
+      write();
+    };
+  },
+};
+
+/** Position of the last event in a part of the log whose time is not after the given one; 0 if there is none. */
+const lastUpTo = (events: readonly Indexed[], time: number): number => {
+  const found = events.findLast((one) => (timeOf(one) ?? Infinity) <= time);
+  return found ? found.event.position : 0;
+};
+
+/**
+ * Position of the last event whose time is not after the given one; 0 if there is none. Only the events that the index
+ * holds count.
+ */
+export const positionAt = async (db: Connection, log: Pick<EventStore, 'readAll'>, time: number): Promise<number> => {
+  const row = db.prepare('SELECT after, last FROM blocks WHERE earliest <= ? ORDER BY after DESC LIMIT 1').get(time) as
+    | [after: number, last: number]
+    | undefined;
+  if (!row) return 0;
+  const [after, last] = row;
+  let found = 0;
+  for await (const { events, position } of log.readAll(after)) {
+    const inBlock = events.filter((event) => event.position <= last).map(indexed);
+    found = Math.max(found, lastUpTo(inBlock, time));
+    if (position >= last) break;
+  }
+  return found;
+};

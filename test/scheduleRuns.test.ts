@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { decode } from '../src/store/event.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { ok } from './people.ts';
+import { startService, type TestService } from './service.ts';
+import { until } from './until.ts';
+
+const om = '/operations-manager';
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+describe('Schedules over HTTP', () => {
+  let service: TestService;
+  let automation: string;
+  let count = 0;
+  const asks = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    service.ask(method, `${om}${path}`, body, headers);
+  const schedule = async (more: object = {}) =>
+    ok(
+      await asks('POST', '/triggers', {
+        name: `Schedule ${++count}`,
+        type: 'schedule',
+        enabled: true,
+        actionType: 'automations',
+        actionId: automation,
+        formId: null,
+        formData: null,
+        firstRunAt: Date.now() + day,
+        processMissedRuns: 'none',
+        ...more,
+      }),
+    ).data;
+  const shown = async ({ _id }: { readonly _id: string }) => ok(await asks('GET', `/triggers/${_id}`)).data;
+  const jobsOf = async ({ _id }: { readonly _id: string }): Promise<readonly any[]> =>
+    ok(await asks('GET', '/jobs?limit=1000')).data.filter(({ trigger }: any) => trigger === _id);
+  const events = async (stream: string) => {
+    const reader = await openSqliteReader(join(service.folder, 'events.db'));
+    const found = [];
+    for await (const some of reader.read(stream)) found.push(...some.map(decode));
+    await reader.close();
+    return found as any[];
+  };
+
+  before(async () => {
+    service = await startService();
+    automation = ok(await asks('POST', '/automations', { name: 'Back up' })).data._id;
+  });
+  after(() => service.stop());
+
+  it('show when they run next, in the answer of each change', async () => {
+    const at = Date.now() + day;
+    const made = await schedule({ firstRunAt: at, repeatInterval: hour });
+    assert.deepEqual([made.nextRunAt, made.lastIntervalStart, made.lastExecuted], [at, null, null]);
+    assert.deepEqual(await shown(made), made);
+    const patch = async (body: object) => ok(await asks('PATCH', `/triggers/${made._id}`, body)).data.nextRunAt;
+    assert.equal(await patch({ enabled: false }), null);
+    assert.equal(await patch({ firstRunAt: at + hour }), null);
+    assert.equal(await patch({ enabled: true }), at + hour);
+    const past = Date.now() - 10 * day;
+    const next = await patch({ firstRunAt: past, repeatInterval: 30 * day });
+    assert.equal(next, past + 30 * day);
+    assert.equal((await shown(made)).nextRunAt, next);
+  });
+
+  it('start a job, which makes no If-Match stale and no other answer', async () => {
+    const at = Date.now() + 300;
+    const made = await schedule({ firstRunAt: at, formData: { site: 'Bonn' } });
+    const before = await asks('GET', `/triggers/${made._id}`);
+    await until(async () => (await shown(made)).lastExecuted !== null);
+    const after = await asks('GET', `/triggers/${made._id}`);
+    const [job, ...others] = await jobsOf(made);
+    assert.deepEqual(others, []);
+    assert.deepEqual(job.variables, {
+      formData: { site: 'Bonn' },
+      _trigger: { id: made._id, name: made.name, type: 'schedule' },
+    });
+    assert.deepEqual([job.instant, job.event, job.created_by, job.watchers], [at, null, 'admin', []]);
+    const { nextRunAt, lastIntervalStart, lastExecuted, ...rest } = ok(after).data;
+    assert.deepEqual([nextRunAt, lastIntervalStart], [null, at]);
+    assert.ok(lastExecuted >= at);
+    assert.deepEqual({ ...rest, nextRunAt: at, lastIntervalStart: null, lastExecuted: null }, made);
+    const [tag, tagAfter] = [before, after].map(({ headers }) => headers.get('etag') ?? '');
+    assert.notEqual(tag, tagAfter);
+    assert.equal(tag?.split('-')[0], tagAfter?.split('-')[0]);
+    ok(await asks('PATCH', `/triggers/${made._id}`, { description: 'new' }, { 'If-Match': tag ?? '' }));
+  });
+
+  it('mark in a preview what was settled and what is to come', async () => {
+    const at = Date.now() + 300;
+    const made = await schedule({ firstRunAt: at, repeatInterval: hour });
+    await until(async () => (await shown(made)).lastIntervalStart === at);
+    const { data } = ok(await asks('GET', `/triggers/${made._id}/preview?count=2&after=${at - 1}`));
+    assert.deepEqual(data, [
+      { at, state: 'settled' },
+      { at: at + hour, state: 'next' },
+    ]);
+  });
+
+  it('make up for the last run after a stop with `last`, and say what was missed', async () => {
+    const at = Date.now() + 700;
+    const made = await schedule({ firstRunAt: at, repeatInterval: second, processMissedRuns: 'last' });
+    ok(await asks('PATCH', `/triggers/${made._id}`, { enabled: false }));
+    await until(() => Date.now() > at + 3 * second);
+    ok(await asks('PATCH', `/triggers/${made._id}`, { enabled: true }));
+    await until(async () => (await shown(made)).lastIntervalStart !== null);
+    ok(await asks('PATCH', `/triggers/${made._id}`, { enabled: false }));
+    const [set, missed, fired] = await events(`triggerSchedule-${made._id}`);
+    assert.equal(set.data.since, Date.parse(made.created) - minute);
+    assert.equal(missed.data.first, at);
+    assert.equal(missed.data.last, fired.data.instant - second);
+    assert.equal(missed.data.count, (fired.data.instant - at) / second);
+    const { data } = ok(await asks('GET', `/triggers/${made._id}/preview?count=1&after=${at - 1}`));
+    assert.deepEqual(data, [{ at, state: 'missed' }]);
+  });
+
+  it('are refused in words by a form that has changed, and go on', async () => {
+    const schema = { title: 'Ports', type: 'object', properties: { vlan: { type: 'integer' } } };
+    ok(await service.ask('POST', '/json-forms/forms', { name: 'Ports', schema }));
+    const made = await schedule({ formId: 'Ports', formData: { vlan: 10 } });
+    const changed = { ...schema, properties: { vlan: { type: 'integer', minimum: 0 } } };
+    ok(await service.ask('PUT', '/json-forms/forms', { options: { name: 'Ports', schema: changed } }));
+    const at = Date.now() + 300;
+    ok(await asks('PATCH', `/triggers/${made._id}`, { firstRunAt: at, repeatInterval: hour }));
+    await until(async () => (await events(`triggerRuns-${made._id}`)).length === 1);
+    const [{ topic, data }] = await events(`triggerRuns-${made._id}`);
+    assert.equal(topic, 'runsRefused');
+    assert.deepEqual([data.reason, data.count, data.instant], ['form', 1, at]);
+    assert.match(data.message, /has changed/);
+    const { lastIntervalStart, lastExecuted, nextRunAt } = await shown(made);
+    assert.deepEqual([lastIntervalStart, lastExecuted, nextRunAt], [at, null, at + hour]);
+    assert.deepEqual(await jobsOf(made), []);
+  });
+
+  it('that are imported over the same trigger go on, and those that were not there begin', async () => {
+    const at = Date.now() - 10 * day;
+    const made = await schedule({ firstRunAt: at, repeatInterval: 30 * day });
+    const path = `triggerSchedule-${made._id}`;
+    const imported = async (document: object) =>
+      ok(await asks('PUT', '/triggers', { triggers: [document], overwrite: true })).data;
+    await imported({ ...made, name: 'Renamed', nextRunAt: 1, lastIntervalStart: 2, lastExecuted: 3 });
+    assert.equal((await events(path)).length, 1);
+    const { nextRunAt, lastIntervalStart, lastExecuted } = await shown(made);
+    assert.deepEqual([nextRunAt, lastIntervalStart, lastExecuted], [at + 30 * day, null, null]);
+    await imported({ ...made, firstRunAt: at + 1 });
+    assert.equal((await events(path)).length, 2);
+    ok(await asks('DELETE', `/triggers/${made._id}`));
+    await imported({ ...made, firstRunAt: at + 1 });
+    const sets = await events(path);
+    assert.equal(sets.length, 3);
+    for (const { data, metadata } of sets) assert.ok(Date.parse(metadata.at) - data.since >= minute);
+  });
+
+  it('have their events in the list of events', async () => {
+    await schedule();
+    const { data } = ok(await asks('GET', '/events?limit=1000'));
+    const topics = data.map(({ topic }: any) => topic);
+    for (const topic of ['scheduleSet', 'runsMissed', 'scheduleFired']) assert.ok(topics.includes(topic), topic);
+  });
+});

@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict';
+import { deleteAutomation } from '../src/commands/operations-manager/automations.ts';
+import { jobOfInstant } from '../src/commands/operations-manager/triggerSchedules.ts';
+import { deleteTrigger } from '../src/commands/operations-manager/triggers.ts';
+import { type Plan, set, settle, triggerSchedule } from '../src/domain/operations-manager/triggerSchedules.ts';
+import { documentOf } from '../src/projections/engine/documents.ts';
+import { newLeadership } from '../src/projections/engine/leadership.ts';
+import { triggerSchedules } from '../src/projections/operations-manager/triggerSchedules.ts';
+import { context, specification } from './given.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
+import {
+  day,
+  eventsOf,
+  hour,
+  machineClocks,
+  minute,
+  plannersOn,
+  schedulesOn,
+  second,
+  triggerRunsOn,
+} from './scheduling.ts';
+import { until } from './until.ts';
+
+const midnight = Date.UTC(2026, 0, 5);
+
+describe('Decisions on schedules', () => {
+  const given = specification(triggerSchedule);
+  const begun = { topic: 'scheduleSet', data: { since: midnight - minute } } as const;
+  const hourly: Plan = { firstRunAt: midnight, repeatInterval: hour, enabled: true, processMissedRuns: 'none' };
+  const refs = (plan: Partial<Plan> | undefined = {}) => ({
+    plan: { ...hourly, ...plan },
+    jobOf: (instant: number) => `job of ${instant - midnight}`,
+  });
+  const fired = (instant: number) =>
+    ({ topic: 'scheduleFired', data: { instant: midnight + instant, job: `job of ${instant}` } }) as const;
+  const missed = (count: number, first: number, last: number) =>
+    ({ topic: 'runsMissed', data: { count, first: midnight + first, last: midnight + last } }) as const;
+  const at = (time: number) => ({ now: midnight + time });
+
+  it('begin a schedule anew once for each change of when it runs', () => {
+    given()
+      .when(set, { since: 5 }, { isNew: true })
+      .then({ topic: 'scheduleSet', data: { since: 5 } });
+    given(begun).when(set, { since: 5 }, { isNew: false }).thenNothing();
+  });
+
+  it('run an instant that is at most 60 s old, and settle it', () => {
+    given(begun).when(settle, at(0), refs()).then(fired(0));
+    given(begun).when(settle, at(minute), refs()).then(fired(0));
+    given(begun)
+      .when(settle, at(minute + 1), refs())
+      .then(missed(1, 0, 0));
+    given(begun, fired(0))
+      .when(settle, at(59 * minute), refs())
+      .thenNothing();
+    given(begun).when(settle, at(-1), refs()).thenNothing();
+  });
+
+  it('gather all that are missed in one event, before the run', () => {
+    given(begun)
+      .when(settle, at(5 * hour), refs())
+      .then(missed(5, 0, 4 * hour), fired(5 * hour));
+    given(begun, fired(hour))
+      .when(settle, at(5.5 * hour), refs())
+      .then(missed(4, 2 * hour, 5 * hour));
+  });
+
+  it('run the last one however late with `last`', () => {
+    const last = refs({ processMissedRuns: 'last' });
+    given(begun, fired(hour))
+      .when(settle, at(5.5 * hour), last)
+      .then(missed(3, 2 * hour, 4 * hour), fired(5 * hour));
+    given(begun, fired(hour), missed(3, 2 * hour, 4 * hour), fired(5 * hour))
+      .when(settle, at(2 * hour), last)
+      .thenNothing();
+  });
+
+  it('do nothing while the trigger is disabled, gone or not begun', () => {
+    given(begun)
+      .when(settle, at(hour), refs({ enabled: false }))
+      .thenNothing();
+    given(begun)
+      .when(settle, at(hour), { ...refs(), plan: undefined })
+      .thenNothing();
+    given().when(settle, at(hour), refs()).thenNothing();
+  });
+
+  it('do nothing for a schedule with a fault', () => {
+    given(begun)
+      .when(settle, at(hour), refs({ repeatInterval: 1 }))
+      .thenNothing();
+  });
+});
+
+describe('Schedules on nodes', () => {
+  let clocks = machineClocks(midnight - hour);
+  const { log, node: start } = nodesOnLog({ reacting: true, now: () => clocks.now() });
+  let node: TestNode;
+  let planners: ReturnType<typeof plannersOn>;
+  let running: ReturnType<typeof schedulesOn>[];
+  beforeEach(async () => {
+    clocks = machineClocks(midnight - hour);
+    node = await start();
+    planners = plannersOn(node);
+    running = [];
+    await planners.automation('a');
+  });
+  const stop = () => Promise.all(running.splice(0).map((each) => each.stop()));
+  afterEach(stop);
+
+  const run = async (more: Parameters<typeof schedulesOn>[3] = {}, on = node, by = clocks) => {
+    const schedules = schedulesOn(on, log.store, by, more);
+    running.push(schedules);
+    on.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
+    await schedules.prepare();
+    schedules.start();
+    await until(by.isAwaited, 'the clock to start');
+    return schedules;
+  };
+  const decided = async () =>
+    (await eventsOf(log.store, 'runsMissed', 'scheduleFired')).map(({ topic, data, stream }) => ({
+      id: stream.slice('triggerSchedule-'.length),
+      ...(topic === 'scheduleFired' ? { fired: data.instant } : { missed: data.count }),
+    }));
+  const jobs = async () =>
+    (await eventsOf(log.store, 'jobStarted')).map(({ data }) => [data.trigger, data.instant] as const);
+  const sinces = async (id: string) =>
+    (await eventsOf(log.store, 'scheduleSet'))
+      .filter(({ stream }) => stream === `triggerSchedule-${id}`)
+      .map(({ data }) => data.since);
+  /** Sets the time, and waits until all that is due then was decided: a schedule for this second is the last of it. */
+  let probes = 0;
+  const pass = async (ms: number, by = clocks): Promise<void> => {
+    const id = `probe${++probes}`;
+    await planners.schedule(id, { firstRunAt: by.now() + ms });
+    await node.catchUp();
+    by.pass(ms);
+    await until(async () => {
+      by.pass(0);
+      return (await jobs()).some(([trigger]) => trigger === id);
+    }, 'the job of the probe');
+  };
+  const withoutProbes = <T extends { readonly id: string }>(all: readonly T[]) =>
+    all.filter(({ id }) => !id.startsWith('probe'));
+  const jobsOf = async (id: string) =>
+    (await jobs()).filter(([trigger]) => trigger === id).map(([, instant]) => instant - midnight);
+
+  it('run at their instants, in order of time, then of id; the job follows', async () => {
+    await planners.schedule('b', { firstRunAt: midnight, repeatInterval: hour });
+    await planners.schedule('a1', { firstRunAt: midnight });
+    await planners.schedule('early', { firstRunAt: midnight - 5 });
+    await run();
+    await pass(hour);
+    assert.deepEqual(withoutProbes(await decided()), [
+      { id: 'early', fired: midnight - 5 },
+      { id: 'a1', fired: midnight },
+      { id: 'b', fired: midnight },
+    ]);
+    const [event] = (await eventsOf(log.store, 'scheduleFired')).filter(({ stream }) => stream.endsWith('-b'));
+    const [job] = (await eventsOf(log.store, 'jobStarted')).filter(({ data }) => data.trigger === 'b');
+    assert.equal(event?.data.job, jobOfInstant('b', midnight));
+    assert.equal(job?.stream, `job-${event?.data.job}`);
+    assert.equal(event?.metadata.$correlationId, event?.id);
+    assert.equal(job?.metadata.$causationId, event?.id);
+    assert.equal(job?.metadata.$correlationId, event?.id);
+    assert.deepEqual([job?.data.event, job?.data.instant, job?.data.depth], [null, midnight, 0]);
+    assert.deepEqual(job?.data.watchers, []);
+    const shown = await documentOf(node.model, triggerSchedules, 'b');
+    assert.deepEqual([shown?.through, shown?.lastIntervalStart], [midnight, midnight]);
+  });
+
+  for (const [policy, runs] of [
+    ['none', [0, 1, 6]],
+    ['last', [0, 1, 5, 6]],
+  ] as const)
+    it(`do what the twelfth example says with \`${policy}\``, async () => {
+      await planners.schedule('hourly', { firstRunAt: midnight, repeatInterval: hour, processMissedRuns: policy });
+      await run();
+      await pass(hour);
+      await pass(hour);
+      for (const time of [5.5, 2, 6]) {
+        await stop();
+        clocks = machineClocks(midnight + time * hour - second);
+        await run();
+        await pass(second);
+      }
+      assert.deepEqual(
+        await jobsOf('hourly'),
+        runs.map((n) => n * hour),
+      );
+      const missed = (await decided()).flatMap((one) => ('missed' in one ? one.missed : []));
+      assert.deepEqual(missed, [policy === 'none' ? 4 : 3]);
+    });
+
+  it('begin anew when the timing changes, and only then', async () => {
+    await planners.schedule('s', { firstRunAt: midnight, repeatInterval: hour });
+    assert.deepEqual(await sinces('s'), [midnight - hour - minute]);
+    clocks.pass(minute);
+    await planners.change('s', { enabled: false });
+    await planners.change('s', { enabled: true, processMissedRuns: 'last', name: 'other' });
+    assert.equal((await sinces('s')).length, 1);
+    for (const patch of [
+      { firstRunAt: midnight + 1 },
+      { repeatInterval: 2 * hour },
+      { repeatInterval: null, repeatUnit: 'hour', repeatFrequency: 3 },
+      { repeatFrequency: 4 },
+      { repeatUnit: 'minute' },
+      { repeatUnit: null, repeatFrequency: null, repeatInterval: null, repeat: { action: 'execute' } },
+    ]) {
+      clocks.pass(second);
+      await planners.change('s', patch);
+      assert.equal((await sinces('s')).at(-1), clocks.now() - minute, JSON.stringify(patch));
+    }
+    assert.equal((await sinces('s')).length, 7);
+  });
+
+  it('run again after a wrong clock had settled the future, once the timing changes', async () => {
+    await planners.schedule('s', { firstRunAt: midnight, repeatInterval: hour });
+    await run();
+    await stop();
+    clocks = machineClocks(midnight + 3650 * day);
+    await run();
+    await pass(second);
+    await stop();
+    clocks = machineClocks(midnight);
+    await run();
+    await pass(hour);
+    assert.deepEqual(await jobsOf('s'), [3650 * day]);
+    await planners.change('s', { repeatInterval: 2 * hour });
+    await node.catchUp();
+    await pass(hour);
+    assert.deepEqual(await jobsOf('s'), [3650 * day, 2 * hour]);
+  });
+
+  it('fire once, on two nodes that both decide, with a lease and without', async () => {
+    const other = await start();
+    for (let n = 0; n < 20; n++) await planners.schedule(`s${n}`, { firstRunAt: midnight, repeatInterval: minute });
+    await run();
+    await run({ leadership: newLeadership() }, other);
+    for (let n = 0; n < 3; n++) await pass(n === 0 ? hour : minute);
+    await stop();
+    const fired = withoutProbes(await decided());
+    assert.equal(fired.length, 60);
+    assert.equal(new Set(fired.map((one) => JSON.stringify(one))).size, 60);
+    assert.equal((await jobs()).filter(([id]) => !id.startsWith('probe')).length, 60);
+  });
+
+  it('start the jobs that a stop has left over', async () => {
+    await planners.schedule('s', { firstRunAt: midnight, repeatInterval: hour });
+    const follower = newLeadership();
+    await run({ leadership: follower });
+    clocks.pass(hour);
+    await until(async () => (await decided()).length === 1);
+    await stop();
+    assert.deepEqual(await jobs(), []);
+    clocks.pass(minute);
+    await run();
+    await until(async () => (await jobs()).length === 1);
+    assert.deepEqual(await jobsOf('s'), [0]);
+  });
+
+  it('say in a job what trigger and automation say when it starts', async () => {
+    await planners.schedule('s', { firstRunAt: midnight });
+    const follower = newLeadership();
+    await run({ leadership: follower });
+    clocks.pass(hour);
+    await until(async () => (await decided()).length === 1);
+    await planners.change('s', { name: 'renamed', formData: { site: 'Bonn' } });
+    follower.set(true);
+    await until(async () => (await jobs()).length === 1);
+    const [job] = await eventsOf(log.store, 'jobStarted');
+    assert.deepEqual(job?.data.variables, {
+      formData: { site: 'Bonn' },
+      _trigger: { id: 's', name: 'renamed', type: 'schedule' },
+    });
+  });
+
+  it('refuse a run in words, with its instant, and go on', async () => {
+    const follower = newLeadership();
+    for (const id of ['disabled', 'gone', 'homeless', 'rights', 'jst'])
+      await planners.schedule(id, { firstRunAt: midnight, ...(id === 'homeless' && { actionId: 'b' }) }).catch(() => 0);
+    await planners.automation('b');
+    await planners.schedule('homeless', { firstRunAt: midnight, actionId: 'b' });
+    let isRefused = true;
+    await run({
+      leadership: follower,
+      viewerOf: async (id) =>
+        isRefused ? undefined : { actor: { id, username: id, provenance: 'local', groups: [], admin: true } },
+    });
+    clocks.pass(hour);
+    await until(async () => (await decided()).length === 5);
+    await planners.change('disabled', { enabled: false });
+    await node.command(deleteTrigger, 'gone');
+    await node.command(deleteAutomation, 'b');
+    follower.set(true);
+    await until(async () => (await eventsOf(log.store, 'runsRefused')).length === 5);
+    const refused = new Map(
+      (await eventsOf(log.store, 'runsRefused')).map(({ stream, data }) => [
+        stream.slice('triggerRuns-'.length),
+        [data.reason, data.count, data.instant],
+      ]),
+    );
+    assert.deepEqual(Object.fromEntries(refused), {
+      disabled: ['disabled', 1, midnight],
+      gone: ['gone', 1, midnight],
+      homeless: ['gone', 1, midnight],
+      rights: ['rights', 1, midnight],
+      jst: ['rights', 1, midnight],
+    });
+    assert.deepEqual(await jobs(), []);
+    isRefused = false;
+    await planners.change('rights', { firstRunAt: midnight + minute });
+    await pass(minute);
+    assert.deepEqual(await jobsOf('rights'), [minute]);
+  });
+
+  it('park a run that fails for a reason of the service, and only it', async () => {
+    for (const id of ['bad', 'good']) await planners.schedule(id, { firstRunAt: midnight });
+    let isPoisoned = true;
+    const { run: starts } = triggerRunsOn(node);
+    const schedules = await run({
+      run: async (one) => {
+        if (isPoisoned && one.trigger.id === 'bad') throw new Error('poison');
+        return starts(one);
+      },
+    });
+    clocks.pass(hour);
+    await until(async () => (await eventsOf(log.store, 'reactionParked')).length === 1);
+    assert.deepEqual(await jobs(), [['good', midnight]]);
+    const [parked] = await eventsOf(log.store, 'reactionParked');
+    assert.deepEqual([parked?.data.trigger, parked?.data.tries, parked?.data.reason], ['bad', 6, 'poison']);
+    isPoisoned = false;
+    const id = parked?.stream.slice('parkedReaction-'.length) ?? '';
+    const about = { actor: context.actor, operation: 'retryParked', requestId: 'r' };
+    assert.deepEqual(await schedules.retry(id, about), { job: jobOfInstant('bad', midnight), refused: null });
+    assert.equal((await eventsOf(log.store, 'reactionCompleted')).length, 1);
+    assert.deepEqual(await jobsOf('bad'), [0]);
+  }).timeout(60_000);
+});
+
+describe('Schedules of a version that did not run them', () => {
+  const clocks = machineClocks(midnight - hour);
+  const { log, node: start } = nodesOnLog({ now: () => clocks.now() });
+
+  it('begin with the first start of one that does', async () => {
+    const node = await start();
+    const planners = plannersOn(node);
+    await planners.automation('a');
+    for (const [id, enabled] of [
+      ['on', true],
+      ['off', false],
+    ] as const)
+      await planners.schedule(id, { firstRunAt: midnight - 10 * day, repeatInterval: hour, enabled });
+    await node.catchUp();
+    clocks.pass(hour / 2);
+    const schedules = schedulesOn(node, log.store, clocks);
+    node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
+    await schedules.prepare();
+    const since = midnight - hour / 2 - minute;
+    const sets = async () => (await eventsOf(log.store, 'scheduleSet')).map(({ data }) => data.since);
+    assert.deepEqual(await sets(), [since, since]);
+    await schedules.prepare();
+    assert.equal((await sets()).length, 2);
+    schedules.start();
+    await until(clocks.isAwaited);
+    clocks.pass(hour / 2);
+    await until(async () => (await eventsOf(log.store, 'jobStarted')).length === 1);
+    assert.deepEqual((await eventsOf(log.store, 'runsMissed')).length, 0);
+    await schedules.stop();
+  });
+});
