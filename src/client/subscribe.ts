@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { frameReader } from './frames.ts';
-
-/** How to log in: with a user name and a password, or with the token of a login. */
-export type Auth = { readonly username: string; readonly password: string } | { readonly token: string };
+import { type Auth, addressOf, authorizationOf, messageIn, passing } from './requests.ts';
 
 export type Subscription = {
   /** The platform, such as `https://platform.example.net`. */
@@ -135,14 +133,6 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-const authorizationOf = (auth: Auth): string =>
-  'token' in auth
-    ? `Bearer ${auth.token}`
-    : `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
-
-/** Statuses after which the same request may succeed later. */
-const passing = new Set([408, 425, 429]);
-
 /** The body of the answer; undefined if there is none now. */
 const opened = async (
   { url, auth, source, topic, resource }: Subscription,
@@ -152,7 +142,7 @@ const opened = async (
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ source, topic, resource, from }))
     if (value !== undefined) query.set(name, value);
-  const address = `${url.replace(/\/+$/, '')}/operations-manager/events/stream?${query}`;
+  const address = addressOf(url, `/operations-manager/events/stream?${query}`);
   const headers = { Accept: 'text/event-stream', Authorization: authorizationOf(auth) };
   const answer = await fetch(address, { headers, signal }).catch((error: unknown) => {
     // A URL that is none, and the like, is no failure of the network.
@@ -166,14 +156,4 @@ const opened = async (
   if (status >= 400 && status < 500 && !passing.has(status))
     throw new EventStreamEnded(messageIn(text, status), status);
   return undefined;
-};
-
-const messageIn = (text: string, status: number): string => {
-  try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    if (typeof message === 'string') return message;
-  } catch {
-    // Somebody else has answered.
-  }
-  return `The platform answers with status ${status}`;
 };

@@ -97,7 +97,7 @@ export const jobWork = ({
       gone.addEventListener('abort', end);
       waits.add(end);
       try {
-        return await claim(wanted, waiting.signal);
+        return await claim(wanted, waiting.signal, gone);
       } finally {
         clearTimeout(timer);
         waits.delete(end);
