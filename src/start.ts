@@ -16,7 +16,9 @@ import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
 import { jobWork } from './runners/jobs/jobWork.ts';
+import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
+import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
@@ -62,6 +64,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
   const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
+  const past = backInTime({ config, node, index, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
   const triggers = eventTriggersOf({
@@ -88,6 +91,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: readers.categories, onShown: readers.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
+  node.subscribeToAll(schedules.onStored);
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
@@ -115,7 +119,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
-    triggers,
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules)],
     failedLogins: auth.failedLogins,
   });
   measured.show({
@@ -131,6 +135,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     parked: parkedRunsOf(node, { triggers, schedules }),
     filters: compiled,
     access,
+    past,
     settings: settings.current,
     recorder,
     eventStream: streaming,
@@ -163,6 +168,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         runs,
         recorder,
         out,
+        past,
         index,
         readModels,
         node,

@@ -1,10 +1,15 @@
 import { accountPasswd } from './commands/accountPasswd.ts';
+import { backup } from './commands/backup.ts';
 import { completion } from './commands/completion.ts';
 import { eventsPublish } from './commands/eventsPublish.ts';
 import { eventsTail } from './commands/eventsTail.ts';
+import { exportLog } from './commands/export.ts';
+import { importLog } from './commands/import.ts';
 import { accept } from './commands/logAccept.ts';
 import { copy } from './commands/logCopy.ts';
 import { migrate } from './commands/migrate.ts';
+import { replay } from './commands/replay.ts';
+import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
 import type { CommandRow } from './engine/command.ts';
 
@@ -16,6 +21,11 @@ export const commands: readonly CommandRow[] = [
   accept,
   eventsTail,
   eventsPublish,
+  exportLog,
+  importLog,
+  backup,
+  restore,
+  replay,
   migrate,
   completion,
 ];

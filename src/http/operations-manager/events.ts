@@ -102,6 +102,7 @@ const publish = async (
     ...about,
     id: newId(about.idempotency?.key, 'uuid'),
     depth: publisher?.started?.depth,
+    fresh: about.idempotency === undefined,
     input: defined({ source, topic, payload: call.body, claim }),
   });
   if (!event) throw new Error('A published event was not stored');

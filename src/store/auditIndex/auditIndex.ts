@@ -63,7 +63,7 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
 
   const started = (): Worker => {
     const work: AuditIndexWork = { file, log };
-    const thread = startWorker('auditIndexWorker', import.meta.url, work, 'url' in log);
+    const thread = startWorker('auditIndexWorker', import.meta.url, work, { importsLater: 'url' in log });
     thread.on('message', (news: AuditIndexNews) => {
       if (worker === thread) hear(news);
     });
