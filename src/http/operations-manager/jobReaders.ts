@@ -64,6 +64,19 @@ const statusIn = (statuses: readonly string[]): Where<JobFilter> => ({
   any: statuses.map((value) => ({ field: 'status', op: 'equals', value })),
 });
 
+/** The jobs with these fields: all that have not ended, and the newest that have. */
+const presentJobs = async (model: ReadStore, { fields }: WantedJobs): Promise<readonly JobDoc[]> => {
+  const own = fields.map(({ field, value }): Where<JobFilter> => ({ field, op: 'equals', value }));
+  const list = async (statuses: readonly string[], limit: number) => {
+    const where = { all: [statusIn(statuses), ...own] };
+    const { entries } = await pageOf(model, jobs, { where, sort: 'created', order: -1, skip: 0, limit });
+    return entries.map((entry) => documentIn(jobs, entry));
+  };
+  const ended = await list(['complete', 'error', 'canceled', 'incomplete'], mostEnded);
+  const others = await list(['running', 'paused'], Number.MAX_SAFE_INTEGER);
+  return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1));
+};
+
 /**
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
  * readers of what has changed since the last one.
@@ -167,23 +180,10 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     startTelling();
   };
 
-  /** The jobs with these fields: all that have not ended, and the newest that have. */
-  const present = async ({ fields }: WantedJobs): Promise<readonly JobDoc[]> => {
-    const own = fields.map(({ field, value }): Where<JobFilter> => ({ field, op: 'equals', value }));
-    const list = async (statuses: readonly string[], limit: number) => {
-      const where = { all: [statusIn(statuses), ...own] };
-      const { entries } = await pageOf(model, jobs, { where, sort: 'created', order: -1, skip: 0, limit });
-      return entries.map((entry) => documentIn(jobs, entry));
-    };
-    const ended = await list(['complete', 'error', 'canceled', 'incomplete'], mostEnded);
-    const others = await list(['running', 'paused'], Number.MAX_SAFE_INTEGER);
-    return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1));
-  };
-
   const begin = async (reader: Reader): Promise<void> => {
     const principal = await rightsOf(reader);
     if (!principal) return;
-    for (const [n, doc] of (await present(reader.wanted)).entries()) {
+    for (const [n, doc] of (await presentJobs(model, reader.wanted)).entries()) {
       if (reader.connection.ended()) return;
       if (!reader.changed?.has(doc._id) && (await wants(reader, principal, doc))) tell(reader, doc);
       if (n % perTurn !== perTurn - 1) continue;
