@@ -20,11 +20,13 @@ import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
+import { rebuildingOf } from './service/rebuilding.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
+import { signingOf } from './service/signing.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 import { auditIndex } from './store/auditIndex/auditIndex.ts';
@@ -52,7 +54,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const warn: Warn = (message, about) => logger.warn(about, message);
   const stopping = new AbortController();
 
-  const { node, opened, readModels } = await openServiceNode(config, warn);
+  const { node, opened, readModels, signingKeys } = await openServiceNode(config, warn);
   const settings = settingsOf(node, config, logger, warn);
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
@@ -82,6 +84,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const isUpgrade = node.acknowledged() > 0;
   const readers = jobReaders({ model, viewerOf: access.viewerOf, progressOf: work.progressOf, log: warn });
   work.onProgress(readers.change);
+  const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
   const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
@@ -91,10 +94,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: readers.categories, onShown: readers.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
-  node.subscribeToAll(schedules.onStored);
-  node.subscribeToAll(measured.stored);
-  node.subscribeToAll(misplaced.met);
-  node.subscribeToAll(streaming.stored);
+  for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
 
   node.start();
@@ -110,6 +110,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   triggers.start();
   await orDamaged(node, schedules.prepare());
   schedules.start();
+  signing.start();
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
   const served = await serveEmbedded({ config, opened, auth, warn });
@@ -119,13 +120,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
-    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules)],
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), signing],
     failedLogins: auth.failedLogins,
   });
   measured.show({
     ...health.measures,
     event_stream_readers: { help: 'Readers of the stream of events', value: streaming.readers },
   });
+  const rebuilding = rebuildingOf({ config, node, readModels, logger });
   const server = await serveHttp({
     config,
     node,
@@ -139,13 +141,16 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     settings: settings.current,
     recorder,
     eventStream: streaming,
+    index,
     work,
     jobReaders: readers,
     metrics: measured,
     health,
+    rebuilding,
     logger,
     stopping: stopping.signal,
   });
+  void rebuilding.afterUpgrade(stopping.signal);
 
   return {
     url: server.url,
@@ -165,12 +170,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         jobReaders: readers,
         triggers,
         schedules,
+        signing,
         runs,
         recorder,
         out,
         past,
         index,
         readModels,
+        rebuilding,
         node,
       }),
   };

@@ -295,6 +295,8 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     // Who is not logged in has logged out.
     'POST /authorization/logout': [],
     'POST /logout': [],
+    // Refused on a node that does not lead (test/rebuildLive.test.ts).
+    'POST /health/rebuild': [],
 
     'POST /automation_catalog/scheduled-jobs': [
       refuse('invalid', '/automation_catalog/scheduled-jobs', {

@@ -21,6 +21,7 @@ import { projections } from '../src/projections/all.ts';
 import { automations } from '../src/projections/operations-manager/automations.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { noticingTampered, Tampered, tamperedStreams } from '../src/store/tampered.ts';
+import { auditKey } from './auditKey.ts';
 import { beforeSending } from './eventstoredbWorkbench.ts';
 import { context } from './given.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
@@ -338,7 +339,8 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
   // others.
   let service: Server;
   let folder: string;
-  const start = () => startServer(folder, { EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node' });
+  const start = () =>
+    startServer(folder, { EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node', AUDIT_KEY: auditKey });
   const gone = new Map<string, number>();
   before(async () => {
     const { handlers } = memoryEventStore();

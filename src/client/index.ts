@@ -1,3 +1,14 @@
-export type { Auth } from './requests.ts';
+export {
+  type AuditDenial,
+  type AuditEvent,
+  type AuditHistoryEntry,
+  AuditRefused,
+  type AuditSearch,
+  type AuditTrace,
+  audit,
+  type PatchOperation,
+  type Platform,
+} from './audit.ts';
+export type { Auth } from './auth.ts';
 export { EventStreamEnded, type PlatformEvent, type Subscription, subscribe } from './subscribe.ts';
 export { type AtWork, type Job, type Progress, type Work, WorkRefused, work } from './work.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Auth, authorizationOf } from './auth.ts';
 import { frameReader } from './frames.ts';
-import { type Auth, addressOf, authorizationOf, messageIn, passing } from './requests.ts';
+import { messageIn } from './messages.ts';
 
 export type Subscription = {
   /** The platform, such as `https://platform.example.net`. */
@@ -133,6 +134,9 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
+/** Statuses after which the same request may succeed later. */
+const passing = new Set([408, 425, 429]);
+
 /** The body of the answer; undefined if there is none now. */
 const opened = async (
   { url, auth, source, topic, resource }: Subscription,
@@ -142,7 +146,7 @@ const opened = async (
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ source, topic, resource, from }))
     if (value !== undefined) query.set(name, value);
-  const address = addressOf(url, `/operations-manager/events/stream?${query}`);
+  const address = `${url.replace(/\/+$/, '')}/operations-manager/events/stream?${query}`;
   const headers = { Accept: 'text/event-stream', Authorization: authorizationOf(auth) };
   const answer = await fetch(address, { headers, signal }).catch((error: unknown) => {
     // A URL that is none, and the like, is no failure of the network.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Auth, addressOf, authorizationOf, messageIn, passing } from './requests.ts';
+import { type Auth, authorizationOf } from './auth.ts';
+import { messageIn } from './messages.ts';
 
 /** A job as its worker gets it. */
 export type Job = {
@@ -70,6 +71,9 @@ const longestBeatMs = 20_000;
 // An answer that takes longer than a waiting claim is lost.
 const patienceMs = (longestWaitS + 30) * 1000;
 
+/** Statuses below 500 after which the same request may succeed later. */
+const passing = new Set([408, 425, 429]);
+
 /** Whether the same request may succeed later. */
 const isPassing = (status: number): boolean => status === 0 || status >= 500 || passing.has(status);
 
@@ -86,7 +90,7 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
   ): Promise<Answer> => {
     const signal = AbortSignal.any([AbortSignal.timeout(patienceMs), ...(more.signal ? [more.signal] : [])]);
     try {
-      const answer = await fetch(addressOf(url, `/operations-manager/jobs/${path}`), {
+      const answer = await fetch(`${url.replace(/\/+$/, '')}/operations-manager/jobs/${path}`, {
         method: 'POST',
         headers: more.key === undefined ? headers : { ...headers, 'Idempotency-Key': more.key },
         body: JSON.stringify(body),

@@ -1,6 +1,7 @@
 import { listedTopics } from '../domain/topics.ts';
 import { version } from '../version.ts';
 import { agentSessionManagerRoutes } from './agent-session-manager/agentSessionManager.ts';
+import { auditRoutes } from './audit/audit.ts';
 import { authorizationRoutes } from './authorization/authorization.ts';
 import { rootLoginRoutes } from './authorization/login.ts';
 import { automationCatalogRoutes } from './automation-catalog/scheduledJobs.ts';
@@ -11,6 +12,7 @@ import { monitoringRoutes } from './engine/monitoring.ts';
 import type { AreaRoutes } from './engine/route.ts';
 import { gatewayManagerRoutes } from './gateway-manager/gatewayManager.ts';
 import { groupMappingRoutes } from './group-mappings/groupMappings.ts';
+import { healthRoutes } from './health/rebuild.ts';
 import { inventoryManagerRoutes } from './inventory-manager/inventories.ts';
 import { formRoutes } from './json-forms/forms.ts';
 import { lifecycleManagerRoutes } from './lifecycle-manager/lifecycleManager.ts';
@@ -23,6 +25,7 @@ import { templateRoutes } from './template-builder/templates.ts';
 export const areas: readonly AreaRoutes[] = [
   agentSessionManagerRoutes,
   asyncapiRoutes(listedTopics, { version }),
+  auditRoutes,
   authorizationRoutes(() => areas),
   automationCatalogRoutes,
   bannerRoutes,
@@ -31,6 +34,7 @@ export const areas: readonly AreaRoutes[] = [
   formRoutes,
   gatewayManagerRoutes,
   groupMappingRoutes,
+  healthRoutes,
   inventoryManagerRoutes,
   lifecycleManagerRoutes,
   monitoringRoutes,

@@ -18,7 +18,9 @@ import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { blaming } from '../startFaults.ts';
+import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { BackInTime } from './backInTime.ts';
+import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
@@ -36,6 +38,8 @@ type Needs = {
   readonly recorder: RequestRecorder;
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
+  readonly index: Pick<AuditIndex, 'read'>;
+  readonly rebuilding: Pick<Rebuilding, 'rebuild'>;
   readonly work: JobWork;
   readonly jobReaders: JobReaders;
   readonly health: Pick<Service, 'status' | 'ready'>;
@@ -84,10 +88,12 @@ const serviceOf = ({
   filters,
   access,
   eventStream,
+  index,
   work,
   jobReaders,
   metrics,
   health,
+  rebuilding,
   stopping,
 }: Needs): Service => ({
   handle: node.handle,
@@ -102,13 +108,20 @@ const serviceOf = ({
   digest: node.digest,
   renderer: out.renderer,
   filters,
-  events: { at: (position) => node.log.at(position), sees: access.sees, viewerOf: access.viewerOf },
+  events: {
+    at: (position) => node.log.at(position),
+    sees: access.sees,
+    seesInAudit: access.seesInAudit,
+    viewerOf: access.viewerOf,
+  },
   eventStream,
+  audit: { log: node.log, index },
   work,
   jobReaders,
   runs,
   parked,
   metrics: metrics.text,
   status: health.status,
+  rebuild: rebuilding.rebuild,
   ready: async () => !stopping.aborted && (await health.ready()),
 });

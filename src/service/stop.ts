@@ -12,7 +12,9 @@ import type { ServedLog } from '../servedLog.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { BackInTime } from './backInTime.ts';
 import type { ReadModels } from './readModels.ts';
+import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
+import type { Signing } from './signing.ts';
 import type { WaysOut } from './waysOut.ts';
 
 /** The parts of a running service. */
@@ -27,6 +29,7 @@ type Parts = {
   readonly work: JobWork;
   readonly jobReaders: Pick<JobReaders, 'stop'>;
   readonly triggers: EventTriggers;
+  readonly signing: Pick<Signing, 'stop'>;
   readonly schedules: Schedules;
   readonly runs: Runs;
   readonly recorder: Pick<RequestRecorder, 'stop'>;
@@ -34,17 +37,18 @@ type Parts = {
   readonly past: Pick<BackInTime, 'stop'>;
   readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
+  readonly rebuilding: Pick<Rebuilding, 'stop'>;
   readonly node: Node;
 };
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers, schedules and
- * reactions, notes of runs, records of requests, ways out, reads of earlier times, the audit index, projections,
- * stores. Each part may use the parts after it.
+ * reactions, notes of runs, records of requests, signatures, ways out, reads of earlier times, the audit index,
+ * projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, streaming, auth, settings, sessions, work, triggers, schedules, runs, recorder, out } = parts;
-  const { readModels, node } = parts;
+  const { signing, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
   parts.jobReaders.stop();
@@ -56,10 +60,12 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
   await Promise.all([sessions.stop(), work.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
   await Promise.all([runs.stop(), recorder.stop()]);
+  await signing.stop();
   settings.stop();
   await out.renderer.close();
   await parts.past.stop();
   await parts.index.stop();
+  await parts.rebuilding.stop();
   await readModels.stopSnapshots();
   await node.close();
 };

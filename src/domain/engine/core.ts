@@ -17,6 +17,8 @@ export const areas = [
   'json-forms',
   'inventory-manager',
   'automation-catalog',
+  'audit',
+  'health',
 ] as const;
 export type Area = (typeof areas)[number];
 
