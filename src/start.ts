@@ -8,17 +8,16 @@ import { authenticator } from './http/authentication/authenticate.ts';
 import { metrics } from './http/engine/metrics.ts';
 import { eventAccess } from './http/events/eventAccess.ts';
 import { eventStream } from './http/events/eventStream.ts';
-import { jobReaders } from './http/operations-manager/jobReaders.ts';
 import { activeSettings, type Settings } from './http/profiles/settings.ts';
 import { misplacedEvents } from './misplaced.ts';
 import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
-import { jobWork } from './runners/jobs/jobWork.ts';
 import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
+import { jobsOf } from './service/jobs.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { rebuildingOf } from './service/rebuilding.ts';
 import { openRuns } from './service/runs.ts';
@@ -59,7 +58,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
-  const work = workOf(node, warn);
   const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
@@ -82,8 +80,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const schedules = schedulesOf({ node, runs, access, metrics: measured, logger });
   // A log that was never opened has no events yet.
   const isUpgrade = node.acknowledged() > 0;
-  const readers = jobReaders({ model, viewerOf: access.viewerOf, progressOf: work.progressOf, log: warn });
-  work.onProgress(readers.change);
   const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
   const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
 
@@ -91,8 +87,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
-  node.subscribe({ categories: work.categories, onShown: work.onEvent });
-  node.subscribe({ categories: readers.categories, onShown: readers.onEvent });
+  const { work, jobReaders } = jobsOf(node, access, warn);
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
@@ -143,7 +138,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     eventStream: streaming,
     index,
     work,
-    jobReaders: readers,
+    jobReaders,
     metrics: measured,
     health,
     rebuilding,
@@ -167,7 +162,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         settings,
         sessions,
         work,
-        jobReaders: readers,
+        jobReaders,
         triggers,
         schedules,
         signing,
@@ -215,18 +210,6 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     events: node.events,
     webhook,
     renderer,
-    leadership: node.leadership,
-    log: warn,
-  });
-
-const workOf = (node: Node, warn: Warn) =>
-  jobWork({
-    handle: node.handle,
-    tools: node.tools,
-    events: node.events,
-    retries: node.retries,
-    model: node.model,
-    ready: node.run.whenReady,
     leadership: node.leadership,
     log: warn,
   });
