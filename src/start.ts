@@ -14,10 +14,10 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
-import { jobWork } from './runners/jobs/jobWork.ts';
 import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
+import { jobsOf } from './service/jobs.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { rebuildingOf } from './service/rebuilding.ts';
 import { openRuns } from './service/runs.ts';
@@ -58,7 +58,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
-  const work = workOf(node, warn);
   const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
@@ -88,7 +87,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
-  node.subscribe({ categories: work.categories, onShown: work.onEvent });
+  const { work, jobReaders } = jobsOf(node, access, warn);
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
@@ -139,6 +138,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     eventStream: streaming,
     index,
     work,
+    jobReaders,
     metrics: measured,
     health,
     rebuilding,
@@ -162,6 +162,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         settings,
         sessions,
         work,
+        jobReaders,
         triggers,
         schedules,
         signing,
@@ -209,18 +210,6 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     events: node.events,
     webhook,
     renderer,
-    leadership: node.leadership,
-    log: warn,
-  });
-
-const workOf = (node: Node, warn: Warn) =>
-  jobWork({
-    handle: node.handle,
-    tools: node.tools,
-    events: node.events,
-    retries: node.retries,
-    model: node.model,
-    ready: node.run.whenReady,
     leadership: node.leadership,
     log: warn,
   });

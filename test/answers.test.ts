@@ -696,24 +696,30 @@ describe('every operation answers what it says it answers:', () => {
     if (row.method === 'get' && !isEndless(row)) it(name, () => read(name, row));
   }
 
-  it('GET /operations-manager/events/stream', async () => {
-    const aborting = new AbortController();
-    const response = await fetch(`${service.url}/operations-manager/events/stream?from=start&topic=planStatusSet`, {
-      headers: { authorization: basic({ user: 'admin', password: adminPassword }) },
-      signal: aborting.signal,
+  for (const [path, query] of [
+    ['/operations-manager/events/stream', 'from=start&topic=planStatusSet'],
+    ['/operations-manager/jobs/stream', 'component=Check%20optics'],
+  ] as const) {
+    const name = `GET ${path}`;
+    it(name, async () => {
+      const aborting = new AbortController();
+      const response = await fetch(`${service.url}${path}?${query}`, {
+        headers: { authorization: basic({ user: 'admin', password: adminPassword }) },
+        signal: aborting.signal,
+      });
+      let text = '';
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        text += chunk;
+        if (/^data: .*\n\n/m.test(text)) break;
+      }
+      aborting.abort();
+      const answer = { status: response.status, headers: response.headers, body: undefined, text };
+      const row = rows.get(name)!;
+      check(row, answer);
+      const frame = /^(id: .*\n)?event: .*\ndata: .*\n\n/m.exec(text)![0];
+      record(name, row, { params: {}, answer: { ...answer, text: frame } });
     });
-    let text = '';
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      if (/^data: .*\n\n/m.test(text)) break;
-    }
-    aborting.abort();
-    const answer = { status: response.status, headers: response.headers, body: undefined, text };
-    const name = 'GET /operations-manager/events/stream';
-    const row = rows.get(name)!;
-    check(row, answer);
-    record(name, row, { params: {}, answer: { ...answer, text: /^id: .*\nevent: .*\ndata: .*\n\n/m.exec(text)![0] } });
-  });
+  }
 
   it('GET /group-mappings with group objects', async () => {
     const answer = await service.ask('GET', '/group-mappings?expand=platformGroups');

@@ -216,6 +216,18 @@ describe('records of requests', () => {
     assert.deepEqual(await inStream(events), []);
   });
 
+  it("say to whom workers' secrets were given, and of which jobs", async () => {
+    const { handle, events } = await node();
+    const recorder = requestRecorder({ handle, isOn: () => true, now: fixedClock().now, log: () => undefined });
+    const given: HandOut = { account: 'a', address: '::1', operation: 'claimJobs', resource: { kind: 'job', id: 'j' } };
+    recorder.secretsHandedOut(given);
+    await recorder.stop();
+    assert.deepEqual(
+      (await events('handedOut-2026-01-01', 0, Infinity)).map(({ topic }) => topic),
+      ['secretsHandedOut'],
+    );
+  });
+
   it('are stored once, however often storing fails; what comes meanwhile is counted together', async () => {
     const { handle, events } = await node();
     let failures = 0;

@@ -16,7 +16,7 @@ const frameOf = (text: string): Frame => {
 };
 
 /**
- * Opens the stream of events. `frames` are what has come so far, without comments; `all` with them. `pause` takes
+ * Opens the stream of events, or another one. `frames` are what has come so far, without comments; `all` with them. `pause` takes
  * nothing more from the socket, until `resume`.
  */
 export const openStream = (
@@ -26,7 +26,8 @@ export const openStream = (
     login = { user: 'admin', password: adminPassword },
     headers = {},
     method = 'GET',
-  }: { login?: Login; headers?: Record<string, string>; method?: string } = {},
+    path = '/operations-manager/events/stream',
+  }: { login?: Login; headers?: Record<string, string>; method?: string; path?: string } = {},
 ) =>
   new Promise<{
     status: number;
@@ -41,7 +42,7 @@ export const openStream = (
   }>((resolve, reject) => {
     const request = url.startsWith('https:') ? overTls : plain;
     const asking = request(
-      `${url}/operations-manager/events/stream${query}`,
+      url + path + query,
       { method, headers: { Authorization: basic(login), ...headers }, agent: false, rejectUnauthorized: false },
       (answer) => {
         const [frames, all]: [Frame[], Frame[]] = [[], []];

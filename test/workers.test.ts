@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode, type Recorded } from '../src/store/event.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
@@ -383,6 +384,40 @@ describe('secrets of jobs in clear', () => {
   });
 });
 
+describe('the record of secrets that were given out', () => {
+  it('names account, address and job; jobs without secrets are not in it', async () => {
+    const service = await startService();
+    const { start, claim } = workerOf(service.ask);
+    const { _id: id } = await start('Recorded', { variables: { password: 'p' } });
+    await start('Recorded');
+    const [{ job }] = await claim('Recorded', { max: 2 });
+    assert.equal(job._id, id);
+    const again = await service.restart();
+    const day = new Date().toISOString().slice(0, 10);
+    const events = await eventsOf(again, `handedOut-${day}`);
+    assert.deepEqual(
+      events.map(({ topic, data }) => [topic, data.rows]),
+      [
+        [
+          'secretsHandedOut',
+          [
+            {
+              account: events[0]?.data.rows[0].account,
+              address: '127.0.0.1',
+              operation: 'claimJobs',
+              resource: { kind: 'job', id },
+              count: 1,
+            },
+          ],
+        ],
+      ],
+    );
+    assert.match(events[0]?.data.rows[0].account, /^[0-9a-f]{24}$/);
+    await again.stop();
+    rmSync(service.folder, { recursive: true, force: true });
+  });
+});
+
 describe('a service that stops', () => {
   it('answers workers that wait, with nothing', async () => {
     const service = await startService();
@@ -403,6 +438,6 @@ describe('a service that stops', () => {
     assert.deepEqual([given.job._id, others], [ids[1], []]);
     ok(await workerOf(again.ask).report('complete', ids[0], { claim: 1 }));
     await again.stop();
-    await service.stop().catch(() => undefined);
+    rmSync(service.folder, { recursive: true, force: true });
   });
 });

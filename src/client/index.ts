@@ -11,3 +11,4 @@ export {
 } from './audit.ts';
 export type { Auth } from './auth.ts';
 export { EventStreamEnded, type PlatformEvent, type Subscription, subscribe } from './subscribe.ts';
+export { type AtWork, type Job, type Progress, type Work, WorkRefused, work } from './work.ts';

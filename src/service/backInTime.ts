@@ -58,7 +58,9 @@ export const backInTime = ({ config, node, index, warn }: Needs) => {
 
   const serviceAt = (service: Service, position: number, actor: Actor): Service => {
     const model = pastView({ reads, live, position, actor });
-    return { ...service, model, tools: toolsAt(position, model), ...reader(model, guarding) };
+    // What workers say of their progress is about now.
+    const work = { ...service.work, progressOf: () => null };
+    return { ...service, work, model, tools: toolsAt(position, model), ...reader(model, guarding) };
   };
 
   const shared = (service: Service, position: number, actor: Actor): Service => {

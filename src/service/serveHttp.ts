@@ -12,6 +12,7 @@ import { listen } from '../http/engine/server.ts';
 import type { ParkedRuns, Service } from '../http/engine/service.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
+import type { JobReaders } from '../http/operations-manager/jobReaders.ts';
 import type { JobWork } from '../http/operations-manager/jobs.ts';
 import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
@@ -40,6 +41,7 @@ type Needs = {
   readonly index: Pick<AuditIndex, 'read'>;
   readonly rebuilding: Pick<Rebuilding, 'rebuild'>;
   readonly work: JobWork;
+  readonly jobReaders: JobReaders;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
   /** Aborted once the service shuts down: new requests are refused. */
@@ -88,6 +90,7 @@ const serviceOf = ({
   eventStream,
   index,
   work,
+  jobReaders,
   metrics,
   health,
   rebuilding,
@@ -114,6 +117,7 @@ const serviceOf = ({
   eventStream,
   audit: { log: node.log, index },
   work,
+  jobReaders,
   runs,
   parked,
   metrics: metrics.text,

@@ -1,6 +1,7 @@
 import type { RequestRecorder } from '../commands/authorization/requestRecorder.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
+import type { JobReaders } from '../http/operations-manager/jobReaders.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
@@ -26,6 +27,7 @@ type Parts = {
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
   readonly work: JobWork;
+  readonly jobReaders: Pick<JobReaders, 'stop'>;
   readonly triggers: EventTriggers;
   readonly signing: Pick<Signing, 'stop'>;
   readonly schedules: Schedules;
@@ -49,6 +51,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { signing, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
+  parts.jobReaders.stop();
   work.stopWaiting();
   readModels.pauseSnapshots();
   await finishRequests(parts);

@@ -5,7 +5,7 @@ import type { Counted, DeniedRequest, HandOut } from '../../domain/authorization
 import { platform } from '../../domain/engine/core.ts';
 import type { CommandOn } from '../engine/define.ts';
 import type { Handle } from '../engine/handle.ts';
-import { noteDenials, noteExports } from './requestRecords.ts';
+import { noteDenials, noteExports, noteSecrets } from './requestRecords.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -22,7 +22,7 @@ const otherDenials: DeniedRequest = { account: null, address: null, operation: n
 const otherHandOuts: HandOut = { account: null, address: null, operation: null, resource: null };
 
 /**
- * Records in the log which requests were refused, and what was exported: numbers, stored every ten seconds. A kill may
+ * Records in the log which requests were refused, what was exported, and which secrets were given out: numbers, stored every ten seconds. A kill may
  * lose the last ones.
  */
 export const requestRecorder = ({ handle, isOn, now = Date.now, log, gatherMs = 10_000 }: Needs) => {
@@ -65,6 +65,7 @@ export const requestRecorder = ({ handle, isOn, now = Date.now, log, gatherMs = 
   const shared = { now, gatherMs, signal };
   const denials = counting({ ...shared, store: storing(noteDenials), others: otherDenials });
   const exports = counting({ ...shared, store: storing(noteExports), others: otherHandOuts });
+  const secrets = counting({ ...shared, store: storing(noteSecrets), others: otherHandOuts });
 
   return {
     /** A request was refused: the caller is unknown, may not do this, or asks too often. */
@@ -75,10 +76,14 @@ export const requestRecorder = ({ handle, isOn, now = Date.now, log, gatherMs = 
     exported: (row: HandOut): void => {
       if (isOn()) exports.count(row);
     },
+    /** The secrets of a resource were given out in clear. */
+    secretsHandedOut: (row: HandOut): void => {
+      if (isOn()) secrets.count(row);
+    },
     /** Stores what was counted. To be called once no more requests are answered. */
     stop: async (): Promise<void> => {
       stopping.abort();
-      await Promise.all([denials.stored(), exports.stored()]);
+      await Promise.all([denials.stored(), exports.stored(), secrets.stored()]);
     },
   };
 };

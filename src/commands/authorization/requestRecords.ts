@@ -16,6 +16,14 @@ export const noteDenials = commandsOf(denied)({
   decide: (_, data) => [{ topic: 'requestsDenied', data }],
 });
 
+/** Stores to whom secrets were given in some seconds. */
+export const noteSecrets = commandsOf(handedOut)({
+  name: 'noteSecrets',
+  input: Type.Unsafe<Counted<HandOut>>({}),
+  on: 'any',
+  decide: (_, data) => [{ topic: 'secretsHandedOut', data }],
+});
+
 /** Stores the exports of some seconds. */
 export const noteExports = commandsOf(handedOut)({
   name: 'noteExports',

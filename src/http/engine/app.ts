@@ -39,8 +39,10 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     ctx.respond = false;
     const sending = send(ctx, outgoing, headers);
     const status = typeof sending === 'number' ? sending : await sending;
-    if (outgoing.exported && status === 200)
-      recorder.exported({ ...whoOf(incoming), operation: incoming.operation, resource: outgoing.exported });
+    const { exported, inClear = [] } = outgoing;
+    const about = { ...whoOf(incoming), operation: incoming.operation };
+    if (exported && status === 200) recorder.exported({ ...about, resource: exported });
+    for (const resource of inClear) recorder.secretsHandedOut({ ...about, resource });
     observe({
       requestId,
       address: incoming.address,

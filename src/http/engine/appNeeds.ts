@@ -35,12 +35,16 @@ type Recorder = {
     readonly code: Code;
   }) => void;
   /** The answer was the export of a resource. */
-  readonly exported: (row: {
-    readonly account: string | null;
-    readonly address: string;
-    readonly operation: string;
-    readonly resource: Resource;
-  }) => void;
+  readonly exported: (row: HandedOut) => void;
+  /** The answer had the secrets of a resource in clear. */
+  readonly secretsHandedOut: (row: HandedOut) => void;
+};
+
+type HandedOut = {
+  readonly account: string | null;
+  readonly address: string;
+  readonly operation: string;
+  readonly resource: Resource;
 };
 
 /** Settings of the active profile that concern answers. */

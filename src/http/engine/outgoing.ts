@@ -12,6 +12,8 @@ export type Outgoing = {
   readonly replayed?: boolean | undefined;
   /** The resource of which the body is an export. */
   readonly exported?: Resource | undefined;
+  /** The resources whose secrets the body has in clear. */
+  readonly inClear?: readonly Resource[] | undefined;
   /** Sends the body bit by bit, over an answer whose head is written. It ends the answer itself. */
   readonly stream?: ((res: ServerResponse) => void) | undefined;
 };

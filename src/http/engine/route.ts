@@ -59,6 +59,8 @@ export type Answer = {
   readonly replayed?: boolean;
   /** The resource of which the answer is an export: audits record it. */
   readonly exported?: Resource;
+  /** The resources whose secrets the answer has in clear: audits record them. */
+  readonly inClear?: readonly Resource[];
   /** Sends the body bit by bit, over an answer whose head is written. It ends the answer itself. */
   readonly stream?: (res: ServerResponse) => void;
 };

@@ -325,10 +325,11 @@ const serveAction =
       replayed,
       etag: given,
       exported,
+      inClear,
       stream,
     } = await route.run(call, service);
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const ok = status === undefined || status === 200;
     const own = ok && route.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
-    return { body: sent, status, type, headers, position, replayed, etag: given ?? own, exported, stream };
+    return { body: sent, status, type, headers, position, replayed, etag: given ?? own, exported, inClear, stream };
   };

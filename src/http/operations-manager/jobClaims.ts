@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { type ClaimedJob, heartbeatJob, releaseJob } from '../../commands/operations-manager/jobClaims.ts';
+import { same } from '../../domain/engine/changes.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { clearSecrets } from '../../domain/engine/secretFields.ts';
+import { clearSecrets, maskSecrets } from '../../domain/engine/secretFields.ts';
 import { heartbeatSchema, type JobClaim, jobClaimSchema } from '../../domain/operations-manager/jobClaims.ts';
 import { jobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
@@ -55,6 +56,8 @@ const givenOut = async ({ doc }: ClaimedJob, service: Service) => ({
   until: doc.claim.until,
 });
 
+const hasSecrets = ({ variables }: JobDoc): boolean => !same(maskSecrets(variables), variables);
+
 const askedOf = ({ status }: JobDoc): 'pause' | 'cancel' | null => {
   if (status === 'canceled') return 'cancel';
   return status === 'paused' ? 'pause' : null;
@@ -87,7 +90,8 @@ export const jobClaimRoutes: readonly Route[] = [
       const given = await Promise.all(jobs.map((one) => givenOut(one, service)));
       const positions = jobs.map((one) => one.position);
       const position = positions.length > 0 ? Math.max(...positions) : undefined;
-      return defined({ text: claimed(exactText(given)), replayed, position });
+      const inClear = jobs.flatMap(({ doc }) => (hasSecrets(doc) ? { kind: job.category, id: doc._id } : []));
+      return defined({ text: claimed(exactText(given)), replayed, position, inClear });
     },
   }),
   actionRoute({

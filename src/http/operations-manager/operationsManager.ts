@@ -3,6 +3,7 @@ import { automationRoutes } from './automations.ts';
 import { eventStreamRoutes } from './eventStream.ts';
 import { eventRoutes } from './events.ts';
 import { jobClaimRoutes } from './jobClaims.ts';
+import { jobStreamRoutes } from './jobStream.ts';
 import { jobRoutes } from './jobs.ts';
 import { parkedRunRoutes } from './parkedRuns.ts';
 import { triggerRunRoutes } from './triggerRuns.ts';
@@ -17,6 +18,7 @@ export const operationsManagerRoutes: AreaRoutes = {
     ...eventRoutes,
     ...eventStreamRoutes,
     ...jobClaimRoutes,
+    ...jobStreamRoutes,
     ...jobRoutes,
     ...parkedRunRoutes,
     ...triggerRunRoutes,

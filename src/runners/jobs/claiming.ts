@@ -150,12 +150,19 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look 
     return jobs;
   };
 
-  /** Gives out jobs: those that wait now, else the next one that comes before the signal aborts. */
-  return async (wanted: WantedJobs, signal: AbortSignal): Promise<ClaimedJobs> => {
+  /**
+   * Gives out jobs: those that wait now, else the next one that comes before `waiting` aborts. None is given to a worker
+   * that has gone.
+   */
+  return async (wanted: WantedJobs, waiting: AbortSignal, gone: AbortSignal): Promise<ClaimedJobs> => {
     const key = wanted.about.idempotency?.key;
     const before = key === undefined ? undefined : await gotBefore(key, wanted);
     if (before) return before;
-    const jobs = await claim(wanted, signal);
+    const jobs = await claim(wanted, waiting);
+    if (gone.aborted) {
+      await giveBack(jobs, wanted);
+      return { jobs: [], replayed: false };
+    }
     return key === undefined || jobs.length === 0 ? { jobs, replayed: false } : unlessLater(key, jobs, wanted);
   };
 };

@@ -55,6 +55,7 @@ export const jobWork = ({
   const queue = jobQueue();
   const held = leases({ handle, leadership, now, lookEveryMs, log });
   // Soft state: it is gone after a restart, and other nodes do not have it.
+  const listeners: ((id: string) => void)[] = [];
   const progress = new LRUCache<string, Progress>({ max: mostProgress });
 
   const seen = (doc: JobDoc): void => {
@@ -96,7 +97,7 @@ export const jobWork = ({
       gone.addEventListener('abort', end);
       waits.add(end);
       try {
-        return await claim(wanted, waiting.signal);
+        return await claim(wanted, waiting.signal, gone);
       } finally {
         clearTimeout(timer);
         waits.delete(end);
@@ -108,7 +109,12 @@ export const jobWork = ({
       for (const end of waits) end();
     },
     /** Notes how far a job is, as the worker with this claim says. */
-    heard: (id: string, claim: number, said: JobProgress): void => void progress.set(id, { claim, said }),
+    heard: (id: string, claim: number, said: JobProgress): void => {
+      progress.set(id, { claim, said });
+      for (const listener of listeners) listener(id);
+    },
+    /** Calls the listener with each job of which a worker says how far it is. */
+    onProgress: (listener: (id: string) => void): void => void listeners.push(listener),
     /** How far a job is, as this node has heard; null: the worker that has it now has not said it here. */
     progressOf: ({ _id: id, claim }: Pick<JobDoc, '_id' | 'claim'>): JobProgress | null => {
       const known = progress.get(id);

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Auth, authorizationOf } from './auth.ts';
+import { messageIn } from './messages.ts';
+
+/** A job as its worker gets it. */
+export type Job = {
+  readonly _id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly type: string;
+  /** With secrets in clear. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly component: { readonly type: string | null; readonly name: string };
+  readonly automation: string | null;
+  readonly trigger: string | null;
+  readonly event: string | null;
+  readonly depth: number;
+};
+
+export type Progress = { readonly percent?: number; readonly message?: string };
+
+/** What a worker's function may use while it works on a job. */
+export type AtWork = {
+  /** Aborts when the job was canceled or the claim is lost, and when the worker stops. Nothing is reported then. */
+  readonly signal: AbortSignal;
+  /** The value of the header `X-Claim`, for events that the worker publishes for this job. */
+  readonly claim: string;
+  /** Says how far it is. The next heartbeat tells the platform. */
+  readonly progress: (said: Progress) => void;
+  /** Resolves at once, or when a job that is paused goes on. Call it between steps. */
+  readonly resumed: () => Promise<void>;
+};
+
+export type Work = {
+  /** The platform, such as `https://platform.example.net`. */
+  readonly url: string;
+  readonly auth: Auth;
+  /** The names of the components that `run` can run. */
+  readonly components: readonly string[];
+  /** Carries out one job. What it returns are variables of the job; what it throws is its error. */
+  readonly run: (job: Job, at: AtWork) => Promise<Readonly<Record<string, unknown>> | undefined | void>;
+  /** Name of the worker; made up unless given. */
+  readonly worker?: string | undefined;
+  /** How many jobs at the same time; 1 unless given. */
+  readonly atOnce?: number | undefined;
+  /** For how many seconds the platform waits for a sign of life; 300 unless given. */
+  readonly lease?: number | undefined;
+  /** Stops the worker: jobs that have not ended are given back. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The platform refuses the worker. To try again is of no use. */
+export class WorkRefused extends Error {
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.name = 'WorkRefused';
+    this.status = status;
+  }
+}
+
+type Claimed = { readonly job: Job; readonly claim: number };
+type Answer = { readonly status: number; readonly data: unknown; readonly message: string };
+
+const longestWaitS = 30;
+const shortestPauseMs = 100;
+const longestPauseMs = 5000;
+// Who cancels or pauses a job does not want to wait longer until its worker hears of it.
+const longestBeatMs = 20_000;
+// An answer that takes longer than a waiting claim is lost.
+const patienceMs = (longestWaitS + 30) * 1000;
+
+/** Statuses below 500 after which the same request may succeed later. */
+const passing = new Set([408, 425, 429]);
+
+/** Whether the same request may succeed later. */
+const isPassing = (status: number): boolean => status === 0 || status >= 500 || passing.has(status);
+
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  pause(ms * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+
+/** Requests to the platform. Status 0: there was no answer. */
+const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
+  const headers = { Authorization: authorizationOf(auth), 'Content-Type': 'application/json' };
+  const send = async (
+    path: string,
+    body: object,
+    more: { readonly key?: string; readonly signal?: AbortSignal } = {},
+  ): Promise<Answer> => {
+    const signal = AbortSignal.any([AbortSignal.timeout(patienceMs), ...(more.signal ? [more.signal] : [])]);
+    try {
+      const answer = await fetch(`${url.replace(/\/+$/, '')}/operations-manager/jobs/${path}`, {
+        method: 'POST',
+        headers: more.key === undefined ? headers : { ...headers, 'Idempotency-Key': more.key },
+        body: JSON.stringify(body),
+        signal,
+      });
+      const text = await answer.text();
+      if (answer.status !== 200) return { status: answer.status, data: null, message: messageIn(text, answer.status) };
+      return { status: 200, data: (JSON.parse(text) as { readonly data: unknown }).data, message: '' };
+    } catch (error) {
+      return { status: 0, data: null, message: String(error) };
+    }
+  };
+  return {
+    send,
+    /** Sends until there is an answer that counts, or the signal aborts. */
+    untilAnswered: async (
+      path: string,
+      body: object,
+      key: string | undefined,
+      signal: AbortSignal,
+    ): Promise<Answer> => {
+      for (let wait = shortestPauseMs; ; wait = Math.min(wait * 2, longestPauseMs)) {
+        const answer = await send(path, body, key === undefined ? { signal } : { key, signal });
+        if (!isPassing(answer.status) || signal.aborted) return answer;
+        await sleep(wait, signal);
+      }
+    },
+  };
+};
+
+type Requests = ReturnType<typeof requestsOf>;
+
+/** Tells the platform that the worker is at work, and the worker what the platform asks. */
+const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, lost: (why: string) => void) => {
+  const ended = new AbortController();
+  let progress: Progress | undefined;
+  let goOn: (() => void) | undefined;
+  let paused: Promise<void> | undefined;
+
+  const heed = (asked: unknown): void => {
+    if (asked === 'cancel') lost('The job was canceled');
+    if (asked === 'pause')
+      paused ??= new Promise((resolve) => {
+        goOn = resolve;
+      });
+    else {
+      goOn?.();
+      paused = undefined;
+    }
+  };
+
+  const beat = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await sleep(Math.min(longestBeatMs, (lease * 1000) / 3), ended.signal);
+      if (ended.signal.aborted) return;
+      const { status, data } = await send(`${job._id}/heartbeat`, progress ? { claim, progress } : { claim }, ended);
+      if (status === 200) heed((data as { readonly asked: unknown }).asked);
+      else if (!isPassing(status)) lost('The claim is lost');
+    }
+  };
+  const done = beat();
+
+  return {
+    progress: (said: Progress): void => {
+      progress = said;
+    },
+    resumed: async (): Promise<void> => paused,
+    stop: async (): Promise<void> => {
+      ended.abort();
+      goOn?.();
+      await done;
+    },
+  };
+};
+
+/**
+ * Works on jobs until the signal aborts: claims them, sends heartbeats, runs them and reports. Throws `WorkRefused` if
+ * the platform refuses (400, 401, 403 and the like), and `TypeError` if the URL is none.
+ */
+export const work = async (options: Work): Promise<void> => {
+  if (!URL.canParse(options.url)) throw new TypeError(`${options.url} is no URL`);
+  const { components, run, worker = `worker-${randomUUID()}`, atOnce = 1, lease = 300 } = options;
+  const stop = options.signal ?? new AbortController().signal;
+  const requests = requestsOf(options);
+  const running = new Set<Promise<void>>();
+
+  const carryOut = async (claimed: Claimed): Promise<void> => {
+    const { job, claim } = claimed;
+    const leaving = new AbortController();
+    const leave = (): void => leaving.abort(new Error('The worker stops'));
+    if (stop.aborted) leave();
+    stop.addEventListener('abort', leave);
+    const beats = heartbeats(requests, claimed, lease, (why) => leaving.abort(new Error(why)));
+    const { progress, resumed } = beats;
+    // Reports are made even if the worker stops, but not for longer than the claim lasts.
+    const report = (what: string, body: object) =>
+      requests.untilAnswered(`${job._id}/${what}`, { claim, ...body }, undefined, AbortSignal.timeout(lease * 1000));
+    try {
+      const variables = await run(job, { signal: leaving.signal, claim: `${job._id}/${claim}`, progress, resumed });
+      await report('complete', { variables: variables ?? {} });
+    } catch (error) {
+      if (stop.aborted) await report('release', {});
+      else if (!leaving.signal.aborted) await report('error', { error: messageOf(error) });
+    } finally {
+      stop.removeEventListener('abort', leave);
+      await beats.stop();
+    }
+  };
+
+  const claimMore = async (): Promise<readonly Claimed[]> => {
+    const body = { components, worker, max: Math.min(100, atOnce - running.size), lease, wait: longestWaitS };
+    const { status, data, message } = await requests.untilAnswered('claim', body, randomUUID(), stop);
+    if (status === 200) return data as readonly Claimed[];
+    // The claim is lost on the way back: what it got is offered again.
+    if (stop.aborted || status === 409) return [];
+    throw new WorkRefused(message, status);
+  };
+
+  try {
+    while (!stop.aborted) {
+      for (const claimed of await claimMore()) {
+        const done = carryOut(claimed).finally(() => running.delete(done));
+        running.add(done);
+      }
+      while (running.size >= atOnce) await Promise.race(running);
+    }
+  } finally {
+    await Promise.all(running);
+  }
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)) || 'Failed';

@@ -1,0 +1,17 @@
+import type { EventAccess } from '../http/events/eventAccess.ts';
+import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
+import type { Node } from '../node.ts';
+import { jobWork } from '../runners/jobs/jobWork.ts';
+
+type Warn = (message: string, about: Record<string, unknown>) => void;
+
+/** The work on jobs, and those who hear of it. Both hear of the node's events. */
+export const jobsOf = (node: Node, { viewerOf }: Pick<EventAccess, 'viewerOf'>, log: Warn) => {
+  const { handle, tools, events, retries, model, leadership } = node;
+  const work = jobWork({ handle, tools, events, retries, model, ready: node.run.whenReady, leadership, log });
+  const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, log });
+  work.onProgress(jobReaders.change);
+  node.subscribe({ categories: work.categories, onShown: work.onEvent });
+  node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
+  return { work, jobReaders };
+};

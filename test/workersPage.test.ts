@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ok } from './people.ts';
+import { type Program, temporaryFolder, watched } from './process.ts';
+import { startService, type TestService } from './service.ts';
+import { until } from './until.ts';
+
+const root = new URL('../', import.meta.url).pathname;
+const page = readFileSync(join(root, 'docs/workers.md'), 'utf8');
+const password = 'correct-horse';
+const jobs = '/operations-manager/jobs';
+
+/** The program on the page in this language. */
+const programIn = (language: string): string => {
+  const [, program = '', ...others] = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'm').exec(page) ?? [];
+  assert.deepEqual(others, []);
+  return program;
+};
+
+/** Lines of a program that say something. */
+const linesIn = (program: string): number => program.split('\n').filter((line) => line.trim() !== '').length;
+
+describe('docs/workers.md', function () {
+  this.timeout(120_000);
+  const folder = temporaryFolder();
+  const admin = { user: 'admin', password };
+  const children: ChildProcess[] = [];
+  let service: TestService;
+  before(async () => {
+    service = await startService({ ADMIN_PASSWORD: password });
+  });
+  after(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const ask = (method: string, path: string, body?: unknown) => service.as(admin)(method, path, body);
+  const started = (command: string, args: readonly string[]): Program => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    children.push(child);
+    return watched(child);
+  };
+  const start = async (workflow: string, devices: readonly string[]): Promise<string> =>
+    ok(await ask('POST', `${jobs}/start`, { workflow, options: { variables: { devices } } })).data._id;
+  const get = async (id: string) => ok(await ask('GET', `${jobs}/${id}`)).data;
+  const ended = async (id: string, { output }: Program) => {
+    await until(async () => (await get(id)).status !== 'running', `the end of the job; ${output().err}`).catch(() =>
+      assert.fail(output().err),
+    );
+    return get(id);
+  };
+
+  it('has a worker of 30 lines in TypeScript', async () => {
+    const program = programIn('ts');
+    assert.ok(linesIn(program) <= 30, `${linesIn(program)} lines`);
+    const file = join(folder, 'worker.mts');
+    writeFileSync(
+      file,
+      program
+        .replace("'automation-platform/client'", `'${root}src/client/index.ts'`)
+        .replace('http://127.0.0.1:3000', service.url),
+    );
+    const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+    const [good, bad] = [await start('Back up', ['edge-01', 'edge-02']), await start('Back up', [])];
+    const worker = started(process.execPath, ['--import', tsx, file]);
+    assert.deepEqual((await ended(good, worker)).variables.saved, ['edge-01.cfg', 'edge-02.cfg']);
+    const { status, error } = await ended(bad, worker);
+    assert.deepEqual([status, error], ['error', 'There is nothing to back up']);
+    worker.child.kill('SIGTERM');
+    assert.equal(await worker.ended, 0, worker.output().err);
+  });
+
+  (spawnSync('python3', ['--version']).error ? it.skip : it)('has a worker of 30 lines in Python', async () => {
+    const program = programIn('py');
+    assert.ok(linesIn(program) <= 30, `${linesIn(program)} lines`);
+    const imports = [...program.matchAll(/^(?:import|from) (.*)$/gm)].flatMap(([, names = '']) => names.split(', '));
+    assert.deepEqual(imports, ['base64', 'json', 'threading', 'urllib.error', 'urllib.request']);
+    const file = join(folder, 'worker.py');
+    writeFileSync(file, program.replace('http://127.0.0.1:3000', service.url));
+    const worker = started('python3', [file]);
+    const good = await start('Back up in Python', ['edge-01', 'edge-02']);
+    assert.deepEqual((await ended(good, worker)).variables.saved, ['edge-01.cfg', 'edge-02.cfg']);
+    const bad = ok(await ask('POST', `${jobs}/start`, { workflow: 'Back up in Python' })).data._id;
+    const { status, error } = await ended(bad, worker);
+    assert.deepEqual([status, error], ['error', "KeyError('devices')"]);
+  });
+});
