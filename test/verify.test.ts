@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isLinkedStream } from '../src/ownStreams.ts';
+import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { type AnchorLine, signedLine } from '../src/store/proof/anchor.ts';
 import type { DigestSigned } from '../src/store/proof/digestLog.ts';
 import type { SigningKeys } from '../src/store/proof/keys.ts';
@@ -12,7 +14,7 @@ import { openSqliteStore } from '../src/store/sqlite.ts';
 import { type Connection, openFile } from '../src/store/sqliteLog.ts';
 import { noteOf } from '../src/store/sqliteNote.ts';
 import type { Finding } from '../src/store/verify/findings.ts';
-import { fileSource } from '../src/store/verify/sources.ts';
+import { fileSource, storeSource } from '../src/store/verify/sources.ts';
 import { type Verified, verifyLog } from '../src/store/verify/verify.ts';
 import { foreign, keysOf, linkedWriter, numbers, signingKey, signRest, writeLog } from './signedLog.ts';
 
@@ -398,5 +400,22 @@ describe('what verify says of a log', function () {
     };
     assert.ok(named((await verify({ anchor: [line, longer] })).findings, ['cut']));
     assert.deepEqual((await verify({ anchor: [line, longer, rewritten] })).findings, []);
+  });
+
+  it('nothing, after EventStoreDB has scavenged checkpoints', async () => {
+    const store = await openSqliteStore({ file });
+    const scavenged = { position: head, stream: 'checkpoint-triggers', revision: 66, id: randomUUID() };
+    const left: StoredEvent = { ...scavenged, type: 'checkpoint', data: '{"position":"7"}', metadata: '' };
+    const readAll: EventStore['readAll'] = async function* (after, filter) {
+      yield* store.readAll(after, filter);
+      yield { events: [left], position: head };
+    };
+    const source = await storeSource({ ...store, readAll });
+    const { signal } = new AbortController();
+    const needs = { source, linked: isLinkedStream, key: undefined, anchor: undefined, signal };
+    const { findings, coverage } = await verifyLog({ ...needs, told: () => undefined });
+    await source.close();
+    assert.deepEqual(findings, []);
+    assert.ok(coverage.signed > 0);
   });
 });

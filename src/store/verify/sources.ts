@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventStore, StoredEvent } from '../port.ts';
-import { digestStream } from '../proof/lines.ts';
+import { digestStream, isLine } from '../proof/lines.ts';
 import { naming } from '../sqliteErrors.ts';
 import { type Connection, checkVersion, connectToRead, logId } from '../sqliteLog.ts';
 import { type Noted, readNote } from '../sqliteNote.ts';
@@ -103,7 +103,11 @@ export const storeSource = async (store: EventStore): Promise<Source> => {
     },
     at: (position) => store.at(position),
     events: async function* () {
-      for await (const { events } of store.readAll(0)) yield upToHead(events);
+      for await (const { events } of store.readAll(0)) {
+        // A scavenge removes old checkpoints. Like all that no digest covers, they say nothing about resources.
+        const kept = upToHead(events).filter(isLine);
+        if (kept.length > 0) yield kept;
+      }
     },
     close: () => store.close(),
   };
