@@ -156,7 +156,7 @@ const settings = {
   ),
   TLS_KEY_FILE: file('PEM private key of the certificate'),
   TRUST_PROXY: setting(
-    'Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated',
+    'Addresses or CIDR blocks of proxies whose X-Forwarded-For and X-Forwarded-Proto count, comma-separated',
     'none',
     (given) => blockList(items(given)),
   ),

@@ -14,10 +14,12 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { jobWork } from './runners/jobs/jobWork.ts';
 import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
+import { rebuildingOf } from './service/rebuilding.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
@@ -56,6 +58,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
+  const work = workOf(node, warn);
   const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
@@ -85,11 +88,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
+  node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
-  node.subscribeToAll(schedules.onStored);
-  node.subscribeToAll(measured.stored);
-  node.subscribeToAll(misplaced.met);
-  node.subscribeToAll(streaming.stored);
+  for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
 
   node.start();
@@ -99,6 +100,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
   node.startReactions();
   sessions.start();
+  work.start();
   // From the first request on, every event counts.
   await orDamaged(node, triggers.prepare(isUpgrade));
   triggers.start();
@@ -121,6 +123,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     ...health.measures,
     event_stream_readers: { help: 'Readers of the stream of events', value: streaming.readers },
   });
+  const rebuilding = rebuildingOf({ config, node, readModels, logger });
   const server = await serveHttp({
     config,
     node,
@@ -135,11 +138,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     recorder,
     eventStream: streaming,
     index,
+    work,
     metrics: measured,
     health,
+    rebuilding,
     logger,
     stopping: stopping.signal,
   });
+  void rebuilding.afterUpgrade(stopping.signal);
 
   return {
     url: server.url,
@@ -155,6 +161,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         auth,
         settings,
         sessions,
+        work,
         triggers,
         schedules,
         signing,
@@ -164,6 +171,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         past,
         index,
         readModels,
+        rebuilding,
         node,
       }),
   };
@@ -201,6 +209,18 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     events: node.events,
     webhook,
     renderer,
+    leadership: node.leadership,
+    log: warn,
+  });
+
+const workOf = (node: Node, warn: Warn) =>
+  jobWork({
+    handle: node.handle,
+    tools: node.tools,
+    events: node.events,
+    retries: node.retries,
+    model: node.model,
+    ready: node.run.whenReady,
     leadership: node.leadership,
     log: warn,
   });

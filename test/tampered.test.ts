@@ -44,7 +44,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
     model,
     tampered: guarding,
     ...reader,
-    retries: { answered: async () => false, find: async () => undefined },
+    retries: { answered: async () => false, all: async () => [], find: async () => undefined },
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   } as Partial<Service> as Service; // what these rows use
   return async (name: string, id?: string, body: unknown = {}): Promise<any> => {

@@ -15,6 +15,7 @@ import { importLog } from './commands/import.ts';
 import { accept } from './commands/logAccept.ts';
 import { copy } from './commands/logCopy.ts';
 import { migrate } from './commands/migrate.ts';
+import { rebuild } from './commands/rebuild.ts';
 import { replay } from './commands/replay.ts';
 import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
@@ -34,6 +35,7 @@ export const commands: readonly CommandRow[] = [
   backup,
   restore,
   replay,
+  rebuild,
   migrate,
   auditLog,
   auditShow,

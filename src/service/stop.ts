@@ -4,12 +4,14 @@ import type { EventStream } from '../http/events/eventStream.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
+import type { JobWork } from '../runners/jobs/jobWork.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { BackInTime } from './backInTime.ts';
 import type { ReadModels } from './readModels.ts';
+import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
 import type { Signing } from './signing.ts';
 import type { WaysOut } from './waysOut.ts';
@@ -23,6 +25,7 @@ type Parts = {
   readonly auth: Authenticator;
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
+  readonly work: JobWork;
   readonly triggers: EventTriggers;
   readonly signing: Pick<Signing, 'stop'>;
   readonly schedules: Schedules;
@@ -32,6 +35,7 @@ type Parts = {
   readonly past: Pick<BackInTime, 'stop'>;
   readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
+  readonly rebuilding: Pick<Rebuilding, 'stop'>;
   readonly node: Node;
 };
 
@@ -41,22 +45,24 @@ type Parts = {
  * projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
-  const { stopping, streaming, auth, settings, sessions, triggers, schedules, runs, recorder, out } = parts;
+  const { stopping, streaming, auth, settings, sessions, work, triggers, schedules, runs, recorder, out } = parts;
   const { signing, readModels, node } = parts;
   stopping.abort();
   streaming.stop();
+  work.stopWaiting();
   readModels.pauseSnapshots();
   await finishRequests(parts);
   await out.devices.close();
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
-  await Promise.all([sessions.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
+  await Promise.all([sessions.stop(), work.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
   await Promise.all([runs.stop(), recorder.stop()]);
   await signing.stop();
   settings.stop();
   await out.renderer.close();
   await parts.past.stop();
   await parts.index.stop();
+  await parts.rebuilding.stop();
   await readModels.stopSnapshots();
   await node.close();
 };
