@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventStore, StoredEvent } from '../port.ts';
 import { digestStream } from '../proof/lines.ts';
 import { naming } from '../sqliteErrors.ts';
@@ -75,6 +76,8 @@ export const fileSource = (file: string): Source => {
         const last = events.at(-1);
         if (!last) return;
         yield events;
+        // Signals are heard between two chunks.
+        await nextTurn();
         after = last.position;
       }
     },
