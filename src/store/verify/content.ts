@@ -2,7 +2,7 @@ import { link } from '../event.ts';
 import { claimedHash, hashIn, linkLength, sumOf } from '../integrity.ts';
 import type { StoredEvent } from '../port.ts';
 import type { Kind } from './findings.ts';
-import type { LookUps } from './links.ts';
+import type { LookUps } from './lookUps.ts';
 
 /** The place that an event was written for, and what it may name as the hash before it. */
 type MadeFor = { readonly stream: string; readonly revision: number; readonly previous: readonly string[] };

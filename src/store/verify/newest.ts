@@ -1,6 +1,6 @@
 import { hashIn } from '../integrity.ts';
 import type { StoredEvent } from '../port.ts';
-import type { LookUps } from './links.ts';
+import type { LookUps } from './lookUps.ts';
 
 /**
  * The newest event of a stream. `hashes`: what the next event may name as the hash before it: two if the event was

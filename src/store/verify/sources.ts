@@ -8,7 +8,7 @@ import { type Noted, readNote } from '../sqliteNote.ts';
 import { keptIn } from '../sqliteReads.ts';
 import { columns, type Row, toEvent } from '../sqliteRows.ts';
 import type { Finding } from './findings.ts';
-import type { LookUps } from './links.ts';
+import type { LookUps } from './lookUps.ts';
 
 /** A log to verify. */
 export type Source = {
