@@ -134,6 +134,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     settings: settings.current,
     recorder,
     eventStream: streaming,
+    index,
     metrics: measured,
     health,
     logger,

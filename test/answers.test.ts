@@ -12,6 +12,7 @@ import { fullPathOf } from '../src/http/engine/router.ts';
 import type { Projection } from '../src/projections/engine/define.ts';
 import { gateway } from './certificates.ts';
 import { recordings, steadied } from './examples.ts';
+import { storedEarlier } from './logged.ts';
 import { parkRun } from './parked.ts';
 import { temporaryFolder } from './process.ts';
 import { type Answer, adminPassword, basic, startService, type TestService } from './service.ts';
@@ -24,6 +25,28 @@ const rows: ReadonlyMap<string, Route> = new Map(
   areas.flatMap((area) => area.routes.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])),
 );
 
+/** The request of an event that is there for the examples. */
+const noted = 'ticket-7';
+
+/** What to ask for where everything would be another answer each time. */
+const queries = ({ upgrade = '' }: Kept): Readonly<Record<string, string>> => ({
+  'GET /audit/events': `?correlation=${noted}`,
+  'GET /audit/diff': `?resource=automation/${upgrade}&from=0&to=200`,
+  'GET /audit/denied': '?until=2026-01-02T00:00:00Z',
+});
+
+/** Requests that were refused long ago. */
+const denied = {
+  stream: 'denied-2026-01-01',
+  source: 'authorization',
+  topic: 'requestsDenied',
+  data: {
+    rows: [{ account: null, address: '192.0.2.7', operation: 'login', code: 'unauthenticated', count: 12 }],
+    first: '2026-01-01T09:00:00.000Z',
+    last: '2026-01-01T09:00:08.500Z',
+  },
+};
+
 /** Rows to read that nothing says what to fill their paths with. */
 const reads = ({
   weekly = '',
@@ -33,7 +56,10 @@ const reads = ({
   comparison = '',
   edge = '',
   interfacesJob = '',
+  upgrade = '',
 }: Kept): Readonly<Record<string, Json>> => ({
+  'GET /audit/resources/:kind/:id': { kind: 'automation', id: upgrade },
+  'GET /audit/trace/:correlation': { correlation: noted },
   'GET /automation_catalog/scheduled-jobs/:id/export': { id: interfacesJob },
   'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
@@ -556,12 +582,15 @@ describe('every operation answers what it says it answers:', () => {
     }, 'the end of the sessions of the sample');
     await service.stop();
     await parkRun(folder, parkedRun);
+    await storedEarlier(folder, [denied]);
     service = await startService(settings, folder);
     kept = {
       ...kept,
       ...(await runningSessions('canceled', 'completed', 'failed')),
       parked: parkedRun,
     };
+    const event = '/operations-manager/events/itsm/ticketNoted';
+    await service.ask('POST', event, { ticket: 7 }, { 'X-Request-Id': noted });
   });
   after(async () => {
     await service.stop();
@@ -627,7 +656,7 @@ describe('every operation answers what it says it answers:', () => {
     const list = 'get' in row ? listOf(row.get) : undefined;
     const readAs = async (values: Json): Promise<void> => {
       const sent = filled(path, values);
-      const answer = await service.ask('GET', sent);
+      const answer = await service.ask('GET', sent + (queries(kept)[name] ?? ''));
       check(row, answer);
       if (!examples.kept[name]) record(name, row, { params: parametersOf(path, sent), answer });
     };

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
+import { forNobody } from '../src/audit/resourceOf.ts';
 import { aggregates, reactions } from '../src/commands/all.ts';
 import { areas as areaNames } from '../src/domain/engine/core.ts';
+import { streamsAbout } from '../src/domain/engine/resource.ts';
 import { publishedEvent } from '../src/domain/operations-manager/publishedEvents.ts';
 import { areas } from '../src/http/areas.ts';
 import type { AreaRoutes, Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
-import { forAdmins, forNobody, listOfEvents, streamsAbout } from '../src/http/events/eventAccess.ts';
+import { forAdmins, listOfDenials, listOfEvents, records } from '../src/http/events/eventAccess.ts';
 import { getRows } from '../src/http/events/getRows.ts';
 import { projections } from '../src/projections/all.ts';
 import type { Collection } from '../src/projections/engine/define.ts';
 import { eventTypes } from '../src/projections/engine/eventTypes.ts';
+import { hiddenCategories } from '../src/store/auditIndex/found.ts';
 
 const placed = areas.flatMap((area) => area.routes.map((row) => ({ area, row, path: fullPathOf(area, row) })));
 
@@ -161,7 +164,8 @@ describe('conventions', () => {
         if (typeof row.access === 'string') return assert.match(row.access, /^(open|login)$/);
         assert.ok(Array.isArray(row.access), `${row.name} says nothing: access: [] if admins and roles alone`);
         for (const group of row.access) assert.match(group, /^(operators|readers)$/);
-        if (row.method === 'get') assert.ok(row.access.includes('readers'), `${row.name} is for readers as well`);
+        if (row.method === 'get' && row.name !== listOfDenials.name)
+          assert.ok(row.access.includes('readers'), `${row.name} is for readers as well`);
       });
       if ('command' in row) {
         it('runs a command of its own area, on a kind of stream that is wired', () => {
@@ -267,6 +271,11 @@ describe('conventions', () => {
     }
     const kinds = new Set(aggregates.map(({ category }) => category));
     for (const category of [...forAdmins, ...forNobody]) assert.ok(kinds.has(category), `there is no ${category}`);
+  });
+
+  it('audits show nothing of internal streams but records of requests', () => {
+    for (const category of forNobody)
+      assert.notEqual(records.includes(category), hiddenCategories.includes(category), category);
   });
 
   it('who may list events sees published ones', () => {

@@ -138,13 +138,14 @@ describe('who sees an event', () => {
   const streams = async (): Promise<ReadonlyMap<string, Stream>> => {
     const all = new Map<string, Stream>();
     const banner = { active: true, dismissible: false, startTime: '2026-01-01T00:00:00.000Z', allPages: true };
-    await post('/customization/banner', { ...banner, text: String(Math.random()) }, 'PUT');
-    const head = Number((await service.ask('GET', '/health/status')).body.eventStore.position);
+    const set = await service.ask('PUT', '/customization/banner', { ...banner, text: String(Math.random()) });
+    const position = Number(set.headers.get('x-event-position'));
+    assert.ok(position > 0, set.text);
     for (const [name, login] of logins) {
       const stream = await openStream(service.url, '?from=start', { login });
       open.push(stream);
       assert.equal(stream.status, 200, name);
-      await until(() => stream.frames.some(({ event, id }) => event?.endsWith(':bannerSet') && Number(id) >= head));
+      await until(() => stream.frames.some(({ event, id }) => event?.endsWith(':bannerSet') && Number(id) >= position));
       all.set(name, stream);
     }
     return all;

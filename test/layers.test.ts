@@ -16,8 +16,10 @@ const allowed: Record<string, readonly string[]> = {
   events: ['events', 'concurrency', 'domain', 'projections', 'store'],
   southbound: ['southbound', 'domain', 'startWorker.ts', 'soundJson.ts'],
   runners: ['runners', 'commands', 'projections', 'concurrency', 'domain', 'store', 'southbound'],
+  audit: ['audit', 'commands', 'domain', 'projections', 'store'],
   http: [
     'http',
+    'audit',
     'commands',
     'projections',
     'domain',
@@ -31,6 +33,7 @@ const allowed: Record<string, readonly string[]> = {
   client: ['client'], // it goes into the programs of others
   cli: [
     'cli',
+    'audit',
     'client',
     'commands',
     'domain',
@@ -61,7 +64,7 @@ const rooms: Record<string, readonly Area[]> = {
   'projections/snapshots': [],
   'http/authentication': ['authorization', 'group-mappings'],
   'http/documentation': [],
-  'http/events': ['operations-manager'], // published events have no other resource
+  'http/events': ['authorization', 'operations-manager'], // events that have no resource: records of requests, published ones
 };
 
 /** Areas whose documents a layer without areas reads. */

@@ -12,7 +12,11 @@ import { RequestError } from '../src/domain/engine/requestError.ts';
 import { isSealed } from '../src/domain/engine/sealed.ts';
 import { automation } from '../src/domain/operations-manager/automations.ts';
 import { job } from '../src/domain/operations-manager/jobs.ts';
-import { noteRuns, triggerRuns as runsOfTrigger } from '../src/domain/operations-manager/triggerRuns.ts';
+import {
+  refuseRuns,
+  triggerRuns as runsOfTrigger,
+  type TriggerRan,
+} from '../src/domain/operations-manager/triggerRuns.ts';
 import { type TriggerContent, trigger } from '../src/domain/operations-manager/triggers.ts';
 import { transformationOf, variablesOf, withOrigin } from '../src/domain/operations-manager/triggerVariables.ts';
 import { project } from '../src/projections/engine/define.ts';
@@ -274,8 +278,7 @@ describe('A run of a trigger', () => {
 });
 
 describe('Notes of runs', () => {
-  type Noted = { readonly id: string; readonly input: { readonly topic: string; readonly data: any } }; // of any topic
-  const refused = { reason: 'rights', message: 'The account may not read it' } as const;
+  type Noted = { readonly id: string; readonly input: TriggerRan };
   const noting = (failures = 0) => {
     const stored: Noted[] = [];
     const log: string[] = [];
@@ -291,53 +294,63 @@ describe('Notes of runs', () => {
     return { stored, log, notes };
   };
 
-  it('are gathered by trigger and reason; the last one tells job, event and instant', async () => {
+  it('are gathered by trigger; the last one tells job and time', async () => {
     const { stored, notes } = noting();
     notes.ran('t', 'j0', '0');
     await until(() => stored.length === 1);
     for (const n of [1, 2, 3]) notes.ran('t', `j${n}`, `${n}`);
     notes.ran('u', 'k', '9');
-    const waiting = ['e0', 'e1', 'e2'].map((event) => notes.refused('t', { ...refused, event }));
-    const other = notes.refused('t', { ...refused, reason: 'form', instant: 5, count: 4 });
-    await Promise.all([...waiting, other]);
     await notes.stop();
-    const by = (id: string, topic: string) =>
-      stored.filter((one) => one.id === id && one.input.topic === topic).map(({ input }) => input.data);
-    assert.deepEqual(by('t', 'triggerRan'), [
-      { count: 1, job: 'j0', at: '0' },
-      { count: 3, job: 'j3', at: '3' },
-    ]);
-    assert.deepEqual(by('u', 'triggerRan'), [{ count: 1, job: 'k', at: '9' }]);
-    assert.deepEqual(by('t', 'runsRefused'), [
-      { ...refused, count: 1, event: 'e0' },
-      { ...refused, reason: 'form', count: 4, instant: 5 },
-      { ...refused, count: 2, event: 'e2' },
-    ]);
+    assert.deepEqual(
+      stored.toSorted((a, b) => a.id.localeCompare(b.id)),
+      [
+        { id: 't', input: { count: 1, job: 'j0', at: '0' } },
+        { id: 't', input: { count: 3, job: 'j3', at: '3' } },
+        { id: 'u', input: { count: 1, job: 'k', at: '9' } },
+      ],
+    );
   });
 
-  it('are promised only when they are stored: it is tried again', async () => {
+  it('are tried again while they cannot be stored', async () => {
     const { stored, log, notes } = noting(3);
-    await notes.refused('t', { ...refused, event: 'e' });
-    assert.equal(stored.length, 1);
+    notes.ran('t', 'j', '0');
+    await until(() => stored.length === 1);
     assert.equal(log.length, 1, 'the same reason is logged once');
     await notes.stop();
   });
 
-  it('that cannot be stored before the service stops are not promised', async () => {
-    const { stored, notes } = noting(Infinity);
-    const promise = notes.refused('t', { ...refused, event: 'e' });
-    const told = assert.rejects(promise, /The store is away/);
+  it('that cannot be stored before the service stops are lost, with a word', async () => {
+    const { stored, log, notes } = noting(Infinity);
+    notes.ran('t', 'j', '0');
     await notes.stop();
-    await told;
     assert.deepEqual(stored, []);
+    assert.match(log.at(-1) ?? '', /were not noted/);
+  });
+});
+
+describe('Refusals of runs by events', () => {
+  const given = specification(runsOfTrigger);
+  const refusals = (event: string | undefined, after: string | null) => {
+    const data = {
+      reason: 'rights',
+      message: 'The account may not read it',
+      count: 2,
+      ...(event && { event }),
+    } as const;
+    return { input: { ...data, after }, stored: { topic: 'runsRefused', data } } as const;
+  };
+
+  it('are stored after those that were known to be the last, whatever schedules have refused between', () => {
+    const [first, second] = [refusals('e1', null), refusals('e2', 'e1')];
+    given().when(refuseRuns, first.input).then(first.stored);
+    given(first.stored).when(refuseRuns, second.input).then(second.stored);
+    given(first.stored, refusals(undefined, null).stored).when(refuseRuns, second.input).then(second.stored);
   });
 
-  it('of an event that was refused before a crash are not counted again', () => {
-    const given = specification(runsOfTrigger);
-    const note = (event: string, count = 1) => ({ topic: 'runsRefused', data: { ...refused, event, count } }) as const;
-    given().when(noteRuns, note('e1')).then(note('e1'));
-    given(note('e1')).when(noteRuns, note('e1')).thenNothing();
-    given(note('e1'), note('e2')).when(noteRuns, note('e1')).then(note('e1'));
-    given(note('e1')).when(noteRuns, note('e1', 2)).then(note('e1', 2));
+  it('are refused when somebody else has stored some since: they may be the same', () => {
+    const first = refusals('e1', null);
+    given(first.stored).when(refuseRuns, first.input).thenRefused('conflict');
+    given(first.stored).when(refuseRuns, refusals('e2', 'e0').input).thenRefused('conflict');
+    given().when(refuseRuns, refusals('e2', 'e1').input).thenRefused('conflict');
   });
 });

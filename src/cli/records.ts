@@ -1,3 +1,4 @@
+import { exactText } from '../domain/engine/exactJson.ts';
 import type { Terminal } from './progress.ts';
 
 /** An output of records. `columns` is the width of a terminal. */
@@ -23,7 +24,7 @@ export const recordWriter = <T>(output: RecordOutput, columns: readonly Column<T
       .trimEnd();
 
   const lineOf = (record: T): string => {
-    if (!output.isTTY) return JSON.stringify(record);
+    if (!output.isTTY) return exactText(record);
     const most = output.columns ?? presetWidth;
     const line = row(({ text }) => text(record));
     return line.length > most ? `${line.slice(0, most - 1)}…` : line;

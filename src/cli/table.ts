@@ -1,4 +1,10 @@
 import { accountPasswd } from './commands/accountPasswd.ts';
+import { auditAsOf } from './commands/auditAsOf.ts';
+import { auditDiff } from './commands/auditDiff.ts';
+import { auditLog } from './commands/auditLog.ts';
+import { auditShow } from './commands/auditShow.ts';
+import { auditStats } from './commands/auditStats.ts';
+import { auditTrace } from './commands/auditTrace.ts';
 import { auditVerify } from './commands/auditVerify.ts';
 import { backup } from './commands/backup.ts';
 import { completion } from './commands/completion.ts';
@@ -29,5 +35,11 @@ export const commands: readonly CommandRow[] = [
   restore,
   replay,
   migrate,
+  auditLog,
+  auditShow,
+  auditAsOf,
+  auditDiff,
+  auditTrace,
+  auditStats,
   completion,
 ];

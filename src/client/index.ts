@@ -1,1 +1,13 @@
-export { type Auth, EventStreamEnded, type PlatformEvent, type Subscription, subscribe } from './subscribe.ts';
+export {
+  type AuditDenial,
+  type AuditEvent,
+  type AuditHistoryEntry,
+  AuditRefused,
+  type AuditSearch,
+  type AuditTrace,
+  audit,
+  type PatchOperation,
+  type Platform,
+} from './audit.ts';
+export type { Auth } from './auth.ts';
+export { EventStreamEnded, type PlatformEvent, type Subscription, subscribe } from './subscribe.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Auth, authorizationOf } from './auth.ts';
 import { frameReader } from './frames.ts';
-
-/** How to log in: with a user name and a password, or with the token of a login. */
-export type Auth = { readonly username: string; readonly password: string } | { readonly token: string };
+import { messageIn } from './messages.ts';
 
 export type Subscription = {
   /** The platform, such as `https://platform.example.net`. */
@@ -135,11 +134,6 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-const authorizationOf = (auth: Auth): string =>
-  'token' in auth
-    ? `Bearer ${auth.token}`
-    : `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
-
 /** Statuses after which the same request may succeed later. */
 const passing = new Set([408, 425, 429]);
 
@@ -166,14 +160,4 @@ const opened = async (
   if (status >= 400 && status < 500 && !passing.has(status))
     throw new EventStreamEnded(messageIn(text, status), status);
   return undefined;
-};
-
-const messageIn = (text: string, status: number): string => {
-  try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    if (typeof message === 'string') return message;
-  } catch {
-    // Somebody else has answered.
-  }
-  return `The platform answers with status ${status}`;
 };

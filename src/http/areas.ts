@@ -1,6 +1,7 @@
 import { listedTopics } from '../domain/topics.ts';
 import { version } from '../version.ts';
 import { agentSessionManagerRoutes } from './agent-session-manager/agentSessionManager.ts';
+import { auditRoutes } from './audit/audit.ts';
 import { authorizationRoutes } from './authorization/authorization.ts';
 import { rootLoginRoutes } from './authorization/login.ts';
 import { automationCatalogRoutes } from './automation-catalog/scheduledJobs.ts';
@@ -23,6 +24,7 @@ import { templateRoutes } from './template-builder/templates.ts';
 export const areas: readonly AreaRoutes[] = [
   agentSessionManagerRoutes,
   asyncapiRoutes(listedTopics, { version }),
+  auditRoutes,
   authorizationRoutes(() => areas),
   automationCatalogRoutes,
   bannerRoutes,

@@ -16,6 +16,7 @@ import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { blaming } from '../startFaults.ts';
+import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { BackInTime } from './backInTime.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
@@ -34,6 +35,7 @@ type Needs = {
   readonly recorder: RequestRecorder;
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
+  readonly index: Pick<AuditIndex, 'read'>;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
   /** Aborted once the service shuts down: new requests are refused. */
@@ -79,6 +81,7 @@ const serviceOf = ({
   filters,
   access,
   eventStream,
+  index,
   metrics,
   health,
   stopping,
@@ -95,8 +98,14 @@ const serviceOf = ({
   digest: node.digest,
   renderer: out.renderer,
   filters,
-  events: { at: (position) => node.log.at(position), sees: access.sees, viewerOf: access.viewerOf },
+  events: {
+    at: (position) => node.log.at(position),
+    sees: access.sees,
+    seesInAudit: access.seesInAudit,
+    viewerOf: access.viewerOf,
+  },
   eventStream,
+  audit: { log: node.log, index },
   runs,
   parked,
   metrics: metrics.text,

@@ -17,6 +17,7 @@ export const areas = [
   'json-forms',
   'inventory-manager',
   'automation-catalog',
+  'audit',
 ] as const;
 export type Area = (typeof areas)[number];
 

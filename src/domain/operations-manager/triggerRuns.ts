@@ -6,7 +6,7 @@ const refusalReasons = ['loop', 'disabled', 'gone', 'rights', 'form', 'transform
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** Refusals of one reason. `event` and `instant` are those of the last one. */
-export type RunsRefused = {
+type RunsRefused = {
   readonly reason: RefusalReason;
   readonly count: number;
   readonly event?: string;
@@ -19,12 +19,8 @@ export type TriggerRan = { readonly count: number; readonly job: string; readonl
 
 export type RunsEvent = Event<'triggerRan', TriggerRan> | Event<'runsRefused', RunsRefused>;
 
-/** `refused`: the last event that was refused, by reason; `last`: the last of all events that were refused. */
-export type RunsState = {
-  readonly ran: boolean;
-  readonly last?: string | undefined;
-  readonly refused: { readonly [R in RefusalReason]?: string | undefined };
-};
+/** `last`: the last event that was refused. */
+export type RunsState = { readonly ran: boolean; readonly last?: string | undefined };
 
 /**
  * What came of a trigger's firing; the id is that of the trigger. It is a stream of its own, so that runs make no
@@ -33,24 +29,16 @@ export type RunsState = {
 export const triggerRuns = aggregate<RunsState, RunsEvent>({
   area: 'operations-manager',
   category: 'triggerRuns',
-  initial: { ran: false, refused: {} },
+  initial: { ran: false },
   evolve: {
     triggerRan: (state) => ({ ...state, ran: true }),
-    runsRefused: ({ refused, last }, { reason, event }) => ({
-      ran: true,
-      last: event ?? last,
-      refused: { ...refused, [reason]: event },
-    }),
+    runsRefused: ({ last }, { event }) => ({ ran: true, last: event ?? last }),
   },
   exists: ({ ran }) => ran,
 });
 
-/** After a crash, an event may be refused again. If it was the last of its reason, it is not counted again. */
-export const noteRuns = ({ refused }: RunsState, event: RunsEvent): readonly RunsEvent[] => {
-  if (event.topic === 'triggerRan') return [event];
-  const { reason, count, event: last } = event.data;
-  return count === 1 && last !== undefined && refused[reason] === last ? [] : [event];
-};
+/** Jobs that were started: whether all are counted makes no difference to anything. */
+export const noteRuns = (_: RunsState, ran: TriggerRan): readonly RunsEvent[] => [{ topic: 'triggerRan', data: ran }];
 
 /** Refusals of runs by events. `after`: the event of the refusals that the caller knows to be the last ones. */
 export type RefusedAfter = RunsRefused & { readonly after: string | null };

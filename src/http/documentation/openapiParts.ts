@@ -26,6 +26,7 @@ const areas: Readonly<Record<AreaRoutes['area'], readonly [string, string]>> = {
   'json-forms': ['Forms', 'Forms that ask for the input of automations'],
   'inventory-manager': ['Inventories', 'Inventories and their nodes'],
   'automation-catalog': ['Scheduled jobs', 'Scheduled jobs of earlier versions, and how they become automations'],
+  audit: ['Audit', 'Who did what: events, histories of resources, and refused requests'],
   service: ['Login and health', 'Login, health, metrics, and the description of the service itself'],
 };
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Resource } from '../events/asked.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
 
 /** An answer ready to be sent. `position` and `replayed` are set by changes. */
 export type Outgoing = {

@@ -3,9 +3,9 @@ import type { TSchema } from 'typebox';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Access, Principal } from '../authentication/principal.ts';
-import type { Resource } from '../events/asked.ts';
 import type { Service } from './service.ts';
 
 /** The parameters of a path, by name. */

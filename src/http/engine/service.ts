@@ -13,9 +13,13 @@ import type { Authenticator } from '../authentication/authenticate.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { EventReading } from '../events/asked.ts';
 
+type Sees = (viewer: Principal, event: Pick<StoredEvent, 'stream' | 'type' | 'position'>) => Promise<boolean>;
+
 /** Events of the log, and who sees them. */
 type SeenEvents = Pick<EventStore, 'at'> & {
-  readonly sees: (viewer: Principal, event: Pick<StoredEvent, 'stream' | 'type' | 'position'>) => Promise<boolean>;
+  readonly sees: Sees;
+  /** The same in audits, which show more. */
+  readonly seesInAudit: Sees;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly viewerOf: (account: string) => Promise<Principal | undefined>;
 };

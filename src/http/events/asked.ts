@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
 import type { StoredEvent } from '../../store/port.ts';
-
-/** The resource of an event: the category of its stream, and the id after the first dash. */
-export type Resource = { readonly kind: string; readonly id: string };
 
 /** Which events a reader wants; what is undefined excludes nothing. */
 export type Wanted = {

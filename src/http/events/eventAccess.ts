@@ -1,14 +1,14 @@
-import { aggregates } from '../../commands/all.ts';
-import type { Aggregate } from '../../domain/engine/core.ts';
+import { resourceOf } from '../../audit/resourceOf.ts';
+import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
+import { hiddenCategories } from '../../store/auditIndex/found.ts';
 import { splitStream } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';
-import type { Resource } from './asked.ts';
 import { type GetRow, getRows } from './getRows.ts';
 import { lastGuards } from './lastGuards.ts';
 
@@ -20,9 +20,6 @@ export type Judge = (viewer: Viewer) => boolean;
 
 /** What must be known of an event. */
 type Placed = Pick<StoredEvent, 'stream' | 'type'>;
-
-/** Streams about a resource that is not their own: they are seen by who sees that resource. */
-export const streamsAbout: Readonly<Record<string, string>> = { triggerSchedule: 'trigger', triggerRuns: 'trigger' };
 
 /** Categories that no GET row shows and that only admins see. */
 export const forAdmins: readonly string[] = [
@@ -37,8 +34,11 @@ export const forAdmins: readonly string[] = [
   'watching',
 ];
 
-/** Categories that nobody sees: how the platform works inside. The categories of the log itself are not even known. */
-export const forNobody: readonly string[] = aggregates.flatMap(({ category, internal }) => (internal ? category : []));
+/** Streams of what the service records by itself. Audits show them to those who may see denials. */
+export const records: readonly string[] = [denied.category, handedOut.category, 'digest'];
+
+/** The row whose callers see those records. */
+export const listOfDenials: Pick<Common, 'name' | 'access'> = { name: 'getAuditDenied', access: [] };
 
 /** The row whose callers see published events. */
 export const listOfEvents: Pick<Common, 'name' | 'access'> = { name: 'getEvents', access: ['operators', 'readers'] };
@@ -63,24 +63,15 @@ const both = (a: Judge, b: Judge): Judge => {
   return b === yes ? a : (viewer) => a(viewer) && b(viewer);
 };
 
-const kinds: ReadonlyMap<string, Aggregate> = new Map(aggregates.map((each) => [each.category, each]));
-
 /**
  * Says who sees an event. An event of a resource is seen by who may GET that resource now; that of a deleted one by who
  * may call its GET row and passes the access list that it had last. A published event is seen by who may list events.
- * Nobody sees events of the log's own streams, and of streams of other programs.
+ * As a stream, nobody gets events of the
+ * log's own streams, and of streams of other programs.
  */
 export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) => {
   const rows = getRows(areas);
   const { last, passes } = lastGuards({ rows, model, log });
-
-  /** The resource of an event; null if the stream belongs to none that anybody may see. */
-  const resourceOf = ({ stream, type }: Placed): Resource | null => {
-    const { category, id } = splitStream(stream);
-    const kind = streamsAbout[category] ?? category;
-    if (forNobody.includes(category) || !isOfCategory(category, type)) return null;
-    return { kind, id };
-  };
 
   /** The row of the parent, if parents of this kind have access lists. */
   const guardedParent = ({ parent }: GetRow): GetRow | undefined => {
@@ -128,6 +119,11 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
     return both(mayCall, await byResource(row, id, isItsOwn));
   };
 
+  const sees = async (viewer: Viewer, event: Placed & Pick<StoredEvent, 'position'>): Promise<boolean> => {
+    await settled(event.position);
+    return (await judgeOf(event))(viewer);
+  };
+
   return {
     resourceOf,
     /** Whether there is anybody who may see an event: nobody sees how the platform works inside, and other programs. */
@@ -142,9 +138,13 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
     /** Decides about an event that the read models show, for any number of viewers, as of now. */
     judge: judgeOf,
     /** Whether the viewer sees the event, as of now. */
-    sees: async (viewer: Viewer, event: Placed & Pick<StoredEvent, 'position'>): Promise<boolean> => {
-      await settled(event.position);
-      return (await judgeOf(event))(viewer);
+    sees,
+    /** The same in audits, which also show records of requests, and events that belong to no resource. */
+    seesInAudit: async (viewer: Viewer, event: Placed & Pick<StoredEvent, 'position'>): Promise<boolean> => {
+      if (resourceOf(event)) return sees(viewer, event);
+      const { category } = splitStream(event.stream);
+      if (records.includes(category)) return viewer.may('audit', listOfDenials);
+      return viewer.actor.admin && !hiddenCategories.includes(category);
     },
     /** The account as of now, with its rights; undefined if it is deleted or inactive. */
     viewerOf: accountNow,
@@ -152,13 +152,3 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
 };
 
 export type EventAccess = ReturnType<typeof eventAccess>;
-
-/**
- * Whether the platform writes events of this type to streams of this category. Others may write to a log as well, and
- * what they wrote to a stream of the platform is not the platform's.
- */
-const isOfCategory = (category: string, type: string): boolean => {
-  if (category === publishedEvent.category) return !type.startsWith('@platform/');
-  const area = (kinds.get(category) ?? kinds.get(streamsAbout[category] ?? ''))?.area;
-  return area !== undefined && type.startsWith(`@platform/${area}:`);
-};

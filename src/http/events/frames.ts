@@ -1,8 +1,8 @@
+import { inWords } from '../../audit/auditEvent.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
-import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
 import { decode, type Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import type { Resource } from './asked.ts';
 
 /** Why a stream of events ends. */
 export type Reason = 'slow' | 'rights' | 'stopping';
@@ -22,22 +22,8 @@ const recordedIn = (event: StoredEvent): Recorded | undefined => {
 export const frameOf = (stored: StoredEvent, resource: Resource): Buffer | undefined => {
   const event = recordedIn(stored);
   if (typeof event?.metadata.at !== 'string' || typeof event.metadata.actor !== 'object') return undefined;
-  const { id, position, revision, source, topic, metadata, data } = event;
-  const { at, actor, $correlationId, $causationId } = metadata;
-  const shown = {
-    id,
-    position,
-    source,
-    topic,
-    at,
-    actor,
-    resource,
-    revision,
-    correlation: $correlationId,
-    causation: $causationId,
-    data: maskSecrets(data),
-  };
-  return Buffer.from(`id: ${position}\nevent: ${oneLine(stored.type)}\ndata: ${exactText(shown)}\n\n`);
+  const shown = exactText(inWords(event, resource));
+  return Buffer.from(`id: ${event.position}\nevent: ${oneLine(stored.type)}\ndata: ${shown}\n\n`);
 };
 
 /** A published event may have any source. A line break in it must not begin a new line of the frame. */

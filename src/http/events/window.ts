@@ -1,5 +1,5 @@
+import type { Resource } from '../../domain/engine/resource.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import type { Resource } from './asked.ts';
 import { frameOf } from './frames.ts';
 
 /** An event that readers may want. Its frame is made once, when the first reader gets it. */

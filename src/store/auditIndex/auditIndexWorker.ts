@@ -30,21 +30,30 @@ const opened = async () => {
   const writers = indexers.map(({ writer }) => writer(db));
   let reached = index.reached()?.position ?? 0;
 
-  const write = (events: readonly StoredEvent[], position: number): void => {
+  /** False if another process has written: then the events are read again. */
+  const write = (events: readonly StoredEvent[], position: number): boolean => {
     const parsed = events.map(indexed);
     const last = events.at(-1);
     db.exec('BEGIN IMMEDIATE');
+    const others = index.reached()?.position ?? 0;
+    // A command of the operator may fill the same file meanwhile.
+    if (others !== reached) {
+      db.exec('ROLLBACK');
+      reached = others;
+      return false;
+    }
     for (const add of writers) add(parsed, reached);
     index.setReached({ position, event: last?.position === position ? last.id : '' });
     db.exec('COMMIT');
     reached = position;
+    return true;
   };
 
   const take = async (target: number): Promise<void> => {
     while (reached < target) {
       for await (const { events, position } of log.readAll(reached, filter)) {
         if (ended) return;
-        write(events, position);
+        if (!write(events, position)) break;
         tell({ reached });
       }
       // A reader of EventStoreDB may be behind the writer for a moment.

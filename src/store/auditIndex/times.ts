@@ -5,28 +5,29 @@ import { type Indexed, type Indexer, indexed, timeOf } from './indexer.ts';
 /** So many events with a time share a row. */
 const eventsInBlock = 1000;
 
-type Block = { after: number; last: number; events: number; earliest: number };
+type Block = { after: number; last: number; events: number; earliest: number; latest: number };
 
-type BlockRow = [after: number, last: number, events: number, earliest: number];
+type BlockRow = [after: number, last: number, events: number, earliest: number, latest: number];
 
 /**
- * The earliest time in each block of events. Clocks of nodes differ, so the order of times is not that of the log: the
+ * The earliest and the latest time in each block of events. Clocks of nodes differ, so the order of times is not that of the log: the
  * last event up to a time lies in the last block that has one.
  */
 export const times: Indexer = {
   schema: `CREATE TABLE blocks (
-    after INTEGER PRIMARY KEY, last INTEGER NOT NULL, events INTEGER NOT NULL, earliest INTEGER NOT NULL
+    after INTEGER PRIMARY KEY, last INTEGER NOT NULL, events INTEGER NOT NULL,
+    earliest INTEGER NOT NULL, latest INTEGER NOT NULL
   ) STRICT;`,
   writer: (db) => {
-    const newest = db.prepare('SELECT after, last, events, earliest FROM blocks ORDER BY after DESC LIMIT 1');
-    const put = db.prepare('INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?)');
+    const newest = db.prepare('SELECT after, last, events, earliest, latest FROM blocks ORDER BY after DESC LIMIT 1');
+    const put = db.prepare('INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?)');
     let block: Block | undefined;
     const write = (): void => {
-      if (block) put.run(block.after, block.last, block.events, block.earliest);
+      if (block) put.run(block.after, block.last, block.events, block.earliest, block.latest);
     };
     return (events, after) => {
       const row = newest.get() as BlockRow | undefined;
-      block = row && { after: row[0], last: row[1], events: row[2], earliest: row[3] };
+      block = row && { after: row[0], last: row[1], events: row[2], earliest: row[3], latest: row[4] };
       let before = after;
       for (const one of events) {
         const time = timeOf(one);
@@ -34,11 +35,12 @@ export const times: Indexer = {
         if (time !== undefined) {
           if (!block || block.events === eventsInBlock) {
             write();
-            block = { after: before, last: position, events: 0, earliest: time };
+            block = { after: before, last: position, events: 0, earliest: time, latest: time };
           }
           block.last = position;
           block.events++;
           block.earliest = Math.min(block.earliest, time);
+          block.latest = Math.max(block.latest, time);
         }
         before = position;
       }
@@ -70,4 +72,10 @@ export const positionAt = async (db: Connection, log: Pick<EventStore, 'readAll'
     if (position >= last) break;
   }
   return found;
+};
+
+/** Before this position there is no event whose time is the given one or later. */
+export const firstPossible = (db: Connection, time: number): number => {
+  const row = db.prepare('SELECT after FROM blocks WHERE latest >= ? ORDER BY after LIMIT 1').get(time);
+  return row ? (row as [after: number])[0] + 1 : Number.MAX_SAFE_INTEGER;
 };

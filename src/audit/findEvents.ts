@@ -1,0 +1,78 @@
+import { resourceText } from '../domain/engine/resource.ts';
+import { type FoundBy, type Term, termOf } from '../store/auditIndex/found.ts';
+import { type AuditEvent, auditEvent } from './auditEvent.ts';
+import { positionIn } from './cursors.ts';
+import { type Between, isBetween, rangeOf } from './moments.ts';
+import { type AuditSources, readNewest } from './reading.ts';
+
+/** Which events are wanted; what is undefined excludes nothing. */
+export type Wanted = Between & {
+  /** Id of an account. */
+  readonly actor?: string | undefined;
+  /** `<kind>/<id>`. */
+  readonly resource?: string | undefined;
+  readonly source?: string | undefined;
+  readonly topic?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly correlation?: string | undefined;
+};
+
+/** Which part of a list: so many, beginning where the cursor of the page before says. */
+export type PageAsked = { readonly limit: number; readonly cursor?: string | undefined };
+
+/** A page, the newest first. `cursor` is null on the last one; a page before it may be short. */
+export type AuditPage<T> = { readonly results: readonly T[]; readonly cursor: string | null };
+
+// A page of large events ends early.
+const mostCharacters = 8 * 1024 * 1024;
+
+/** The terms of a search: the rarest first, because its events are looked at one after the other. */
+const termsOf = ({ correlation, requestId, resource, actor, topic, operation }: Wanted): readonly Term[] => {
+  const values: readonly (readonly [FoundBy, string | undefined])[] = [
+    ['request', correlation],
+    ['request', requestId],
+    ['resource', resource],
+    ['actor', actor],
+    ['topic', topic],
+    ['operation', operation],
+  ];
+  return values.flatMap(([by, value]) => (value === undefined ? [] : termOf(by, value)));
+};
+
+/** Makes the test for wanted events. The index alone may be wrong. */
+const isWanted = (wanted: Wanted): ((event: AuditEvent) => boolean) => {
+  const inTime = isBetween(wanted);
+  const equals = (value: string | undefined, found: string | null | undefined): boolean =>
+    value === undefined || value === found;
+  return (event) =>
+    equals(wanted.actor, event.actor?.id) &&
+    equals(wanted.resource, event.resource && resourceText(event.resource)) &&
+    equals(wanted.source, event.source) &&
+    equals(wanted.topic, event.topic) &&
+    equals(wanted.operation, event.operation) &&
+    equals(wanted.requestId, event.requestId) &&
+    equals(wanted.correlation, event.correlation) &&
+    inTime(event.at);
+};
+
+/** The events that are wanted and that the caller sees, the newest first. */
+export const findEvents = async (
+  sources: AuditSources,
+  wanted: Wanted,
+  { limit, cursor }: PageAsked,
+): Promise<AuditPage<AuditEvent>> => {
+  const { after, before } = await rangeOf(sources, wanted);
+  const from = cursor === undefined ? before : Math.min(before, positionIn(cursor));
+  const fits = isWanted(wanted);
+  const results: AuditEvent[] = [];
+  let characters = 0;
+  const rest = await readNewest(sources, termsOf(wanted), { after, before: from }, async (stored) => {
+    const event = auditEvent(stored);
+    if (!fits(event) || !(await sources.sees(stored))) return true;
+    results.push(event);
+    characters += stored.data.length;
+    return results.length < limit && characters < mostCharacters;
+  });
+  return { results, cursor: rest === undefined ? null : String(rest) };
+};

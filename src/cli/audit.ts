@@ -1,0 +1,89 @@
+import { differenceOf } from '../audit/difference.ts';
+import { documentAt } from '../audit/documentAt.ts';
+import { resourceGiven } from '../audit/documents.ts';
+import { type AuditPage, findEvents, type PageAsked, type Wanted } from '../audit/findEvents.ts';
+import { historyOf } from '../audit/history.ts';
+import type { AuditSources } from '../audit/reading.ts';
+import { statsOf } from '../audit/stats.ts';
+import { traceOf } from '../audit/trace.ts';
+import type { Config } from '../config.ts';
+import { exactText } from '../domain/engine/exactJson.ts';
+import { withLog } from './auditLog.ts';
+import { eventColumns, flattened, historyColumns, patchColumns, statColumns, traceColumns } from './auditRecords.ts';
+import { type Column, type RecordOutput, recordWriter } from './records.ts';
+
+const pageLength = 500;
+
+/** Where a command of audits reads, and where it writes. */
+type Place = { readonly config: Config; readonly output?: RecordOutput };
+
+const write = async <T>(records: Iterable<T>, columns: readonly Column<T>[], output: RecordOutput): Promise<void> => {
+  const writer = recordWriter(output, columns);
+  for (const record of records) await writer.write(record);
+};
+
+/** Writes the pages of a list one after the other, at most so many records. */
+const writePages = async <T>(
+  pageOf: (asked: PageAsked) => Promise<AuditPage<T>>,
+  most: number,
+  write: (record: T) => Promise<void>,
+): Promise<void> => {
+  let cursor: string | undefined;
+  for (let left = most; left > 0; ) {
+    const page = await pageOf({ limit: Math.min(left, pageLength), cursor });
+    for (const record of page.results) await write(record);
+    left -= page.results.length;
+    if (page.cursor === null) return;
+    cursor = page.cursor;
+  }
+};
+
+/** `audit log`: the newest events that are wanted. */
+export const auditLog = ({ config, output = process.stdout }: Place, wanted: Wanted, limit: number): Promise<void> =>
+  withLog(config, async (sources) => {
+    const writer = recordWriter(output, eventColumns);
+    await writePages((asked) => findEvents(sources, wanted, asked), limit, writer.write);
+  });
+
+/** `audit show`: what happened to a resource. */
+export const auditShow = ({ config, output = process.stdout }: Place, resource: string): Promise<void> =>
+  withLog(config, async (sources) => {
+    const writer = recordWriter(output, historyColumns);
+    const given = resourceGiven(resource);
+    await writePages((asked) => historyOf(sources, given, asked), Number.POSITIVE_INFINITY, writer.write);
+  });
+
+/** `audit as-of`: the document that a resource's stream gave at a moment. */
+export const auditAsOf = (
+  { config, output = process.stdout }: Place,
+  resource: string,
+  moment: string,
+): Promise<void> =>
+  withLog(config, async (sources) => {
+    const document = await documentAt(sources, resourceGiven(resource), moment);
+    const text = exactText(document);
+    output.write(`${output.isTTY ? JSON.stringify(JSON.parse(text), null, 2) : text}\n`);
+  });
+
+/** `audit diff`: how a resource differs between two moments. */
+export const auditDiff = (
+  { config, output = process.stdout }: Place,
+  resource: string,
+  moments: { readonly from: string; readonly to: string },
+): Promise<void> =>
+  withLog(config, async (sources) => {
+    const { patch } = await differenceOf(sources, resourceGiven(resource), moments);
+    await write(patch, patchColumns, output);
+  });
+
+/** `audit trace`: what followed from a request. On a terminal each event has its line, else each tree. */
+export const auditTrace = ({ config, output = process.stdout }: Place, correlation: string): Promise<void> =>
+  withLog(config, async (sources: AuditSources) => {
+    const { results } = await traceOf(sources, correlation);
+    if (output.isTTY) await write(flattened(results), traceColumns, output);
+    else for (const tree of results) output.write(`${exactText(tree)}\n`);
+  });
+
+/** `audit stats`: how much of what is in the log. */
+export const auditStats = ({ config, output = process.stdout }: Place): Promise<void> =>
+  withLog(config, async ({ log }) => write(await statsOf(log), statColumns, output));

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import type { AuditSources } from '../audit/reading.ts';
+import type { Config } from '../config.ts';
+import { mayHaveParts } from '../ownStreams.ts';
+import { auditIndex } from '../store/auditIndex/auditIndex.ts';
+import { hiddenCategories } from '../store/auditIndex/found.ts';
+import { splitStream } from '../store/event.ts';
+import { openLogToRead } from '../store/open.ts';
+import { withPayloads } from '../store/payloads.ts';
+import type { EventStore } from '../store/port.ts';
+
+const tell = (message: string): void => void process.stderr.write(`${message}\n`);
+
+/**
+ * Opens the log of the settings for reading, also while the service uses it, and gives it to the work with all rights.
+ * The index beside it is filled first.
+ */
+export const withLog = async (
+  { EVENTSTORE_URL: url, DATA_DIR: folder }: Config,
+  work: (sources: AuditSources & { readonly log: EventStore }) => Promise<void>,
+): Promise<void> => {
+  if ('file' in url && !existsSync(url.file)) throw new Error(`There is no log ${url.file}`);
+  const log = withPayloads(await openLogToRead(url, tell), mayHaveParts);
+  const index = auditIndex({ folder, log: url, warn: tell });
+  const sees: AuditSources['sees'] = async ({ stream }) => !hiddenCategories.includes(splitStream(stream).category);
+  try {
+    await work({ log, index, sees });
+  } finally {
+    await index.stop();
+    await log.close();
+  }
+};

@@ -1,0 +1,126 @@
+import { type Auth, authorizationOf } from './auth.ts';
+import { messageIn } from './messages.ts';
+
+/** The platform, and how to log in there. */
+export type Platform = { readonly url: string; readonly auth: Auth; readonly signal?: AbortSignal | undefined };
+
+/** Which events are wanted. `since` and `until` are positions or times (RFC 3339), both included. */
+export type AuditSearch = {
+  /** Id of an account. */
+  readonly actor?: string;
+  /** `<kind>/<id>`. */
+  readonly resource?: string;
+  readonly source?: string;
+  readonly topic?: string;
+  readonly operation?: string;
+  readonly requestId?: string;
+  readonly correlation?: string;
+  readonly since?: string | number;
+  readonly until?: string | number;
+};
+
+/** An event as audits show it. Members that an event of another program lacks are null. */
+export type AuditEvent<Data = unknown> = {
+  readonly id: string;
+  readonly position: number;
+  readonly source: string;
+  readonly topic: string;
+  readonly at: string | null;
+  readonly actor: { readonly id: string; readonly username: string; readonly provenance: string } | null;
+  readonly resource: { readonly kind: string; readonly id: string } | null;
+  readonly revision: number;
+  readonly correlation: string | null;
+  readonly causation: string | null;
+  readonly operation: string | null;
+  readonly requestId: string | null;
+  readonly data: Data;
+};
+
+/** One operation of a JSON Patch (RFC 6902). */
+export type PatchOperation = {
+  readonly op: 'add' | 'remove' | 'replace';
+  readonly path: string;
+  readonly value?: unknown;
+};
+
+export type AuditHistoryEntry = Omit<AuditEvent, 'data'> & { readonly patch: readonly PatchOperation[] };
+
+export type AuditTrace = AuditEvent & { readonly children: readonly AuditTrace[] };
+
+/** Requests that were refused, counted for some seconds. */
+export type AuditDenial = {
+  readonly account: string | null;
+  readonly address: string | null;
+  readonly operation: string | null;
+  readonly code: string | null;
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+};
+
+/** The platform refuses the question, or cannot answer it. */
+export class AuditRefused extends Error {
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.name = 'AuditRefused';
+    this.status = status;
+  }
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+type Page<T> = { readonly results: readonly T[]; readonly cursor: string | null };
+
+const pageLength = 500;
+
+/**
+ * Asks the platform who did what (docs/audit.md). Lists are read page by page as they are used, the newest first. Throws
+ * `AuditRefused` if the platform does not answer with 200.
+ */
+export const audit = ({ url, auth, signal }: Platform) => {
+  const root = `${url.replace(/\/+$/, '')}/audit`;
+
+  const ask = async <T>(path: string, query: Query = {}): Promise<T> => {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+    const headers = { Authorization: authorizationOf(auth) };
+    const answer = await fetch(`${root}/${path}?${parameters}`, signal ? { headers, signal } : { headers });
+    const text = await answer.text();
+    if (answer.status !== 200) throw new AuditRefused(messageIn(text, answer.status), answer.status);
+    return JSON.parse(text) as T;
+  };
+
+  async function* pages<T>(path: string, query: Query = {}): AsyncGenerator<T, void, undefined> {
+    let cursor: string | null | undefined;
+    while (cursor !== null) {
+      const page: Page<T> = await ask(path, { limit: pageLength, ...query, cursor });
+      yield* page.results;
+      ({ cursor } = page);
+    }
+  }
+
+  return {
+    /** The events that are wanted and that the account may see. */
+    events: (wanted: AuditSearch = {}): AsyncGenerator<AuditEvent, void, undefined> => pages('events', wanted),
+    /** What happened to a resource, and what each event changed. */
+    resource: (kind: string, id: string): AsyncGenerator<AuditHistoryEntry, void, undefined> =>
+      pages(`resources/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`),
+    /** How a resource (`<kind>/<id>`) differs between two moments: positions or times. */
+    diff: (
+      resource: string,
+      from: string | number,
+      to: string | number,
+    ): Promise<{ readonly from: number; readonly to: number; readonly patch: readonly PatchOperation[] }> =>
+      ask('diff', { resource, from, to }),
+    /** What followed from a request, as trees. */
+    trace: async (correlation: string): Promise<readonly AuditTrace[]> => {
+      const { results } = await ask<{ readonly results: readonly AuditTrace[] }>(
+        `trace/${encodeURIComponent(correlation)}`,
+      );
+      return results;
+    },
+    /** Requests that were refused. */
+    denied: (between: Pick<AuditSearch, 'since' | 'until'> = {}): AsyncGenerator<AuditDenial, void, undefined> =>
+      pages('denied', between),
+  };
+};

@@ -1,0 +1,8 @@
+/** How to log in: with a user name and a password, or with the token of a login. */
+export type Auth = { readonly username: string; readonly password: string } | { readonly token: string };
+
+/** The header `Authorization`. */
+export const authorizationOf = (auth: Auth): string =>
+  'token' in auth
+    ? `Bearer ${auth.token}`
+    : `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;

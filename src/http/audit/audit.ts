@@ -1,0 +1,145 @@
+import { Type } from 'typebox';
+import { findDenials } from '../../audit/denials.ts';
+import { differenceOf } from '../../audit/difference.ts';
+import { resourceGiven } from '../../audit/documents.ts';
+import { findEvents } from '../../audit/findEvents.ts';
+import { historyOf } from '../../audit/history.ts';
+import type { AuditSources } from '../../audit/reading.ts';
+import { traceOf } from '../../audit/trace.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import type { Principal } from '../authentication/principal.ts';
+import type { Answer, AreaRoutes } from '../engine/route.ts';
+import { actionRoute } from '../engine/routes.ts';
+import type { Service } from '../engine/service.ts';
+import { listOfDenials } from '../events/eventAccess.ts';
+import { denialSchema, diffSchema, eventSchema, historySchema, pageOf, traceSchema } from './schemas.ts';
+
+declare module '../engine/service.ts' {
+  interface Service {
+    /** The log, and the index beside it. */
+    readonly audit: Omit<AuditSources, 'sees'>;
+  }
+}
+
+const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
+const page = {
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to answer at most' }),
+  cursor: text('The cursor of the page before'),
+};
+const moments = {
+  since: text('The first position, or the earliest time (RFC 3339)'),
+  until: text('The last position, or the latest time'),
+};
+const readers = ['operators', 'readers'] as const;
+
+/** The page that a query asks for. Its limit has a default. */
+const pageIn = ({ limit = 25, cursor }: { readonly limit?: number; readonly cursor?: string | undefined }) => ({
+  limit,
+  cursor,
+});
+
+/** What the caller may see of the log. */
+const sourcesFor = ({ audit, events }: Service, viewer: Principal | undefined): AuditSources => ({
+  ...audit,
+  sees: async (event) => viewer !== undefined && events.seesInAudit(viewer, event),
+});
+
+const answer = (body: unknown): Answer => ({ text: exactText(body) });
+
+const required = (value: string | undefined, path: string): string => {
+  if (value === undefined) throw new RequestError('invalid', `${path} is missing`, { path });
+  return value;
+};
+
+/** Who did what (docs/audit.md). */
+export const auditRoutes: AreaRoutes = {
+  area: 'audit',
+  prefix: '/audit',
+  routes: [
+    actionRoute({
+      name: 'getAuditEvents',
+      method: 'get',
+      path: '/events',
+      access: readers,
+      summary: 'Find events of the log',
+      description:
+        'Those that the caller may see, the newest first. All parameters narrow the search. One request looks at 50,000 ' +
+        'events at most: a page may be short, or empty, while its cursor leads on. since and until are positions or ' +
+        'times, both included.',
+      query: {
+        actor: text('Id of the account that did it'),
+        resource: text('<kind>/<id>, such as automation/65f0...'),
+        source: text('Source, such as @platform/operations-manager'),
+        topic: text('Topic, such as jobStarted'),
+        operation: text('Operation or reaction, such as createAutomation'),
+        requestId: text('Id of the request'),
+        correlation: text('Correlation: the id of what began it all'),
+        ...moments,
+        ...page,
+      },
+      answer: pageOf(eventSchema),
+      run: async ({ query, principal }, service) => {
+        if (query.resource !== undefined) resourceGiven(query.resource);
+        return answer(await findEvents(sourcesFor(service, principal), query, pageIn(query)));
+      },
+    }),
+    actionRoute({
+      name: 'getAuditResource',
+      method: 'get',
+      path: '/resources/:kind/:id',
+      access: readers,
+      summary: 'Get what happened to a resource',
+      description:
+        'Each event without its data, with what it changed in the document: a JSON Patch. The document is the one that ' +
+        'the events of the resource give, with ids of authors. No document is null.',
+      query: page,
+      answer: pageOf(historySchema),
+      run: async ({ params, query, principal }, service) =>
+        answer(await historyOf(sourcesFor(service, principal), params, pageIn(query))),
+    }),
+    actionRoute({
+      name: 'getAuditDiff',
+      method: 'get',
+      path: '/diff',
+      access: readers,
+      summary: 'Compare a resource at two moments',
+      query: {
+        resource: text('<kind>/<id>'),
+        from: text('Position or time of the first document'),
+        to: text('Position or time of the second document'),
+      },
+      answer: diffSchema,
+      run: async ({ query, principal }, service) => {
+        const resource = resourceGiven(required(query.resource, 'resource'));
+        const [from, to] = [required(query.from, 'from'), required(query.to, 'to')];
+        return answer(await differenceOf(sourcesFor(service, principal), resource, { from, to }));
+      },
+    }),
+    actionRoute({
+      name: 'getAuditTrace',
+      method: 'get',
+      path: '/trace/:correlation',
+      access: readers,
+      summary: 'Get what followed from a request',
+      description:
+        'All events of a correlation that the caller may see, as trees: an event is below the one that caused it. ' +
+        '422 if there are more than 10,000.',
+      answer: Type.Object({ results: Type.Array(traceSchema, { description: 'In the order of the log' }) }),
+      run: async ({ params, principal }, service) =>
+        answer(await traceOf(sourcesFor(service, principal), params.correlation)),
+    }),
+    actionRoute({
+      ...listOfDenials,
+      method: 'get',
+      path: '/denied',
+      summary: 'List refused requests',
+      description:
+        'Answers 401, 403 and 429, counted for ten seconds by account, address, operation and code. since and until are ' +
+        'positions or times, both included.',
+      query: { ...moments, ...page },
+      answer: pageOf(denialSchema),
+      run: async ({ query }, { audit }) => answer(await findDenials(audit, query, pageIn(query))),
+    }),
+  ],
+};
