@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { verifyAndShow } from '../src/cli/auditVerify.ts';
-import type { Asked } from '../src/cli/law/plan.ts';
+import { type Asked, planOf } from '../src/cli/law/plan.ts';
+import { withoutNames } from '../src/cli/law/rewriting.ts';
 import { logCopy } from '../src/cli/logCopy.ts';
 import { readConfig } from '../src/config.ts';
+import { encode } from '../src/store/event.ts';
+import { checker } from '../src/store/integrity.ts';
+import { partsOf } from '../src/store/payloads.ts';
 import type { StoredEvent } from '../src/store/port.ts';
 import { anchorLines } from '../src/store/proof/anchor.ts';
 import type { DigestSigned, LogRewritten } from '../src/store/proof/digestLog.ts';
@@ -20,6 +24,8 @@ import { until } from './until.ts';
 const om = '/operations-manager';
 const password = 'a long enough password';
 const nobody: Asked = { forget: undefined, jobsBefore: undefined, eventsBefore: undefined };
+
+const textOf = ({ data, metadata }: StoredEvent): string => data + metadata;
 
 describe('log copy within the law', () => {
   let folder: string;
@@ -63,8 +69,6 @@ describe('log copy within the law', () => {
     for await (const chunk of output) text += chunk;
     return text;
   };
-  const textOf = ({ data, metadata }: StoredEvent): string => data + metadata;
-
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'log-forget-'));
     const service = await startService({}, join(folder, 'old'));
@@ -227,5 +231,62 @@ describe('log copy within the law', () => {
     const whole = await texts('again');
     assert.deepEqual(whole, (await texts('forgotten')).slice(0, whole.length));
     assert.match(await verified('again'), /^\{"verified":\d+,"signed":\d+,"uncovered":1\}\n$/);
+  });
+});
+
+describe('a package whose authors name an account', () => {
+  const id = 'a1b2c3d4e5f60718293a4b5c';
+  const about = { id, usernames: new Set(['nora.petrova', 'nora']) };
+  const { stream, events, reference } = partsOf(
+    '@platform/prebuilts',
+    `{"n":1.0,"accounts":{"nora":"${id}","otto":"ffff"},"text":"${'x'.repeat(200_000)}"}`,
+  );
+
+  it('names it no more, also where it is stored in parts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'log-forget-'));
+    const store = await openSqliteStore({ file: join(folder, 'events.db') });
+    try {
+      const metadata = {
+        $correlationId: 'r',
+        $causationId: 'r',
+        at: '2026-01-01T00:00:00.000Z',
+        actor: { id: 'ffff', username: 'otto', provenance: 'local' },
+        operation: 'test',
+        requestId: 'r',
+        schemaVersion: 1,
+      };
+      const imported = (package_: string, data: object, previous = '', revision = 0) =>
+        encode(
+          { stream: `prebuilt-${package_}`, revision, id: `${package_} ${revision}`, source: '@platform/prebuilts' },
+          { topic: 'prebuiltImported', data },
+          metadata,
+          previous,
+        );
+      await store.append(stream, -1, events);
+      for (const name of ['one', 'two']) await store.append(`prebuilt-${name}`, -1, [imported(name, reference)]);
+      const inline = imported('three', { accounts: { 'nora.petrova': id } });
+      await store.append('prebuilt-three', -1, [inline, imported('three', { other: true }, inline.hash, 1)]);
+      const asked = { ...nobody, forget: undefined };
+      assert.deepEqual((await planOf(store, asked, new AbortController().signal)).removed.accounts, []);
+      const left: StoredEvent[] = [];
+      for await (const batch of withoutNames(store, about, new Set([stream])).readAll(0)) left.push(...batch.events);
+      const rewritten = left.filter((event) => event.stream !== stream);
+      assert.ok(!rewritten.some((event) => textOf(event).includes('nora')));
+      const parts = rewritten.filter((event) => event.stream.startsWith('payload-'));
+      const whole = parts.map(({ data }) => JSON.parse(data).text).join('');
+      assert.ok(whole.startsWith(`{"n":1.0,"accounts":{"(forgotten)":"${id}","otto":"ffff"}`), whole.slice(0, 99));
+      assert.deepEqual(
+        rewritten.filter((event) => event.stream.startsWith('prebuilt-')).map((event) => event.id),
+        ['one 0', 'two 0', 'three 0', 'three 1'],
+      );
+      const check = checker({ find: () => undefined, sumAt: () => undefined, sumsSince: Infinity }, 100);
+      for (const [n, event] of rewritten.entries()) {
+        const wrong = check.next({ ...event, position: n + 1 });
+        assert.equal(wrong, undefined);
+      }
+    } finally {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    }
   });
 });
