@@ -3,11 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { encode } from '../src/store/event.ts';
 import { wrapForeign } from '../src/store/foreign.ts';
 import type { NewEvent } from '../src/store/port.ts';
-import { endOfProofs } from '../src/store/proof/digestLog.ts';
 import { keysInPem, newKey, type SigningKey, type SigningKeys } from '../src/store/proof/keys.ts';
-import { isLine } from '../src/store/proof/lines.ts';
-import { proofAppends } from '../src/store/proof/proofAppends.ts';
-import { unsignedLines } from '../src/store/proof/signing.ts';
+import { signAll } from '../src/store/proof/signAll.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
 import { context } from './given.ts';
 import { newEvent } from './store.contract.ts';
@@ -50,19 +47,8 @@ export const linkedWriter = () => {
 };
 
 /** Signs what a log has after its last signature, as the service does. */
-export const signRest = async (store: SqliteStore, keys: SigningKeys): Promise<void> => {
-  const end = await endOfProofs(store);
-  const pending = unsignedLines({ events: end.signed?.events ?? 0, digest: end.signed?.digest ?? '' });
-  const upTo = end.signed?.upTo.id;
-  let isAfter = upTo === undefined;
-  for await (const { events } of store.readAll(0)) {
-    for (const event of events) {
-      if (isAfter && isLine(event)) pending.add(event);
-      isAfter ||= event.id === upTo;
-    }
-  }
-  await proofAppends({ store, keys, end, now: () => 0, newId: randomUUID }).sign(pending);
-};
+export const signRest = (store: SqliteStore, keys: SigningKeys): Promise<void> =>
+  signAll({ store, keys, now: () => 0, newId: randomUUID, most: Infinity });
 
 export const foreign = (n: number): NewEvent =>
   wrapForeign({

@@ -2,12 +2,15 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isOwnStream } from '../ownStreams.ts';
 import type { CopyEnd } from '../store/copyAppends.ts';
-import { copyLog } from '../store/copyLog.ts';
+import { type Copied, copyLog } from '../store/copyLog.ts';
 import { openRemoteToCopy } from '../store/open.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
 import { refuseShorter } from '../store/sqliteShorter.ts';
 import { type LogUrl, logUrl } from '../store/url.ts';
+import { beginAnew, type RewriteConfig } from './law/beginAnew.ts';
+import { type Asked, type Plan, planOf } from './law/plan.ts';
+import { withoutNames } from './law/rewriting.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
 /** An open log, and the function that closes it. */
@@ -59,8 +62,32 @@ const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Pro
   }
 };
 
-/** `skipIncomplete`: leaves out tools' streams that have lost events. */
-type Choices = { readonly output?: Terminal; readonly skipIncomplete?: boolean | undefined };
+type Choices = {
+  readonly output?: Terminal;
+  /** Leaves out tools' streams that have lost events. */
+  readonly skipIncomplete?: boolean | undefined;
+  /** What the copy is to lack. Then the target begins its signatures anew. */
+  readonly rewrite?: { readonly asked: Asked; readonly config: RewriteConfig };
+};
+
+type Rewrite = NonNullable<Choices['rewrite']>;
+
+/** The source as it is to be copied, and what is left out. */
+type Prepared = { readonly from: CopyEnd; readonly plan?: Plan };
+
+const prepared = async (from: CopyEnd, rewrite: Rewrite | undefined, signal: AbortSignal): Promise<Prepared> => {
+  if (!rewrite) return { from };
+  const plan = await planOf(from, rewrite.asked, signal);
+  const { forgotten, replaced } = plan;
+  return { from: forgotten ? withoutNames(from, forgotten, replaced) : from, plan };
+};
+
+const summary = ({ copied, found, source, target, leftOut }: Copied): readonly string[] => [
+  `${copied} events copied, ${found} were there already; both logs were compared event by event`,
+  `source: ${source.events} events, SHA-256 ${source.digest}`,
+  `target: ${target.events} events, SHA-256 ${target.digest}`,
+  ...[...leftOut].map(([what, times]) => `left out: ${what}${times > 1 ? ` (${times} times)` : ''}`),
+];
 
 /**
  * Copies the log at one URL to another, which may hold a part of it already. Writes its progress and a summary to
@@ -71,7 +98,7 @@ export const logCopy = async (
   fromUrl: string,
   toUrl: string,
   signal: AbortSignal,
-  { output = process.stderr, skipIncomplete = false }: Choices = {},
+  { output = process.stderr, skipIncomplete = false, rewrite }: Choices = {},
 ): Promise<void> => {
   const [source, target] = [named('<from>', fromUrl), named('<to>', toUrl)];
   const opened: Opened[] = [];
@@ -82,30 +109,26 @@ export const logCopy = async (
   try {
     const ours = await openSource(source, 'file' in target ? dirname(target.file) : undefined, log);
     opened.push(ours);
+    const { from, plan } = await prepared(ours.store, rewrite, signal);
     const theirs = await openTarget(target, log);
     opened.push(theirs);
     if (ours.store.id === theirs.store.id) throw new Error('<from> and <to> are the same log');
     const done = await copyLog({
-      from: ours.store,
+      from,
       to: theirs.store,
       own: isOwnStream,
       skipIncomplete,
+      ...(plan && { without: plan.skipped }),
       signal,
       told: ({ step, position, head, events }) =>
         progress.show(() => `${step} ${Math.floor((100 * position) / head)} % (${events} events)`),
     });
     progress.end();
-    output.write(
-      `${done.copied} events copied, ${done.found} were there already; both logs were compared event by event\n`,
-    );
-    for (const [name, { events, digest }] of [
-      ['source', done.source],
-      ['target', done.target],
-    ] as const)
-      output.write(`${name}: ${events} events, SHA-256 ${digest}\n`);
-    for (const [what, times] of done.leftOut)
-      output.write(`left out: ${what}${times > 1 ? ` (${times} times)` : ''}\n`);
-    output.write('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from\n');
+    for (const line of summary(done)) log(line);
+    if (plan && rewrite) {
+      for (const line of await beginAnew({ from: ours.store, to: theirs.store, plan, ...rewrite, signal })) log(line);
+    }
+    log('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from');
   } finally {
     progress.end();
     for (const { close } of opened.reverse()) await close();

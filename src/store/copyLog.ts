@@ -39,6 +39,8 @@ type Needs = {
   readonly own: (stream: string) => boolean;
   /** Leaves out foreign streams that have lost events. Without this option, such a stream makes the copy fail. */
   readonly skipIncomplete?: boolean;
+  /** Streams that are left out, and that the target may have by itself. */
+  readonly without?: ReadonlySet<string>;
   /** Stops the copy between two appends: it ends with the signal's reason. */
   readonly signal: AbortSignal;
   readonly told: (progress: Progress) => void;
@@ -111,10 +113,19 @@ const digester = () => {
  * second pass over both logs verifies them. Only then does the target get the places of the readers. Throws an Error
  * that names the place of a difference.
  */
-export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, told }: Needs): Promise<Copied> => {
+export const copyLog = async ({
+  from,
+  to,
+  own,
+  skipIncomplete = false,
+  without = new Set(),
+  signal,
+  told,
+}: Needs): Promise<Copied> => {
   const head = await from.head();
-  const skipped = skipIncomplete ? await incompleteStreams(from, own) : new Set<string>();
-  const leftOut = new Map([...skipped].map((stream) => [`stream ${stream}, which has lost events`, 1]));
+  const incomplete = skipIncomplete ? await incompleteStreams(from, own) : new Set<string>();
+  const skipped = new Set([...incomplete, ...without]);
+  const leftOut = new Map([...incomplete].map((stream) => [`stream ${stream}, which has lost events`, 1]));
   const { end } = to;
   const settings = end && settingsOfStreams({ from, to: { ...to, end }, signal }, { own, skipped });
   await settings?.compare();

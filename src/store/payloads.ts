@@ -34,27 +34,42 @@ const piecesOf = (text: string): readonly string[] => {
   return pieces;
 };
 
-/** Stores a text in parts, in a stream whose name has the hash of the text. Parts that no event names are harmless. */
-const keep = async (store: EventStore, source: string, text: string): Promise<Reference> => {
+/** A text in parts, as the log stores it: the events of its stream, and the data that names it. */
+type Parts = { readonly stream: string; readonly events: readonly NewEvent[]; readonly reference: Reference };
+
+/** The parts of a text. Their stream has the hash of the text in its name. */
+export const partsOf = (source: string, text: string): Parts => {
   const sha256 = hash('sha256', text, 'hex');
-  const pieces = piecesOf(text);
-  for (const [part, piece] of pieces.entries()) {
-    // The same part of the same content has the same id, so that it is stored once.
-    const event: NewEvent = {
+  const events = piecesOf(text).map(
+    (piece, part): NewEvent => ({
+      // The same part of the same content has the same id, so that it is stored once.
       id: derivedUuid(`${sha256} ${part}`),
       type: `${source}:payloadPart`,
       data: JSON.stringify({ part, text: piece }),
       metadata: '{}',
-    };
-    await store.append(`payload-${sha256}`, part - 1, [event]).catch((error: unknown) => {
+    }),
+  );
+  return { stream: `payload-${sha256}`, events, reference: { $payload: { sha256, parts: events.length } } };
+};
+
+/** Stores a text in parts. Parts that no event names are harmless. */
+const keep = async (store: EventStore, source: string, text: string): Promise<Reference> => {
+  const { stream, events, reference } = partsOf(source, text);
+  for (const [part, event] of events.entries()) {
+    await store.append(stream, part - 1, [event]).catch((error: unknown) => {
       // Another process stores the same content and is ahead.
       if (!(error instanceof WrongRevision && error.actual >= part)) throw error;
     });
   }
-  const reference: Reference = { $payload: { sha256, parts: pieces.length } };
   // The stream may have existed before, and somebody else may have cut it. Then this read throws.
   await stored(store, reference.$payload);
   return reference;
+};
+
+/** The stream with the data of an event, if the data is stored in parts. */
+export const partsNamedBy = (event: StoredEvent): string | undefined => {
+  const reference = isSlim(event) ? referenceIn(event) : undefined;
+  return reference && `payload-${reference.sha256}`;
 };
 
 /**

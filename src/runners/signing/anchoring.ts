@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { supervise } from '../../concurrency/supervise.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
-import type { Metadata } from '../../store/event.ts';
-import type { EventStore, StoredEvent } from '../../store/port.ts';
-import { type AnchorLine, rewrittenLine, signedLine } from '../../store/proof/anchor.ts';
-import { proofIn } from '../../store/proof/digestLog.ts';
-import { digestStream } from '../../store/proof/lines.ts';
+import type { EventStore } from '../../store/port.ts';
+import type { AnchorLine } from '../../store/proof/anchor.ts';
+import { tellRest } from '../../store/proof/anchorRest.ts';
 
 type Needs = {
   readonly store: Pick<EventStore, 'id' | 'read' | 'checkpoint' | 'setCheckpoint'>;
@@ -20,16 +18,6 @@ type Needs = {
 /** What health says of the anchor. `lag`: how many signatures it has not been told yet; null before that is known. */
 export type AnchorStatus = { readonly lag: number | null; readonly fault: string | null };
 
-/** The checkpoint that says how many events of the stream of signatures the anchor was told. */
-const checkpoint = 'anchor';
-
-const lineOf = (log: string, event: StoredEvent): AnchorLine | undefined => {
-  const proof = proofIn(event);
-  if (!proof || proof.topic === 'signingKeyChanged') return undefined;
-  const { at } = JSON.parse(event.metadata) as Metadata;
-  return proof.topic === 'digestSigned' ? signedLine({ log, at }, proof.data) : rewrittenLine({ log, at }, proof.data);
-};
-
 /**
  * Tells the anchor each signature, in order, on the node that leads. One that does not answer is tried again. Signing
  * does not wait for it. After a stop the last line may be told again.
@@ -40,18 +28,16 @@ export const anchoring = ({ store, leadership, tell, log, longestPauseMs = 60_00
   let status: AnchorStatus = { lag: null, fault: null };
   let done = Promise.resolve();
 
-  const tellAll = async (term: AbortSignal, goesOn: () => void): Promise<void> => {
-    const told = (await store.checkpoint(checkpoint)) ?? 0;
-    const waiting: StoredEvent[] = [];
-    for await (const events of store.read(digestStream, told)) waiting.push(...events);
-    status = { ...status, lag: waiting.length };
-    for (const [n, event] of waiting.entries()) {
-      const line = lineOf(store.id, event);
-      if (line) await tell(line, term);
-      await store.setCheckpoint(checkpoint, event.revision + 1);
-      status = { lag: waiting.length - n - 1, fault: null };
+  const tellAll = (term: AbortSignal, goesOn: () => void): Promise<void> => {
+    const left = (lag: number): void => {
+      status = { ...status, lag };
+    };
+    const telling = async (line: AnchorLine, signal: AbortSignal): Promise<void> => {
+      await tell(line, signal);
+      status = { ...status, fault: null };
       goesOn();
-    }
+    };
+    return tellRest({ store, tell: telling, left }, term);
   };
 
   const follow = async (term: AbortSignal, goesOn: () => void): Promise<void> => {

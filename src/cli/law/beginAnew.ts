@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { auditKeySource, type Config } from '../../config.ts';
+import type { CopyEnd } from '../../store/copyAppends.ts';
+import { tellAnchor } from '../../store/proof/anchor.ts';
+import { tellRest } from '../../store/proof/anchorRest.ts';
+import { endOfProofs } from '../../store/proof/digestLog.ts';
+import { keysOrNew } from '../../store/proof/keys.ts';
+import { proofAppends } from '../../store/proof/proofAppends.ts';
+import { signAll } from '../../store/proof/signAll.ts';
+import type { Plan } from './plan.ts';
+
+/** The settings that a log is signed with. */
+export type RewriteConfig = Pick<Config, 'AUDIT_KEY' | 'AUDIT_ANCHOR' | 'DATA_DIR'>;
+
+type Needs = {
+  readonly from: CopyEnd;
+  readonly to: CopyEnd & { readonly id: string };
+  readonly plan: Plan;
+  readonly config: RewriteConfig;
+  readonly signal: AbortSignal;
+};
+
+const removedIn = ({ removed: { accounts, jobs, events } }: Plan): readonly string[] => [
+  ...accounts.map((id) => `account ${id} is forgotten`),
+  ...(jobs ? [`${jobs.count} jobs before ${jobs.before} are left out`] : []),
+  ...(events ? [`${events.count} published events before ${events.before} are left out`] : []),
+];
+
+/**
+ * Begins the signatures of a copy anew: says what was removed, signs all of it, and tells the anchor. Returns what
+ * there is to say.
+ */
+export const beginAnew = async ({ from, to, plan, config, signal }: Needs): Promise<readonly string[]> => {
+  const keys = keysOrNew(auditKeySource(config));
+  const now = Date.now;
+  const end = await endOfProofs(to);
+  if (end.revision < 0) {
+    const { signed, key = null } = await endOfProofs(from);
+    const data = { removed: plan.removed, digest: signed?.digest ?? null, key };
+    await proofAppends({ store: to, keys, end, now, newId: randomUUID }).append({ topic: 'logRewritten', data });
+  }
+  await signAll({ store: to, keys, now, newId: randomUUID });
+  const said = [...removedIn(plan), 'The old log, its backups and exports still have what was removed: delete them'];
+  const { AUDIT_ANCHOR: at } = config;
+  if (!at) return said;
+  try {
+    await tellRest({ store: to, tell: (line, stop) => tellAnchor(at, line, stop), left: () => undefined }, signal);
+    return said;
+  } catch (error) {
+    return [...said, `The anchor was not told; the service tells it when it starts: ${(error as Error).message}`];
+  }
+};

@@ -1,0 +1,37 @@
+import type { Metadata } from '../event.ts';
+import type { EventStore, StoredEvent } from '../port.ts';
+import { type AnchorLine, rewrittenLine, signedLine } from './anchor.ts';
+import { proofIn } from './digestLog.ts';
+import { digestStream } from './lines.ts';
+
+type Needs = {
+  readonly store: Pick<EventStore, 'id' | 'read' | 'checkpoint' | 'setCheckpoint'>;
+  /** Resolves once the anchor has the line. */
+  readonly tell: (line: AnchorLine, signal: AbortSignal) => Promise<void>;
+  /** How many events are still to be told. */
+  readonly left: (count: number) => void;
+};
+
+/** The checkpoint that says how many events of the stream of signatures the anchor was told. */
+const checkpoint = 'anchor';
+
+const lineOf = (log: string, event: StoredEvent): AnchorLine | undefined => {
+  const proof = proofIn(event);
+  if (!proof || proof.topic === 'signingKeyChanged') return undefined;
+  const { at } = JSON.parse(event.metadata) as Metadata;
+  return proof.topic === 'digestSigned' ? signedLine({ log, at }, proof.data) : rewrittenLine({ log, at }, proof.data);
+};
+
+/** Tells the anchor of a log, in order, what it was not told yet. After a stop the last line may be told again. */
+export const tellRest = async ({ store, tell, left }: Needs, signal: AbortSignal): Promise<void> => {
+  const told = (await store.checkpoint(checkpoint)) ?? 0;
+  const waiting: StoredEvent[] = [];
+  for await (const events of store.read(digestStream, told)) waiting.push(...events);
+  left(waiting.length);
+  for (const [n, event] of waiting.entries()) {
+    const line = lineOf(store.id, event);
+    if (line) await tell(line, signal);
+    await store.setCheckpoint(checkpoint, event.revision + 1);
+    left(waiting.length - n - 1);
+  }
+};

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { verifyAndShow } from '../src/cli/auditVerify.ts';
+import { type Asked, planOf } from '../src/cli/law/plan.ts';
+import { withoutNames } from '../src/cli/law/rewriting.ts';
+import { logCopy } from '../src/cli/logCopy.ts';
+import { readConfig } from '../src/config.ts';
+import { encode } from '../src/store/event.ts';
+import { checker } from '../src/store/integrity.ts';
+import { partsOf } from '../src/store/payloads.ts';
+import type { StoredEvent } from '../src/store/port.ts';
+import { anchorLines } from '../src/store/proof/anchor.ts';
+import type { DigestSigned, LogRewritten } from '../src/store/proof/digestLog.ts';
+import { keysOrNew } from '../src/store/proof/keys.ts';
+import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
+import { startProgram } from './process.ts';
+import { adminPassword, startService } from './service.ts';
+import { signRest } from './signedLog.ts';
+import { until } from './until.ts';
+
+const om = '/operations-manager';
+const password = 'a long enough password';
+const nobody: Asked = { forget: undefined, jobsBefore: undefined, eventsBefore: undefined };
+
+const textOf = ({ data, metadata }: StoredEvent): string => data + metadata;
+
+describe('log copy within the law', () => {
+  let folder: string;
+  let nora: string;
+  let other: string;
+  const at = (name: string): string => join(folder, name, 'events.db');
+  const configOf = (name: string) =>
+    readConfig({ DATA_DIR: join(folder, name), AUDIT_ANCHOR: join(folder, 'anchor.ndjson') });
+
+  const eventsOf = async (name: string): Promise<readonly StoredEvent[]> => {
+    const store = await openSqliteReader(at(name));
+    const found: StoredEvent[] = [];
+    for await (const { events } of store.readAll(0)) found.push(...events);
+    await store.close();
+    return found;
+  };
+  const copied = async (name: string, asked: Partial<Asked>, from = 'old'): Promise<string> => {
+    const output = new PassThrough();
+    const rewrite = { asked: { ...nobody, ...asked }, config: configOf('old') };
+    await logCopy(`sqlite:${at(from)}`, `sqlite:${at(name)}`, new AbortController().signal, { output, rewrite });
+    output.end();
+    let said = '';
+    for await (const chunk of output) said += chunk;
+    return said;
+  };
+  const verified = async (name: string): Promise<string> => {
+    const output = new PassThrough();
+    const { signal } = new AbortController();
+    const messages = new PassThrough();
+    messages.resume();
+    await verifyAndShow({
+      log: `sqlite:${at(name)}`,
+      key: undefined,
+      config: configOf('old'),
+      signal,
+      output,
+      messages,
+    });
+    output.end();
+    let text = '';
+    for await (const chunk of output) text += chunk;
+    return text;
+  };
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'log-forget-'));
+    const service = await startService({}, join(folder, 'old'));
+    const made = async (...args: Parameters<typeof service.ask>) => {
+      const answer = await service.ask(...args);
+      assert.equal(answer.status, 200, `${args[1]}: ${answer.text}`);
+      return answer.body.data;
+    };
+    const person = { username: 'nora.petrova', firstname: 'Nora', email: 'nora@example.com', password };
+    nora = (await made('POST', '/authorization/accounts', { ...person, memberOf: ['operators'] }))._id;
+    const asNora = service.as({ user: person.username, password });
+    assert.equal(
+      (await asNora('POST', `${om}/automations`, { name: 'by-nora', description: 'nora wrote this' })).status,
+      200,
+    );
+    assert.equal((await asNora('DELETE', `/authorization/accounts/${nora}`)).status, 403);
+    await made('PATCH', `/authorization/accounts/${nora}`, {
+      username: 'nora.smirnova',
+      email: 'smirnova@example.com',
+    });
+    await made('DELETE', `/authorization/accounts/${nora}`);
+    other = (await made('POST', '/authorization/accounts', { username: 'nora.smirnova', password }))._id;
+    // Jobs: one that has ended, and one that runs.
+    const start = (workflow: string) =>
+      made('POST', `${om}/jobs/start`, { workflow, options: { variables: { of: `variables of ${workflow}` } } });
+    const { _id: ended } = await start('ended');
+    await start('running');
+    await made('POST', `${om}/jobs/cancel`, { jobIds: [ended] });
+    await made('POST', `${om}/events/tests/happened`, { text: 'published text' });
+    await until(async () => (await service.ask('GET', `${om}/jobs/${ended}`)).body.data.status === 'canceled');
+    await service.stop();
+    const store = await openSqliteStore({ file: at('old') });
+    await signRest(store, keysOrNew({ fromSetting: undefined, file: join(folder, 'old', 'audit.key') }));
+    await store.close();
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('forgets a deleted account: its names, what it was refused, and its claims on names', async () => {
+    const said = await copied('forgotten', { forget: nora });
+    assert.ok(said.includes(`account ${nora} is forgotten`), said);
+    const [old, events] = [await eventsOf('old'), await eventsOf('forgotten')];
+    for (const event of events.filter(({ stream }) => stream === `account-${nora}`)) {
+      const { username, firstname, email } = JSON.parse(event.data);
+      for (const value of [username, firstname, email]) assert.ok([undefined, '(forgotten)'].includes(value), value);
+    }
+    const named = events.filter((event) => /nora\.petrova|nora@example|smirnova@example|"Nora"/.test(textOf(event)));
+    assert.deepEqual(named, []);
+    const left = events.filter((event) => textOf(event).includes('nora.smirnova')).map(({ stream }) => stream);
+    assert.ok(left.includes(`account-${other}`), 'another account has this name now');
+    assert.ok(left.every((stream) => stream === `account-${other}` || stream.startsWith('name-')));
+    assert.ok(
+      events.some((event) => textOf(event).includes('nora wrote this')),
+      'texts that people wrote stay',
+    );
+    const actors = events.map(({ metadata }) => JSON.parse(metadata).actor).filter((actor) => actor?.id === nora);
+    assert.ok(actors.length > 0 && actors.every(({ username }) => username === '(forgotten)'));
+    const rows = (list: readonly StoredEvent[]) =>
+      list.filter(({ stream }) => stream.startsWith('denied-')).flatMap(({ data }) => JSON.parse(data).rows);
+    assert.ok(rows(old).some(({ account }) => account === nora));
+    assert.ok(rows(events).some(({ account, address }) => account === '(forgotten)' && address === '(forgotten)'));
+    assert.ok(!rows(events).some(({ account }) => account === nora));
+    const ids = new Set(old.map(({ id }) => id));
+    const fresh = events.filter(({ id }) => !ids.has(id));
+    assert.ok(
+      fresh.every(({ stream }) => stream === 'digest-log'),
+      'ids stay',
+    );
+    const names = (list: readonly StoredEvent[]) => new Set(list.map(({ stream }) => stream)).size;
+    assert.equal(names(old) - names(events), 1, 'the stream of the name that nobody else has claimed');
+  });
+
+  it('begins the signatures anew, and the anchor is told', async () => {
+    const digests = (await eventsOf('forgotten')).filter(({ stream }) => stream === 'digest-log');
+    assert.deepEqual(
+      digests.map(({ revision, type }) => [revision, type]),
+      [
+        [0, '@platform/log:logRewritten'],
+        [1, '@platform/log:digestSigned'],
+      ],
+    );
+    const [last] = (await eventsOf('old')).filter(({ stream }) => stream === 'digest-log').slice(-1);
+    const { digest, key } = JSON.parse(last!.data) as DigestSigned;
+    assert.deepEqual(JSON.parse(digests[0]!.data) as LogRewritten, {
+      removed: { accounts: [nora], jobs: null, events: null },
+      digest,
+      key,
+    });
+    const { verified: count, signed, uncovered } = JSON.parse(await verified('forgotten'));
+    assert.deepEqual([count - signed, uncovered], [1, 1], 'all but the signature itself');
+    const lines = await anchorLines(join(folder, 'anchor.ndjson'));
+    assert.deepEqual(
+      lines.map(({ topic }) => topic),
+      ['logRewritten', 'digestSigned'],
+    );
+    assert.equal(new Set(lines.map(({ log }) => log)).size, 1);
+  });
+
+  it('leaves a log that a service runs on', async () => {
+    copyFileSync(join(folder, 'old', 'secret.key'), join(folder, 'forgotten', 'secret.key'));
+    const service = await startService({}, join(folder, 'forgotten'));
+    try {
+      const { status, body } = await service.ask('GET', `${om}/automations`);
+      assert.equal(status, 200);
+      assert.deepEqual(
+        body.data.map(({ name }: { name: string }) => name),
+        ['by-nora'],
+      );
+      assert.equal((await service.ask('GET', '/health/status')).body.status, 'up');
+      const made = await service.ask('POST', '/authorization/accounts', { username: 'nora.petrova', password });
+      assert.equal(made.status, 200, 'the name is free');
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('forgets only deleted accounts', async () => {
+    await assert.rejects(copied('none', { forget: other }), /is not deleted, so it cannot be forgotten/);
+    await assert.rejects(copied('none', { forget: 'f'.repeat(24) }), /is not in the log/);
+    assert.ok(!existsSync(at('none')), 'nothing was made');
+    const env = { DATA_DIR: join(folder, 'old'), ADMIN_PASSWORD: adminPassword };
+    const program = (...args: string[]) =>
+      startProgram(['log', 'copy', `sqlite:${at('old')}`, `sqlite:${at('none')}`, ...args], env).ended;
+    assert.equal(await program('--forget', other), 1);
+    assert.equal(await program('--without-jobs-before', 'yesterday'), 2);
+  });
+
+  it('leaves out jobs that had ended and published events, up to a time', async () => {
+    const later = new Date(Date.now() + 60_000).toISOString();
+    const has = async (name: string) => {
+      const events = await eventsOf(name);
+      const of = (text: string) => events.some((event) => textOf(event).includes(text));
+      return [of('variables of ended'), of('variables of running'), of('published text')];
+    };
+    assert.deepEqual(await has('old'), [true, true, true]);
+    const said = await copied('later', { jobsBefore: later, eventsBefore: later });
+    assert.match(said, /1 jobs before .* are left out\n1 published events before/);
+    assert.deepEqual(await has('later'), [false, true, false]);
+    const [rewritten] = (await eventsOf('later')).filter(({ stream }) => stream === 'digest-log');
+    const { removed } = JSON.parse(rewritten!.data) as LogRewritten;
+    assert.deepEqual(removed, {
+      accounts: [],
+      jobs: { before: later, count: 1 },
+      events: { before: later, count: 1 },
+    });
+    assert.match(await verified('later'), /^\{"verified":\d+,"signed":\d+,"uncovered":1\}\n$/);
+    await copied('earlier', { jobsBefore: '2026-01-01T00:00:00.000Z', eventsBefore: '2026-01-01T00:00:00.000Z' });
+    assert.deepEqual(await has('earlier'), [true, true, true]);
+  });
+
+  it('goes on where it was stopped', async () => {
+    const stopped = AbortSignal.abort(new Error('stopped'));
+    const rewrite = { asked: { ...nobody, forget: nora }, config: configOf('old') };
+    const output = new PassThrough();
+    output.resume();
+    const [from, to] = [`sqlite:${at('old')}`, `sqlite:${at('again')}`];
+    await assert.rejects(logCopy(from, to, stopped, { output, rewrite }), /stopped/);
+    for (let n = 0; n < 2; n++) await logCopy(from, to, new AbortController().signal, { output, rewrite });
+    const texts = async (name: string) =>
+      (await eventsOf(name)).filter(({ stream }) => stream !== 'digest-log').map(textOf);
+    const whole = await texts('again');
+    assert.deepEqual(whole, (await texts('forgotten')).slice(0, whole.length));
+    assert.match(await verified('again'), /^\{"verified":\d+,"signed":\d+,"uncovered":1\}\n$/);
+  });
+});
+
+describe('a package whose authors name an account', () => {
+  const id = 'a1b2c3d4e5f60718293a4b5c';
+  const about = { id, usernames: new Set(['nora.petrova', 'nora']) };
+  const { stream, events, reference } = partsOf(
+    '@platform/prebuilts',
+    `{"n":1.0,"accounts":{"nora":"${id}","otto":"ffff"},"text":"${'x'.repeat(200_000)}"}`,
+  );
+
+  it('names it no more, also where it is stored in parts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'log-forget-'));
+    const store = await openSqliteStore({ file: join(folder, 'events.db') });
+    try {
+      const metadata = {
+        $correlationId: 'r',
+        $causationId: 'r',
+        at: '2026-01-01T00:00:00.000Z',
+        actor: { id: 'ffff', username: 'otto', provenance: 'local' },
+        operation: 'test',
+        requestId: 'r',
+        schemaVersion: 1,
+      };
+      const imported = (package_: string, data: object, previous = '', revision = 0) =>
+        encode(
+          { stream: `prebuilt-${package_}`, revision, id: `${package_} ${revision}`, source: '@platform/prebuilts' },
+          { topic: 'prebuiltImported', data },
+          metadata,
+          previous,
+        );
+      await store.append(stream, -1, events);
+      for (const name of ['one', 'two']) await store.append(`prebuilt-${name}`, -1, [imported(name, reference)]);
+      const inline = imported('three', { accounts: { 'nora.petrova': id } });
+      await store.append('prebuilt-three', -1, [inline, imported('three', { other: true }, inline.hash, 1)]);
+      const asked = { ...nobody, forget: undefined };
+      assert.deepEqual((await planOf(store, asked, new AbortController().signal)).removed.accounts, []);
+      const left: StoredEvent[] = [];
+      for await (const batch of withoutNames(store, about, new Set([stream])).readAll(0)) left.push(...batch.events);
+      const rewritten = left.filter((event) => event.stream !== stream);
+      assert.ok(!rewritten.some((event) => textOf(event).includes('nora')));
+      const parts = rewritten.filter((event) => event.stream.startsWith('payload-'));
+      const whole = parts.map(({ data }) => JSON.parse(data).text).join('');
+      assert.ok(whole.startsWith(`{"n":1.0,"accounts":{"(forgotten)":"${id}","otto":"ffff"}`), whole.slice(0, 99));
+      assert.deepEqual(
+        rewritten.filter((event) => event.stream.startsWith('prebuilt-')).map((event) => event.id),
+        ['one 0', 'two 0', 'three 0', 'three 1'],
+      );
+      const check = checker({ find: () => undefined, sumAt: () => undefined, sumsSince: Infinity }, 100);
+      for (const [n, event] of rewritten.entries()) {
+        const wrong = check.next({ ...event, position: n + 1 });
+        assert.equal(wrong, undefined);
+      }
+    } finally {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
