@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { decode, type Recorded } from '../src/store/event.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { ok } from './people.ts';
+import { type Server, startServer, temporaryFolder } from './process.ts';
+import { hour, minute, second } from './scheduling.ts';
+import { walked } from './slowSchedules.ts';
+import { until } from './until.ts';
+
+/** The library of the program faketime; empty where it is not installed. */
+const library = spawnSync('faketime', ['-m', '2026-01-01', 'printenv', 'LD_PRELOAD']).stdout?.toString().trim() ?? '';
+const missing = library === '' ? ' (needs the program faketime)' : '';
+const skips = missing !== '' && process.env.CI !== 'true';
+
+const om = '/operations-manager';
+const at = (text: string): number => Date.parse(`${text}Z`);
+const begin = at('2026-03-28T00:00:00');
+
+(skips ? describe.skip : describe)(`Schedules and the clock of the machine${missing}`, function () {
+  this.timeout(1_800_000);
+  let folder: string;
+  let server: Server | undefined;
+  before(() => {
+    assert.equal(missing, '', 'In CI nothing may be missing');
+    folder = temporaryFolder();
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const offsets = (): string => join(folder, 'offset');
+  /** Sets the wall clock of the service to a time. The monotonic clock stays. */
+  const setClock = (time: number): void => {
+    const seconds = (time - Date.now()) / 1000;
+    writeFileSync(offsets(), `${seconds < 0 ? '' : '+'}${seconds.toFixed(3)}\n`);
+  };
+  const startAt = async (time: number): Promise<Server> => {
+    setClock(time);
+    server = await startServer(join(folder, 'data'), {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: offsets(),
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      DONT_FAKE_MONOTONIC: '1',
+      NO_FAKE_STAT: '1',
+      // A place whose clocks change. It makes no difference.
+      TZ: 'Europe/Berlin',
+    });
+    return server;
+  };
+  const stop = async (): Promise<void> => {
+    await server?.stop();
+    server = undefined;
+  };
+  const asks = async (method: string, path: string, body?: unknown) => {
+    assert.ok(server);
+    return ok(await server.ask(method, `${om}${path}`, body));
+  };
+  let count = 0;
+  const schedule = async (more: object): Promise<any> => {
+    const automations = (await asks('GET', '/automations')).data;
+    const automation = automations[0] ?? (await asks('POST', '/automations', { name: 'a' })).data;
+    const common = { type: 'schedule', enabled: true, actionType: 'automations', actionId: automation._id };
+    const form = { formId: null, formData: null };
+    const body = { name: `Schedule ${++count}`, ...common, ...form, processMissedRuns: 'none', ...more };
+    return (await asks('POST', '/triggers', body)).data;
+  };
+  const decidedOf = async (id: string): Promise<readonly Recorded<any>[]> => {
+    const store = await openSqliteReader(join(folder, 'data', 'events.db'));
+    const events: Recorded<any>[] = [];
+    for await (const some of store.read(`triggerSchedule-${id}`)) events.push(...some.map(decode));
+    await store.close();
+    return events.filter(({ topic }) => topic !== 'scheduleSet');
+  };
+  /** Waits until a schedule has run that is due now: so everything that was due before was decided. */
+  const looked = async (now: number): Promise<void> => {
+    const { _id } = await schedule({ firstRunAt: now });
+    await until(
+      async () => (await asks('GET', `/triggers/${_id}`)).data.lastIntervalStart === now || pause(100, false),
+      'the run of a schedule that is due',
+    );
+  };
+
+  /** What an hourly schedule does, by walking through its instants. */
+  const hourly = (id: string, policy: 'none' | 'last', since: number) => {
+    let through = since;
+    const expected: unknown[] = [];
+    return {
+      id,
+      look: (now: number): void => {
+        const due = walked({ firstRunAt: begin, repeatInterval: hour }, now).filter((instant) => instant > through);
+        const last = due.at(-1);
+        if (last === undefined) return;
+        const runs = now - last <= minute || policy === 'last';
+        const missed = runs ? due.slice(0, -1) : due;
+        if (missed.length > 0) expected.push({ count: missed.length, first: missed[0], last: missed.at(-1) });
+        if (runs) expected.push(last);
+        through = last;
+      },
+      check: async (): Promise<void> => {
+        const found = (await decidedOf(id)).map(({ topic, data }) => (topic === 'scheduleFired' ? data.instant : data));
+        assert.deepEqual(found, expected);
+      },
+    };
+  };
+
+  it('settle each instant once, whatever the clock says at each start', async () => {
+    const first = at('2026-03-29T00:20:00');
+    await startAt(first);
+    const models = [];
+    for (const processMissedRuns of ['none', 'last'] as const) {
+      const made = await schedule({ firstRunAt: begin, repeatInterval: hour, processMissedRuns });
+      models.push(hourly(made._id, processMissedRuns, Date.parse(made.created) - minute));
+    }
+    const [start, exactly] = [true, false];
+    for (const [text, isBefore] of [
+      ['2026-03-29T01:00:00', exactly], // clocks go forward in Berlin
+      ['2026-03-29T02:20:00', start], // an hour ahead
+      ['2026-03-29T01:20:00', start], // an hour back
+      ['2026-03-30T02:20:00', start], // a day ahead
+      ['2026-03-29T03:20:00', start], // a day back
+      ['2026-10-25T01:00:00', exactly], // clocks go back in Berlin
+      ['2028-02-29T00:00:00', exactly], // a leap day begins
+      ['2028-03-01T00:00:00', exactly], // and ends
+      ['2038-03-01T00:20:00', start], // ten years ahead
+      ['2028-03-01T01:20:00', start], // and back
+    ] as const) {
+      const time = at(text);
+      await stop();
+      // Steps of less than five minutes are believed at once.
+      await startAt(isBefore ? time : time - 4 * minute);
+      if (!isBefore) {
+        for (const model of models) model.look(time - 4 * minute);
+        setClock(time - second);
+      }
+      await looked(time);
+      for (const model of models) model.look(time);
+      for (const model of models) await model.check();
+    }
+    const [none] = models;
+    assert.ok(none);
+    const { data } = await asks('PATCH', `/triggers/${none.id}`, { repeatInterval: 2 * hour });
+    assert.equal(data.nextRunAt, at('2028-03-01T02:00:00'));
+    await stop();
+  });
+
+  it('wait when the clock jumps while they run, and go on when it is corrected', async () => {
+    const now = at('2028-03-01T05:20:00');
+    await startAt(now);
+    await looked(now);
+    const { _id } = await schedule({ firstRunAt: now + 30 * minute });
+    const clock = async () => {
+      assert.ok(server);
+      return ok(await server.ask('GET', '/health/status')).clock;
+    };
+    for (const jump of [hour, -hour, 24 * hour, -24 * hour]) {
+      assert.deepEqual(await clock(), { jumped: null, until: null });
+      setClock(now + 5 * minute + jump);
+      await until(async () => (await clock()).jumped !== null || pause(50, false), 'the jump in health');
+      const { jumped, until: end } = await clock();
+      assert.ok(Math.abs(jumped - jump) < 5 * minute, `${jumped} for ${jump}`);
+      assert.ok(Math.abs(end - (now + jump)) < 10 * minute);
+      setClock(now);
+      await until(async () => (await clock()).jumped === null || pause(50, false), 'the end of the jump in health');
+    }
+    assert.deepEqual(await decidedOf(_id), []);
+    await stop();
+  });
+});
