@@ -148,6 +148,7 @@ const requests = ({
   parked = '',
   interfacesJob = '',
 }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+  'POST /audit/restore': { body: { kind: 'automation', id: upgrade, position: 200 } },
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },

@@ -102,6 +102,7 @@ const serviceOf = ({
   },
   eventStream,
   audit: { log: node.log, index },
+  preview: node.preview,
   runs,
   parked,
   metrics: metrics.text,
