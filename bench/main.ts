@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { appending } from './appending.ts';
+import { asking } from './asking.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
 import { eventstoredb } from './eventstoredb.ts';
@@ -36,6 +37,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   m: eventstoredb,
   n: triggering,
   o: firing,
+  q: asking,
 };
 
 const wanted = process.argv.slice(2);
