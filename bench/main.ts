@@ -17,6 +17,7 @@ import { replaying } from './replaying.ts';
 import { readingWrites, takingOver, twoNodes } from './severalNodes.ts';
 import { startingUp } from './startingUp.ts';
 import { table } from './table.ts';
+import { telling } from './telling.ts';
 import { triggering } from './triggering.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
@@ -37,6 +38,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   m: eventstoredb,
   n: triggering,
   o: firing,
+  p: telling,
   q: asking,
 };
 

@@ -6,7 +6,6 @@ import { parkedIn, parkedSpec } from './projections/engine/parked.ts';
 import { parkedReactions } from './projections/engine/parkedReactions.ts';
 import type { Page, ReadStore } from './projections/engine/port.ts';
 import type { Projections } from './projections/engine/run.ts';
-import type { EventTriggers } from './runners/triggers/eventTriggers.ts';
 import type { ReadModels } from './service/readModels.ts';
 import type { EventStoreDb } from './store/eventstoredb.ts';
 import type { OpenedLog } from './store/open.ts';
@@ -14,6 +13,13 @@ import type { EventStore } from './store/port.ts';
 import type { SqliteStore } from './store/sqlite.ts';
 import type { Scrubbed } from './store/sqliteScrub.ts';
 import { version } from './version.ts';
+
+/** What a part of the service tells of itself. */
+export type HealthPart = {
+  readonly measures: Measures;
+  /** Members of /health/status. */
+  readonly status: () => Promise<Record<string, unknown>>;
+};
 
 type Needs = {
   readonly log: EventStore;
@@ -35,8 +41,8 @@ type Needs = {
   readonly modelKind: 'memory' | 'redis';
   /** Highest position that this node has acknowledged. */
   readonly acknowledged: () => number;
-  /** The reader of event triggers. */
-  readonly triggers: Pick<EventTriggers, 'status' | 'settled'>;
+  /** The parts of the service that tell of themselves. */
+  readonly parts: readonly HealthPart[];
   /** Position of the last snapshot; 0 if there is none. */
   readonly snapshot: () => number;
 };
@@ -44,7 +50,7 @@ type Needs = {
 /** Health names at most this many of each kind. */
 const mostNamed = 100;
 
-const ofKind = (value: 'reaction' | 'run') => ({ field: 'kind', op: 'equals', value }) as const;
+const reactionsOnly = { field: 'kind', op: 'equals', value: 'reaction' } as const;
 
 const unknown: Page = { entries: [], total: 0 };
 
@@ -63,26 +69,19 @@ export const monitor = (needs: Needs) => {
     model,
     modelKind,
     acknowledged,
-    triggers,
+    parts,
     snapshot,
   } = needs;
   const started = Date.now();
   // While the read models cannot be read, nobody knows what is parked.
   const first = { order: 1, skip: 0, limit: mostNamed } as const;
   const reactionsParked = (): Promise<Page> =>
-    pageOf(model, parkedReactions, { ...first, sort: 'at', where: ofKind('reaction') }).catch(() => unknown);
-  const runsParked = (): Promise<Page> =>
-    pageOf(model, parkedReactions, { ...first, limit: 1, sort: 'at', where: ofKind('run') }).catch(() => unknown);
+    pageOf(model, parkedReactions, { ...first, sort: 'at', where: reactionsOnly }).catch(() => unknown);
   const documentsParked = (): Promise<Page> =>
     model.list(parkedSpec.name, { ...first, sort: 'name' }).catch(() => unknown);
   // A request must not wait until the log is back.
   const logHead = (): Promise<number | null> =>
     log.connected() ? log.head().catch(() => null) : Promise.resolve(null);
-  /** Positions that event triggers have not passed; 0 on a node that does not lead. */
-  const triggersLag = async (): Promise<number> => {
-    const settled = triggers.settled();
-    return settled === undefined ? 0 : Math.max(0, ((await logHead()) ?? settled) - settled);
-  };
   const lag = () => Math.max(0, acknowledged() - run.position());
   const works = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
   // Anybody may ask, so all callers share one connection at a time.
@@ -105,18 +104,6 @@ export const monitor = (needs: Needs) => {
       value: async () => (await documentsParked()).total,
     },
     reactions_parked: { help: 'Events whose consequences failed', value: async () => (await reactionsParked()).total },
-    triggers_waiting: {
-      help: 'Runs of event triggers that were decided and wait to start, on the node that leads',
-      value: () => triggers.status().waiting,
-    },
-    triggers_lag_events: {
-      help: 'Positions of the log between its head and what all event triggers have settled, on the node that leads',
-      value: triggersLag,
-    },
-    trigger_runs_parked: {
-      help: 'Runs of event triggers that failed and wait for a decision',
-      value: async () => (await runsParked()).total,
-    },
     store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
     streams_touched: {
       help: 'Streams that somebody else has touched, as far as this process knows',
@@ -128,6 +115,7 @@ export const monitor = (needs: Needs) => {
     },
     store_connected: { help: '0 while the log cannot be reached', value: () => (log.connected() ? 1 : 0) },
     ...logMeasures,
+    ...Object.assign({}, ...parts.map((part) => part.measures)),
   };
 
   /** Progress and last result of the checks, as JSON. */
@@ -140,13 +128,13 @@ export const monitor = (needs: Needs) => {
   const isSound = () => noteFault() === undefined && !isDamaged() && touched().size === 0;
 
   const status = async (): Promise<Record<string, unknown>> => {
-    const [isReady, isServed, documents, parked, runs, head] = await Promise.all([
+    const [isReady, isServed, documents, parked, head, ...told] = await Promise.all([
       ready(),
       served(),
       documentsParked(),
       reactionsParked(),
-      runsParked(),
       logHead(),
+      ...parts.map((part) => part.status()),
     ]);
     return {
       status: isReady && isSound() && documents.total + parked.total === 0 ? 'up' : 'degraded',
@@ -171,7 +159,7 @@ export const monitor = (needs: Needs) => {
         fault: run.fault() ?? null,
         snapshot: snapshot(),
       },
-      triggers: { ...triggers.status(), parked: runs.total },
+      ...Object.assign({}, ...told),
       parked: {
         documents: Object.fromEntries(documents.entries.map((entry) => [entry.id, parkedIn(entry).reason])),
         reactions: parked.entries.map((entry) => documentIn(parkedReactions, entry)),
@@ -188,7 +176,7 @@ type ServiceNeeds = {
   readonly readModels: ReadModels;
   readonly misplaced: MisplacedEvents;
   readonly logListens: Needs['logListens'];
-  readonly triggers: Needs['triggers'];
+  readonly parts: Needs['parts'];
   /** How many wrong user names or passwords were sent to this process. */
   readonly failedLogins: () => number;
 };
@@ -201,7 +189,7 @@ export const serviceMonitor = ({
   failedLogins,
   misplaced,
   logListens,
-  triggers,
+  parts,
 }: ServiceNeeds) => {
   const ofLog = 'embedded' in opened ? embeddedLog(opened.embedded) : remoteLog(opened.remote);
   const { measures, ...health } = monitor({
@@ -212,7 +200,7 @@ export const serviceMonitor = ({
     acknowledged: node.acknowledged,
     misplaced,
     logListens,
-    triggers,
+    parts,
     snapshot: readModels.snapshotPosition,
     modelKind: readModels.kind,
     ...ofLog,

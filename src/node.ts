@@ -4,7 +4,7 @@ import { handler } from './commands/engine/handle.ts';
 import { previewer } from './commands/engine/preview.ts';
 import { reactor } from './commands/engine/reactor.ts';
 import { retries } from './commands/engine/retries.ts';
-import { streams as streamsOf } from './commands/engine/streams.ts';
+import { type Streams, streams as streamsOf } from './commands/engine/streams.ts';
 import { tamperedGuard } from './commands/engine/tamperedGuard.ts';
 import { commandTools } from './commands/engine/tools.ts';
 import { eventFeed } from './events/eventFeed.ts';
@@ -21,6 +21,7 @@ import { memoryReadStore } from './projections/index/memory.ts';
 import type { Secrets } from './secrets.ts';
 import type { EventStore } from './store/port.ts';
 import { noticingTampered, tamperedStreams } from './store/tampered.ts';
+import { upTo } from './store/upTo.ts';
 
 type Needs = {
   /** The event log. The node closes it. */
@@ -120,6 +121,8 @@ export const openNode = async ({
     /** Streams that somebody else has touched, as far as this node has noticed. */
     touched: tampered,
     guarding,
+    /** Streams as they were at a position. */
+    streamsUpTo: (position: number): Streams => streamsOf(upTo(store, position), aggregates, projections, tampered),
     hashing,
     seal,
     unseal,

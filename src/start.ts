@@ -14,7 +14,9 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
+import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
@@ -59,6 +61,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
   const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
+  const past = backInTime({ config, node, index, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
   const triggers = eventTriggersOf({
@@ -81,6 +84,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
+  node.subscribeToAll(schedules.onStored);
   node.subscribeToAll(measured.stored);
   node.subscribeToAll(misplaced.met);
   node.subscribeToAll(streaming.stored);
@@ -107,7 +111,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
-    triggers,
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules)],
     failedLogins: auth.failedLogins,
   });
   measured.show({
@@ -123,6 +127,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     parked: parkedRunsOf(node, { triggers, schedules }),
     filters: compiled,
     access,
+    past,
     settings: settings.current,
     recorder,
     eventStream: streaming,
@@ -152,6 +157,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         runs,
         recorder,
         out,
+        past,
         index,
         readModels,
         node,

@@ -4,10 +4,12 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditIndex } from '../src/store/auditIndex/auditIndex.ts';
+import { openIndexToRead } from '../src/store/auditIndex/indexFile.ts';
 import { positionAt } from '../src/store/auditIndex/times.ts';
 import { identityEvent } from '../src/store/identity.ts';
 import type { NewEvent } from '../src/store/port.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
+import { openGrpcLog } from './grpcLog.ts';
 import { until } from './until.ts';
 
 const begin = Date.UTC(2026, 0, 1);
@@ -177,6 +179,24 @@ describe('the audit index', () => {
     );
   });
 
+  it('is made of a log in EventStoreDB', async () => {
+    const remote = await openGrpcLog();
+    const beside = auditIndex({
+      folder,
+      log: { url: remote.url() },
+      warn: (message) => void warnings.push(message),
+    });
+    try {
+      await remote.store.append('thing-1', -1, [10, 30, 20].map(eventAt));
+      const last = await remote.store.head();
+      assert.equal(await beside.read(last, (db) => positionAt(db, remote.store, begin + 15)), last - 2);
+      assert.deepEqual(warnings, []);
+    } finally {
+      await beside.stop();
+      await remote.close();
+    }
+  });
+
   it('is filled without being asked once it is far behind', async () => {
     await append('note-1', -1, [10]);
     index.moved(9999);
@@ -189,5 +209,23 @@ describe('the audit index', () => {
     index.moved(await log.head());
     await until(() => existsSync(file()), 'the file of the index');
     assert.equal(await at(1e9), 10_001);
+  });
+
+  it('is filled without being asked after so many events, not after so many bytes of a log', async () => {
+    const reached = (): number => {
+      const db = openIndexToRead(file());
+      try {
+        return (db.prepare('SELECT position FROM reached').get() as [number])[0];
+      } finally {
+        db.close();
+      }
+    };
+    await append('note-1', -1, [10]);
+    assert.equal(await at(10), 1);
+    await append('note-1', 0, [20]);
+    for (let n = 1; n < 10_000; n++) index.moved(1e9 + n);
+    assert.equal(reached(), 1);
+    index.moved(2);
+    await until(() => reached() === 2, 'the newest event in the index');
   });
 });

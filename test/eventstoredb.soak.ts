@@ -12,7 +12,7 @@ import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
 
 /*
  * Two nodes of the service on a real cluster of EventStoreDB, whose nodes are killed, stopped and held up meanwhile.
- * Not part of `npm test`: docs/operations.md says what TEST_ESDB_URL and SOAK_ESDB_COMMAND are.
+ * Not part of `npm test`: docs/eventstoredb.md says what TEST_ESDB_URL and SOAK_ESDB_COMMAND are.
  */
 const url = process.env.TEST_ESDB_URL;
 const program = process.env.SOAK_ESDB_COMMAND;

@@ -165,6 +165,42 @@ describe('handle', () => {
     });
   });
 
+  describe('a resource whose id is new', () => {
+    it('is made without a look at its stream', async () => {
+      const read: string[] = [];
+      const watched: EventStore = {
+        ...store,
+        read: (stream, ...more) => {
+          read.push(stream);
+          return store.read(stream, ...more);
+        },
+      };
+      const node = writer(watched, { reacting: false });
+      assert.equal((await node.make('a', 'x', { fresh: true })).revision, 0);
+      assert.deepEqual(
+        read.filter((stream) => stream === 'thing-a'),
+        [],
+      );
+      assert.deepEqual((await node.rename('a', 'y')).before, { name: 'x' });
+    });
+
+    it('is refused as ever if it is there all the same, known to this node or not', async () => {
+      await plain().make('a', 'x');
+      const node = plain();
+      for (const fresh of [true, false, true]) assert.equal(await outcome(node.make('a', 'y', { fresh })), 'conflict');
+      assert.equal((await stored('thing-a')).length, 1);
+      assert.deepEqual(await node.state('a'), { name: 'x' });
+    });
+
+    it('is made once by two who try it at once', async () => {
+      const [one, two] = [plain(), plain()];
+      const tries = [one, two, one, two].map((node) => outcome(node.make('a', 'x', { fresh: true })));
+      const outcomes = await Promise.all(tries);
+      assert.equal(outcomes.filter((each) => each === 'conflict').length, 3);
+      assert.equal((await stored('thing-a')).length, 1);
+    });
+  });
+
   describe('If-Match', () => {
     it('passes at the revision named, and is stale at any other', async () => {
       const node = plain();

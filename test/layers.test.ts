@@ -58,6 +58,7 @@ const layersOfAreas = ['domain', 'commands', 'projections', 'http'];
 /** Other folders of these layers, and the areas that they know. Tables such as all.ts, beside the folders, know all. */
 const rooms: Record<string, readonly Area[]> = {
   'commands/user-schemas': [],
+  'projections/asOf': [],
   'projections/index': [],
   'projections/redis': [],
   'projections/snapshots': [],

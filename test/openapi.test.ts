@@ -238,6 +238,7 @@ describe('the OpenAPI document', () => {
         'limit',
         'sort',
         'order',
+        'asOf',
         'X-Request-Id',
         'If-None-Match',
         'X-Min-Position',

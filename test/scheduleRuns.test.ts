@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decode } from '../src/store/event.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
+import { storedEarlier } from './logged.ts';
 import { ok } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { until } from './until.ts';
@@ -151,6 +154,57 @@ describe('Schedules over HTTP', () => {
     const sets = await events(path);
     assert.equal(sets.length, 3);
     for (const { data, metadata } of sets) assert.ok(Date.parse(metadata.at) - data.since >= minute);
+  });
+
+  it('are in health and metrics, with how many mean nothing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+    const [old, actionId] = ['5f0c1e2d3a4b5c6d7e8f9a0b', '6a0c1e2d3a4b5c6d7e8f9a01'];
+    const data = {
+      name: 'Without end',
+      type: 'schedule',
+      enabled: true,
+      actionType: 'automations',
+      actionId,
+      formId: null,
+      formData: null,
+      firstRunAt: 0,
+      repeatInterval: 1,
+      processMissedRuns: 'last',
+    };
+    const open = { read: [], write: [] };
+    const automation = { name: 'Old', description: '', componentType: null, componentName: null, gbac: open };
+    const source = 'operations-manager';
+    await storedEarlier(folder, [
+      { stream: `automation-${actionId}`, source, topic: 'automationCreated', data: automation },
+      { stream: `trigger-${old}`, source, topic: 'triggerCreated', data },
+    ]);
+    const other = await startService({}, folder);
+    try {
+      const good = { ...data, name: 'Good', firstRunAt: Date.now() + 500, repeatInterval: hour };
+      const made = ok(await other.ask('POST', `${om}/triggers`, good)).data;
+      const status = async () => ok(await other.ask('GET', '/health/status'));
+      await until(async () => (await status()).schedules.faults === 1);
+      assert.deepEqual((await status()).clock, { jumped: null, until: null });
+      const shownOld = ok(await other.ask('GET', `${om}/triggers/${old}`)).data;
+      assert.deepEqual([shownOld.nextRunAt, shownOld.fault.path], [null, '/repeatInterval']);
+      await until(
+        async () => ok(await other.ask('GET', `${om}/triggers/${made._id}`)).data.lastIntervalStart === good.firstRunAt,
+      );
+      const lines = [
+        'schedules_set 1',
+        'schedules_faults 1',
+        'schedules_starting 0',
+        'clock_jumped 0',
+        'trigger_runs_total{type="schedule",outcome="job"} 1',
+      ];
+      await until(async () => {
+        const { text } = await other.ask('GET', '/metrics');
+        return lines.every((line) => text.includes(`\nautomation_platform_${line}\n`));
+      }, 'the metrics');
+    } finally {
+      await other.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('have their events in the list of events', async () => {

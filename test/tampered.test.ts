@@ -58,7 +58,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
       requestId: 'r',
       header: () => '',
     } as unknown as Call; // what these rows use
-    const { body: text } = await serveRoute(row, service)(call);
+    const { body: text } = await serveRoute(row, service)(call, service);
     return JSON.parse(String(text));
   };
 };
@@ -289,7 +289,7 @@ describe('a stream of the platform that somebody else has touched', () => {
         model: on.model,
         modelKind: 'memory',
         acknowledged: () => 0,
-        triggers: { status: () => ({ waiting: 0, behind: 0 }), settled: () => undefined },
+        parts: [],
         snapshot: () => 0,
       });
     assert.equal((await health(two).status()).status, 'up');

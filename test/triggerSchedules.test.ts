@@ -112,6 +112,7 @@ describe('Schedules on nodes', () => {
     const schedules = schedulesOn(on, log.store, by, more);
     running.push(schedules);
     on.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
+    on.subscribeToAll(schedules.onStored);
     await schedules.prepare();
     schedules.start();
     await until(by.isAwaited, 'the clock to start');
@@ -243,6 +244,44 @@ describe('Schedules on nodes', () => {
     assert.equal(fired.length, 60);
     assert.equal(new Set(fired.map((one) => JSON.stringify(one))).size, 60);
     assert.equal((await jobs()).filter(([id]) => !id.startsWith('probe')).length, 60);
+  });
+
+  it('wait a minute when the clock has jumped, and go on at once when it is corrected', async () => {
+    const logged: string[] = [];
+    await planners.schedule('s', { firstRunAt: midnight, repeatInterval: hour });
+    const { status } = await run({ log: (message) => logged.push(message) });
+    const began = clocks.now();
+    clocks.set(began + 3 * hour);
+    clocks.pass(second);
+    assert.deepEqual(status().clock, { jumped: 3 * hour, until: began + 3 * hour + second + minute });
+    clocks.pass(minute - second);
+    assert.deepEqual(await decided(), []);
+    clocks.set(began + minute + second);
+    clocks.pass(second);
+    assert.deepEqual(status().clock, { jumped: null, until: null });
+    await pass(midnight - clocks.now());
+    assert.deepEqual(await jobsOf('s'), [0]);
+    assert.deepEqual(withoutProbes(await decided()).length, 1);
+    clocks.set(clocks.now() + 3 * hour);
+    clocks.pass(second);
+    clocks.pass(minute);
+    await until(async () => (await decided()).some((one) => 'missed' in one));
+    assert.deepEqual(await jobsOf('s'), [0]);
+    assert.deepEqual(logged.filter((line) => line.includes('jumped')).length, 2);
+  });
+
+  it('warn on the node whose clock is behind another, not on the one ahead', async () => {
+    const behind = machineClocks(midnight - 2 * hour);
+    const other = await start(log.store, { now: () => behind.now() });
+    const logged: Record<string, string[]> = { ahead: [], behind: [] };
+    await run({ log: (message) => logged.ahead?.push(message) });
+    await run({ log: (message) => logged.behind?.push(message), leadership: newLeadership() }, other, behind);
+    await planners.schedule('s', { firstRunAt: midnight });
+    await pass(hour);
+    await until(() => (logged.behind ?? []).length > 0);
+    assert.match(logged.behind?.join() ?? '', /behind that of another/);
+    assert.equal(logged.behind?.length, 1);
+    assert.deepEqual(logged.ahead, []);
   });
 
   it('start the jobs that a stop has left over', async () => {

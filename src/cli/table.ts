@@ -5,12 +5,17 @@ import { auditLog } from './commands/auditLog.ts';
 import { auditShow } from './commands/auditShow.ts';
 import { auditStats } from './commands/auditStats.ts';
 import { auditTrace } from './commands/auditTrace.ts';
+import { backup } from './commands/backup.ts';
 import { completion } from './commands/completion.ts';
 import { eventsPublish } from './commands/eventsPublish.ts';
 import { eventsTail } from './commands/eventsTail.ts';
+import { exportLog } from './commands/export.ts';
+import { importLog } from './commands/import.ts';
 import { accept } from './commands/logAccept.ts';
 import { copy } from './commands/logCopy.ts';
 import { migrate } from './commands/migrate.ts';
+import { replay } from './commands/replay.ts';
+import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
 import type { CommandRow } from './engine/command.ts';
 
@@ -22,6 +27,11 @@ export const commands: readonly CommandRow[] = [
   accept,
   eventsTail,
   eventsPublish,
+  exportLog,
+  importLog,
+  backup,
+  restore,
+  replay,
   migrate,
   auditLog,
   auditShow,

@@ -17,6 +17,7 @@ import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { blaming } from '../startFaults.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
+import type { BackInTime } from './backInTime.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
@@ -29,6 +30,7 @@ type Needs = {
   readonly parked: ParkedRuns;
   readonly filters: Filters;
   readonly access: EventAccess;
+  readonly past: Pick<BackInTime, 'at'>;
   readonly settings: () => Settings;
   readonly recorder: RequestRecorder;
   readonly metrics: Metrics;
@@ -42,11 +44,13 @@ type Needs = {
 
 /** Listens for requests. Throws a `StartFault` if host, port or certificate is wrong. */
 export const serveHttp = async (needs: Needs) => {
-  const { config, node, auth, settings, metrics, logger, stopping } = needs;
+  const { config, node, auth, past, settings, metrics, logger, stopping } = needs;
+  const service = serviceOf(needs);
   const { listener, warmUp } = app({
     areas,
-    service: serviceOf(needs),
+    service,
     settled: node.settled,
+    past: (moment, actor) => past.at(service, moment, actor),
     settings,
     authenticator: auth,
     limits: { maxBytes: config.MAX_BODY_BYTES, maxImportBytes: config.MAX_IMPORT_BYTES },

@@ -14,6 +14,7 @@ import { makeFolder } from '../store/folders.ts';
 import { openLog } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
+import { importingCheckpoint } from '../store/readers.ts';
 import { withoutLogins } from '../withoutLogins.ts';
 import { readModelsOf } from './readModels.ts';
 
@@ -24,6 +25,7 @@ export const openServiceNode = async (config: Config, warn: Warn) => {
   await blaming(`DATA_DIR ${config.DATA_DIR}`, () => checkFolder(config.DATA_DIR));
   const opened = await openItsLog(config, warn);
   const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote, mayHaveParts);
+  await refuseHalfImported(log);
   const key = await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }).catch(
     async (error: unknown) => {
       await log.close();
@@ -42,6 +44,12 @@ export const openServiceNode = async (config: Config, warn: Warn) => {
     warn,
   });
   return { node, opened, readModels };
+};
+
+const refuseHalfImported = async (log: EventStore): Promise<void> => {
+  if ((await log.checkpoint(importingCheckpoint)) === undefined) return;
+  await log.close();
+  throw new Error('An import into this event log has not come to its end; run the same import again');
 };
 
 const checkFolder = (folder: string): void => {

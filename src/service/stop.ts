@@ -8,6 +8,7 @@ import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
+import type { BackInTime } from './backInTime.ts';
 import type { ReadModels } from './readModels.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
@@ -26,6 +27,7 @@ type Parts = {
   readonly runs: Runs;
   readonly recorder: Pick<RequestRecorder, 'stop'>;
   readonly out: WaysOut;
+  readonly past: Pick<BackInTime, 'stop'>;
   readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
   readonly node: Node;
@@ -33,8 +35,8 @@ type Parts = {
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers, schedules and
- * reactions, notes of runs, records of requests, ways out, the audit index, projections, stores. Each part may use the
- * parts after it.
+ * reactions, notes of runs, records of requests, ways out, reads of earlier times, the audit index, projections,
+ * stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, streaming, auth, settings, sessions, triggers, schedules, runs, recorder, out } = parts;
@@ -50,6 +52,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await Promise.all([runs.stop(), recorder.stop()]);
   settings.stop();
   await out.renderer.close();
+  await parts.past.stop();
   await parts.index.stop();
   await readModels.stopSnapshots();
   await node.close();

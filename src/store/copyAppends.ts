@@ -32,7 +32,8 @@ export const stoppedAt = (event: StoredEvent, error: unknown, own: Own): Error =
   new Error(`Copying stopped at the source's ${place(event)}: ${reasonOf(error, event, own)}`, { cause: error });
 
 /** Whether an event can be appended although earlier events of its stream are missing. */
-const standsAlone = ({ type }: StoredEvent): boolean => type === metadataType || type === tombstoneType;
+export const standsAlone = ({ type }: Pick<StoredEvent, 'type'>): boolean =>
+  type === metadataType || type === tombstoneType;
 
 /** Collects events, and appends consecutive events of one stream together. */
 export const appender = (to: Pick<CopyEnd, 'append'>, own: Own) => {

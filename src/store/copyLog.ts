@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appender, type CopyEnd, place } from './copyAppends.ts';
 import { type Choice, content, differences, incompleteStreams, type Kind, type Shown, shown } from './copyContent.ts';
 import { settingsOfStreams } from './copySettings.ts';
+import { movedPlaces } from './moving/movedPlaces.ts';
 import type { StoredEvent } from './port.ts';
 import { placesOfReaders, setPlacesOfReaders } from './readers.ts';
 
@@ -102,31 +103,6 @@ const digester = () => {
   };
 };
 
-/** Moves the places of readers to another log, whose events come in the same order at other positions. */
-const moving = (places: ReadonlyMap<string, number>) => {
-  const left = [...places].sort(([, one], [, other]) => one - other);
-  const moved = new Map<string, number>();
-  let before = 0;
-  /** Settles the places that lie before a position of the source. */
-  const settle = (position: number): void => {
-    for (let [first] = left; first && first[1] < position; [first] = left) {
-      moved.set(first[0], before);
-      left.shift();
-    }
-  };
-  return {
-    /** Called with the positions of each event in both logs, in order. */
-    passed: (position: number, there: number): void => {
-      settle(position);
-      before = there;
-    },
-    moved: (): ReadonlyMap<string, number> => {
-      settle(Infinity);
-      return moved;
-    },
-  };
-};
-
 /**
  * Copies a log that no process uses into another, event by event in the order of the log. Streams, revisions, ids,
  * types and bytes stay the same, and with them the times and hash links of the platform's events. The copy compares
@@ -158,7 +134,7 @@ export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, t
   await flush();
   const set = (await settings?.copy()) ?? { found: 0, copied: 0 };
 
-  const places = moving(await placesOfReaders(from));
+  const places = movedPlaces(await placesOfReaders(from));
   const [source, target] = [digester(), digester()];
   let events = 0;
   for await (const { event, there, seen, seenThere } of sideBySide({ from, to, signal }, { own, skipped }, kind)) {

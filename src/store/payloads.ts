@@ -153,8 +153,15 @@ export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (even
   const batches = async function* (source: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const batch of source) yield { ...batch, events: await all(batch.events) };
   };
+  const { readCategory } = store;
+  const ofCategory: EventStore['readCategory'] =
+    readCategory &&
+    async function* (category, until) {
+      for await (const events of readCategory(category, until)) yield await all(events);
+    };
   return {
     ...store,
+    ...(ofCategory && { readCategory: ofCategory }),
     read: async function* (stream, from) {
       for await (const events of store.read(stream, from)) yield await all(events);
     },

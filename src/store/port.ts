@@ -77,6 +77,11 @@ export type EventStore = {
   /** A stream's events from a revision on, in order, some at a time. */
   read(stream: string, from?: number): AsyncIterable<readonly StoredEvent[]>;
   /**
+   * The events of all streams of a category up to a position, stream by stream, each in order, some at a time.
+   * Undefined if the log cannot find them without reading everything.
+   */
+  readonly readCategory?: (category: string, until: number) => AsyncIterable<readonly StoredEvent[]>;
+  /**
    * Everything after a position, some at a time, up to the newest event at the time of the call or a moment later. Then
    * it ends.
    */

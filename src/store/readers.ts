@@ -33,3 +33,19 @@ export const setPlacesOfReaders = async (log: Checkpoints, places: ReadonlyMap<s
   for (const name of (await placesOfReaders(log)).keys()) if (!places.has(name)) await log.removeCheckpoint(name);
   for (const [name, position] of places) await log.setCheckpoint(name, position);
 };
+
+/**
+ * The places of readers in a log that brings back a past: nothing of it fires. Reactions go on where they were, because
+ * they finish what a command had begun.
+ */
+export const placesInPast = (places: ReadonlyMap<string, number>, head: number): ReadonlyMap<string, number> => {
+  const reactions = places.get(reactionsReader);
+  const moved = new Map<string, number>();
+  for (const name of [...readers, ...places.keys()]) moved.set(name, head);
+  if (reactions === undefined) moved.delete(reactionsReader);
+  else moved.set(reactionsReader, reactions);
+  return moved;
+};
+
+/** A checkpoint in EventStoreDB while an import into it is under way. */
+export const importingCheckpoint = 'importing';

@@ -47,6 +47,7 @@ type Backwards = {
 const reading = (reads: Reads, news: News) => ({
   id: reads.id,
   read: reads.read,
+  readCategory: reads.readCategory,
   readAll: reads.readAll,
   follow: ((after, filter, signal) => follow({ reads, news }, after, filter, signal)) satisfies EventStore['follow'],
   newest: async (stream: string, count: number) => reads.newest(stream, count),

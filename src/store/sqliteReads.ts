@@ -110,6 +110,9 @@ export const sqliteReads = (db: Connection) => {
   };
 
   const inStream = query(select('stream = ?1 AND revision >= ?2', 'revision'));
+  const ofCategory = query(
+    select('(stream, revision) > (?1, ?2) AND stream < ?3 AND position <= ?4', 'stream, revision'),
+  );
   const inStreamBack = query(select('stream = ?1 AND revision <= ?2', 'revision DESC'));
   const inLogBack = query(select('position < ?1', 'position DESC'));
   const newestIn = query(
@@ -154,6 +157,20 @@ export const sqliteReads = (db: Connection) => {
         yield found;
         next += found.length;
         if (next <= last) await nextTurn();
+      }
+    },
+    /** The events of all streams of a category up to a position, stream by stream, some at a time. */
+    async *readCategory(category: string, until: number): AsyncGenerator<readonly StoredEvent[]> {
+      // A dot is the character after the dash.
+      const [first, end] = [`${category}-`, `${category}.`];
+      for (let [stream, revision] = [first, -1]; ; ) {
+        const found = events(ofCategory, stream, revision, end, until);
+        const last = found.at(-1);
+        if (!last) return;
+        yield found;
+        stream = last.stream;
+        revision = last.revision;
+        await nextTurn();
       }
     },
     readAll(after: number, filter?: Filter): AsyncGenerator<Batch> {

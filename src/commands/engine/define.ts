@@ -10,6 +10,11 @@ import type { Where } from '../../projections/engine/port.ts';
 export type Tools = {
   /** The folded state of another stream, or `aggregate.initial` if the stream does not exist. */
   state<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
+  /**
+   * The state that says who may read a resource: as it is now, even if all other tools show an earlier time. Only a
+   * resource that is gone now is judged by what it said then.
+   */
+  stateForRights<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
   /** The document that a projection makes of another stream, as the log has it now; undefined if there is none. */
   shown<Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined>;
   /** Times and authors of another resource; undefined if it does not exist. */

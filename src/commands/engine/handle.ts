@@ -102,7 +102,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   const retryUntilDone = async (command: AnyCommand, request: Attempt['request'], stream: string): Promise<Outcome> => {
     const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
     const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
-    let past = await streams.load(stream);
+    let past = request.fresh ? streams.nothing(stream) : await streams.load(stream);
     for (let tried = 1; ; tried++) {
       const began = performance.now();
       try {

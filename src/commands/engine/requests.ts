@@ -3,6 +3,11 @@ import type { Actor, Name } from '../../domain/engine/core.ts';
 /** A request for a command: the resource, the input, the caller and the conditions. */
 export type Request = {
   readonly id: string;
+  /**
+   * There should be no such resource: its id was just made, or looked for in vain. Then its stream is read only if there
+   * is one all the same.
+   */
+  readonly fresh?: boolean | undefined;
   readonly input: unknown;
   readonly actor: Actor;
   /** The name of the route or reaction, stored in the events. */

@@ -91,6 +91,8 @@ export const streams = (
 
   return {
     extend,
+    /** A stream before its first event. Nothing is read: if there are events, an append to it fails. */
+    nothing,
     keep,
     /** The present end of a stream, even if the stream cannot be folded. */
     end: async (stream: string): Promise<End> => {

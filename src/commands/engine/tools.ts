@@ -3,16 +3,19 @@ import type { Aggregate } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Collection, nameSort, type Projection } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
-import type { Entry, ReadStore, Where } from '../../projections/engine/port.ts';
+import type { Entry, ReadModel, Where } from '../../projections/engine/port.ts';
 import type { Tools } from './define.ts';
 import type { Streams } from './streams.ts';
 
 type Needs = {
-  readonly model: ReadStore;
-  readonly streams: Streams;
+  readonly model: ReadModel;
+  readonly streams: Pick<Streams, 'refresh' | 'kindOf'>;
   /** Resolves when the read models show everything that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
-  readonly rest: Omit<Tools, 'state' | 'shown' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'>;
+  readonly rest: Omit<
+    Tools,
+    'state' | 'stateForRights' | 'shown' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'
+  >;
 };
 
 const pageLength = 1000;
@@ -32,18 +35,21 @@ export const queryAll = async <Doc, Filter extends string>(
 };
 
 /** The id of a parked document. Commands may find it: loading its stream then gives the reason. */
-const parkedId = async (model: ReadStore, collection: string, idOrName: string): Promise<string | undefined> => {
+const parkedId = async (model: ReadModel, collection: string, idOrName: string): Promise<string | undefined> => {
   const entry = await findParked(model, collection, idOrName);
   return entry && parkedIdIn(entry);
+};
+
+const stateOf = async <S>(streams: Needs['streams'], { category }: Aggregate<S>, id: string): Promise<S> => {
+  const { state } = await streams.refresh(`${category}-${id}`);
+  return state as S; // this aggregate has folded the stream
 };
 
 /** The tools that `prepare` gets. */
 export const commandTools = ({ model, streams, settled, rest }: Needs): Tools => ({
   ...rest,
-  state: async <S>(aggregate: Aggregate<S>, id: string): Promise<S> => {
-    const { state } = await streams.refresh(`${aggregate.category}-${id}`);
-    return state as S; // this aggregate has folded the stream
-  },
+  state: (aggregate, id) => stateOf(streams, aggregate, id),
+  stateForRights: (aggregate, id) => stateOf(streams, aggregate, id),
   shown: async <Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined> => {
     const stream = `${projection.of.category}-${id}`;
     const { docs } = await streams.refresh(stream);

@@ -22,6 +22,7 @@ import {
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { CommandResult, Handle } from '../engine/handle.ts';
+import { randomId } from '../engine/randomIds.ts';
 import type { Request } from '../engine/requests.ts';
 import type { Filters } from '../user-schemas/filters.ts';
 import { formNamed, sealedData } from './triggerForms.ts';
@@ -42,11 +43,15 @@ type Needs = {
   readonly transform: Transform;
 };
 
+const never = new AbortController().signal;
+
 /** One run of a trigger. */
 export type Run = {
   /** The trigger and its automation as they decide. What they are now can only stop the run. */
   readonly trigger: { readonly id: string; readonly content: TriggerContent };
   readonly automation: { readonly id: string; readonly content: AutomationContent };
+  /** The caller has just read both, and judged the account. After a transformation they are read again all the same. */
+  readonly isNow?: boolean;
   /** The account whose rights count, as of now: a function is asked just before the job starts. Undefined: it is gone. */
   readonly actor: Actor | undefined | (() => Promise<Actor | undefined>);
   /** Without form data, that of the trigger counts. */
@@ -58,6 +63,7 @@ export type Run = {
   /** The id of the job, if it follows from the reason of the run. If there is a job with it, that one is the answer. */
   readonly jobId?: string;
   readonly about: Omit<Request, 'id' | 'input' | 'actor' | 'calledBy'>;
+  /** Ends the transformation. */
   readonly signal?: AbortSignal;
 };
 
@@ -195,6 +201,13 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
     return actor;
   };
 
+  /** The account by which the job starts. Throws `RunRefused` if nothing may start any more. */
+  const startingAccount = async (run: Run): Promise<Actor> => {
+    const { actor, isNow, trigger } = run;
+    if (typeof actor === 'function') return refuseByNow(run, await actor());
+    return actor && isNow && transformationOf(trigger.content).kind === 'none' ? actor : refuseByNow(run, actor);
+  };
+
   /** The job of a run that was carried out before; undefined if it was not. */
   const again = async ({ jobId, actor, about }: Pick<Run, 'jobId' | 'actor' | 'about'>) => {
     if (jobId === undefined || !job.exists(await tools.state(job, jobId))) return undefined;
@@ -204,15 +217,14 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
 
   const start = async (run: Run): Promise<CommandResult> => {
     const { trigger, automation, actor, event, instant = null, depth, about } = run;
-    const id = run.jobId ?? randomBytes(12).toString('hex');
+    const id = run.jobId ?? randomId();
     // It is not judged again.
     const before = await again(run);
     if (before) return before;
     if (!trigger.content.enabled) throw refused('disabled', 'conflict', 'The trigger is disabled');
     const account = typeof actor === 'object' ? actor.id : trigger.id;
-    const { signal = new AbortController().signal } = run;
-    const made = await variables(run, { account, signal });
-    const who = await refuseByNow(run, typeof actor === 'function' ? await actor() : actor);
+    const made = await variables(run, { account, signal: run.signal ?? never });
+    const who = await startingAccount(run);
     const { name, componentType: type, componentName } = automation.content;
     const input: TriggeredStart = {
       automation: { id: automation.id, name, component: { type, name: componentName ?? name } },
@@ -224,7 +236,7 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
       // Who starts a run watches it. What runs by itself is watched by nobody.
       watchers: event || run.instant !== undefined ? [] : [who.id],
     };
-    return handle(startJobOfTrigger, { ...about, id, input, actor: who });
+    return handle(startJobOfTrigger, { ...about, id, fresh: true, input, actor: who });
   };
 
   return {

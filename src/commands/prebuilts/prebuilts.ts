@@ -62,14 +62,14 @@ const seenIn = async (prebuilt: PrebuiltDocument): Promise<Seen> => {
 export const hiddenAutomations = async (
   installed: Plan['installed'],
   actor: Actor,
-  { state }: Pick<Tools, 'state'>,
+  { stateForRights }: Pick<Tools, 'stateForRights'>,
 ): Promise<ReadonlySet<string>> => {
   const hidden = new Set<string>();
   if (actor.admin) return hidden;
   for (const id of automationsIn(installed)) {
     const {
       content: { name, gbac },
-    } = await state(automation, id);
+    } = await stateForRights(automation, id);
     // An automation without a name is not created yet.
     if (name === '' || !mayRead(actor, gbac)) hidden.add(id);
   }

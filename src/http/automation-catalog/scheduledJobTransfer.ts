@@ -45,6 +45,7 @@ const importScheduledJobs = importRoute({
 const exportScheduledJob = actionRoute({
   name: 'exportScheduledJob',
   method: 'get',
+  reads: true,
   path: '/scheduled-jobs/:id/export',
   access: ['operators', 'readers'],
   summary: 'Export a scheduled job',

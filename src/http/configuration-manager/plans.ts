@@ -23,6 +23,7 @@ const join: Join<Plan> = async (plan) => maskPlan(plan);
 const search = actionRoute({
   name: 'searchCompliancePlans',
   method: 'post',
+  reads: true,
   path: '/search/compliance_plans',
   access: ['operators', 'readers'],
   summary: 'Search compliance plans',

@@ -37,6 +37,7 @@ const importTrees = importRoute({
 const exportTree = actionRoute({
   name: 'exportTree',
   method: 'get',
+  reads: true,
   path: '/configs/:id/export',
   access: ['operators', 'readers'],
   summary: 'Export a golden configuration tree',

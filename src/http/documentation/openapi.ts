@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { defined } from '../../domain/engine/defined.ts';
+import { asOfHeader, asOfParameter, takesAsOf } from '../engine/asOf.ts';
 import { filterOps } from '../engine/filters.ts';
 import { pageParameters } from '../engine/query.ts';
 import type { AreaRoutes, Route } from '../engine/route.ts';
@@ -81,6 +82,7 @@ const operation = ({ area, route, example, failures }: Operation, write: Write, 
   described.parameters = [
     ...pathParameters(path, route, example),
     ...queryParameters(route, write),
+    ...(takesAsOf(route) ? [refTo('parameters', asOfParameter)] : []),
     ...requestHeaders(route).map((name) => refTo('parameters', name)),
   ];
   if (route.body) {
@@ -178,6 +180,7 @@ const answerHeaders = (route: Route): readonly AnswerHeader[] => {
   const names: AnswerHeader[] = ['X-Request-Id'];
   if (route.method === 'get' || 'command' in route) names.push('ETag');
   if (changes(route)) names.push('X-Event-Position');
+  if (takesAsOf(route)) names.push(asOfHeader);
   return names;
 };
 

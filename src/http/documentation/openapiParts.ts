@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { asOfHeader, asOfParameter } from '../engine/asOf.ts';
 import type { AreaRoutes } from '../engine/route.ts';
 import { faultSchema } from '../engine/schemas.ts';
 
@@ -71,9 +72,20 @@ const requestHeaders = {
 } as const;
 export type RequestHeader = keyof typeof requestHeaders;
 
+/** The query parameter of all operations that can show an earlier time. */
+const asOf = {
+  name: asOfParameter,
+  in: 'query',
+  description:
+    'Answer as of an earlier moment: a position of the log, or a time (RFC 3339; `+` is sent as `%2B`). ' +
+    'What the caller may see is decided as of now.',
+  schema: text,
+};
+
 const answerHeaders = {
   'X-Request-Id': { description: 'Id of this request', schema: text },
   'X-Event-Position': { description: 'Position of the last event that the request led to', schema: position },
+  [asOfHeader]: { description: 'The position that the answer shows, if asOf was given', schema: position },
   ETag: { description: 'Tag of this state of the resource', schema: text },
   'Retry-After': { description: 'Seconds after which to try again', schema: { type: 'integer' } },
   Allow: { description: 'The methods that the path knows', schema: text },
@@ -96,12 +108,15 @@ export const headers = (...names: readonly AnswerHeader[]): object =>
  */
 export const components = (schemas: object, responses: object): object => ({
   schemas,
-  parameters: Object.fromEntries(
-    Object.entries(requestHeaders).map(([name, [description, schema]]) => [
-      name,
-      { name, in: 'header', description, schema },
-    ]),
-  ),
+  parameters: {
+    ...Object.fromEntries(
+      Object.entries(requestHeaders).map(([name, [description, schema]]) => [
+        name,
+        { name, in: 'header', description, schema },
+      ]),
+    ),
+    [asOfParameter]: asOf,
+  },
   headers: answerHeaders,
   responses,
   securitySchemes: {

@@ -4,6 +4,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AppNeeds } from './appNeeds.ts';
+import { momentIn, splitAsOf, takesAsOf, withPosition } from './asOf.ts';
 import { type Body, bodyReader, withExact } from './body.ts';
 import { callerOf } from './caller.ts';
 import { minPositionOf } from './conditions.ts';
@@ -19,7 +20,16 @@ import { validator } from './validate.ts';
 
 type Needs = Pick<
   AppNeeds,
-  'areas' | 'service' | 'settled' | 'limits' | 'stopping' | 'authenticator' | 'settings' | 'cutOff' | 'mayMeasure'
+  | 'areas'
+  | 'service'
+  | 'settled'
+  | 'past'
+  | 'limits'
+  | 'stopping'
+  | 'authenticator'
+  | 'settings'
+  | 'cutOff'
+  | 'mayMeasure'
 >;
 
 const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };
@@ -50,7 +60,8 @@ export const answering = (needs: Needs) => {
     incoming.asked = asked?.name;
     incoming.untimed = asked?.untimed === true;
 
-    const known = caller(incoming, asked);
+    const asOf = asked && takesAsOf(asked) ? splitAsOf(ctx.querystring) : asOfNow(ctx.querystring);
+    const known = caller(incoming, asked, asOf.texts.length > 0);
     incoming.principal = known instanceof Promise ? await known : known;
     if (!match) throw noRoute(path);
     if ('allow' in match) return wrongMethod(method, match.allow);
@@ -62,13 +73,16 @@ export const answering = (needs: Needs) => {
 
     const body = changing.has(method) ? await readBody(ctx, route) : undefined;
     checkParams(match.params);
-    const call = callOf(incoming, match.params, query, body);
+    const moment = momentIn(asOf.texts);
+    const call = callOf(incoming, { params: match.params, querystring: asOf.rest, query, body });
     if (body) checkBody(call.body);
     const exactCall = body && route.exact !== undefined ? { ...call, body: withExact(body, route.exact) } : call;
     const minPosition = route.access === 'open' ? undefined : minPositionOf(ctx.get('x-min-position'));
     const wait = minPosition === undefined || route.monitoring ? undefined : settled(minPosition);
     if (wait) await wait;
-    return serve(exactCall);
+    if (!moment) return serve(exactCall, needs.service);
+    const { position, service } = await needs.past(moment, call.actor);
+    return withPosition(await serve(exactCall, service), position);
   };
 
   const warmUp = async (): Promise<void> => {
@@ -114,14 +128,23 @@ const noRoute = (path: string): RequestError => {
 const wrongMethod = (method: string, allow: readonly string[]): Outgoing =>
   refused(new RequestError('method_not_allowed', `This path does not know ${method}`), { Allow: allow.join(', ') });
 
-/** The request as its route sees it. `query` is undefined if the route parses the query string itself. */
+/** A query string of a route that knows no `asOf`: its parser refuses it. */
+const asOfNow = (querystring: string): ReturnType<typeof splitAsOf> => ({ texts: [], rest: querystring });
+
+type Asked = {
+  readonly params: Params;
+  readonly querystring: string;
+  /** Undefined if the route parses the query string itself. */
+  readonly query: ReturnType<typeof queryOf> | undefined;
+  readonly body: Body | undefined;
+};
+
+/** The request as its route sees it. */
 const callOf = (
   { ctx, path, requestId, address, traceparent, principal }: Incoming,
-  params: Params,
-  query: ReturnType<typeof queryOf> | undefined,
-  body: Body | undefined,
+  { params, querystring, query, body }: Asked,
 ): Call => {
-  const { method, querystring } = ctx;
+  const { method } = ctx;
   return {
     method,
     path,

@@ -86,7 +86,7 @@ const headersOf = (requestId: string, allowOrigin: string | undefined): string[]
       'Access-Control-Allow-Origin',
       allowOrigin,
       'Access-Control-Expose-Headers',
-      'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After',
+      'ETag, X-Event-Position, X-As-Of-Position, X-Request-Id, Idempotency-Replayed, Retry-After',
     );
   return headers;
 };

@@ -1,7 +1,10 @@
 import type { Context } from 'koa';
+import type { Actor } from '../../domain/engine/core.ts';
+import type { Moment } from '../../domain/engine/moments.ts';
 import type { Code } from '../../domain/engine/requestError.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
+import type { Past } from './asOf.ts';
 import type { AreaRoutes } from './route.ts';
 import type { Service } from './service.ts';
 
@@ -60,6 +63,8 @@ export type AppNeeds = {
    * Resolves once reads show `minPosition` and all that this node has acknowledged; undefined: they show it already.
    */
   readonly settled: (minPosition: number) => Promise<void> | undefined;
+  /** The service as of a moment, as the actor may see it now. Throws `invalid` for a position beyond the log. */
+  readonly past: (moment: Moment, actor: Actor) => Promise<Past>;
   readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
   readonly settings: () => HttpSettings;
   readonly addressOf: (ctx: Context) => string;

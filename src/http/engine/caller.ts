@@ -7,14 +7,18 @@ import type { Route } from './route.ts';
 type Needs = Pick<AppNeeds, 'authenticator' | 'settings' | 'cutOff' | 'mayMeasure'>;
 
 /**
- * Finds the caller of a route; undefined if the route needs none. It returns no promise when it need not wait, because
+ * Finds the caller of a route; undefined if the route needs none. An open route needs one for an earlier time. It returns no promise when it need not wait, because
  * most callers are known already.
  */
 export const callerOf =
   ({ authenticator, settings, cutOff, mayMeasure }: Needs) =>
-  ({ ctx, address }: Incoming, route: Route | undefined): Principal | undefined | Promise<Principal> => {
+  (
+    { ctx, address }: Incoming,
+    route: Route | undefined,
+    isPast: boolean,
+  ): Principal | undefined | Promise<Principal> => {
     const { authorization = '' } = ctx.headers;
-    if (route?.access === 'open' || (route?.byMetricsToken && mayMeasure(authorization))) return undefined;
+    if ((route?.access === 'open' && !isPast) || (route?.byMetricsToken && mayMeasure(authorization))) return undefined;
     const credentials = { authorization, cookie: cookieOf(ctx, settings().cookieName), address };
     const known = route?.monitoring && authenticator.lastKnown(credentials);
     if (known) return known;

@@ -160,7 +160,8 @@ const pairsOf = (querystring: string, faults: Fault[]): readonly (readonly [name
       return [];
     });
 
-const formDecoded = (text: string): string | undefined => {
+/** The text of a query parameter without its percent-encoding; undefined if it is malformed. */
+export const formDecoded = (text: string): string | undefined => {
   if (/^[\w.~:-]*$/.test(text)) return text;
   // Other characters than ASCII must be percent-encoded: only then is it certain that they are UTF-8.
   if (/[^\u0020-\u007e]/.test(text)) return undefined;

@@ -126,6 +126,11 @@ export type Common = {
   readonly monitoring?: true;
   /** A caller who sends METRICS_TOKEN needs no login. */
   readonly byMetricsToken?: true;
+  /**
+   * For operations other than documents and lists: it changes nothing and answers from read models alone. So its query
+   * takes `asOf`.
+   */
+  readonly reads?: true;
   /** The operation starts work that goes on after the answer. Metrics count how often such requests are refused. */
   readonly starts?: true;
   /** The header X-Claim may name the claim of the job that sends the request. */

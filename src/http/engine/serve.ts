@@ -1,6 +1,7 @@
-import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
+import { hash as digest, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { missing } from '../../commands/engine/decide.ts';
+import { randomId } from '../../commands/engine/randomIds.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
@@ -8,7 +9,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
-import type { Query, Where } from '../../projections/engine/port.ts';
+import type { Query, ReadModel, Where } from '../../projections/engine/port.ts';
 import { derivedUuid } from '../../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -17,14 +18,15 @@ import type { ActionRoute, AnyJoin, Call, CommandRoute, GetRoute, ListRoute, Par
 import { listQueryOf } from './routeQuery.ts';
 import type { Service } from './service.ts';
 
-type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
+/** Answers a call. The service is the one of this call: it may show an earlier time. */
+type Serve = (call: Call, service: Service) => Promise<Outgoing> | Outgoing;
 
 /** The function that answers requests of a route. */
-export const serveRoute = (route: Route, service: Service): Serve => {
-  if ('run' in route) return serveAction(route, service);
-  if ('command' in route) return serveCommand(route, service);
-  if ('get' in route) return serveGet(route, service);
-  return serveList(route, service);
+export const serveRoute = (route: Route, live: Service): Serve => {
+  if ('run' in route) return serveAction(route);
+  if ('command' in route) return serveCommand(route, live);
+  if ('get' in route) return serveGet(route);
+  return serveList(route, live);
 };
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
@@ -53,13 +55,17 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
   const collection = service.collectionOf(aggregate);
 
   /** The id of the request's resource, and the path parameters with ids in the place of names. */
-  const target = async (call: Call, idempotencyKey: string | undefined): Promise<{ id: string; params: Params }> => {
+  const target = async (
+    call: Call,
+    idempotencyKey: string | undefined,
+  ): Promise<{ id: string; params: Params; fresh?: boolean }> => {
     const again = idempotencyKey === undefined ? undefined : await answeredBefore(route, call, idempotencyKey, service);
     if (again !== undefined) return { id: again, params: call.params };
     const params = await resolved(route, call, service, command.on === 'new' ? undefined : collection);
     const given = key?.(params, call.body, call.actor);
     if (given !== undefined) return { params, id: given };
-    if (command.on === 'new') return { params, id: newId(idempotencyKey, aggregate.ids) };
+    if (command.on === 'new')
+      return { params, id: newId(idempotencyKey, aggregate.ids), fresh: idempotencyKey === undefined };
     const called = calledOf(route, { ...call, params });
     const id = collection && (await service.tools.find(collection, called));
     if (id === undefined) {
@@ -72,10 +78,11 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
   return async (call) => {
     const { body } = call;
     const about = requestOf(route.name, call, service);
-    const { id, params } = await target(call, about.idempotency?.key);
+    const { id, params, fresh } = await target(call, about.idempotency?.key);
     const name = key || command.on === 'new' ? id : calledOf(route, call);
     const calledBy = name === id ? undefined : nameIn(name, route.parent && params[route.parent.param]);
-    const done = await service.handle(command, { id, input: input ? input(params, body) : body, calledBy, ...about });
+    const given = input ? input(params, body) : body;
+    const done = await service.handle(command, { id, fresh, input: given, calledBy, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return {
       body: envelope(text, done),
@@ -168,7 +175,7 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
  */
 export const newId = (key: string | undefined, ids?: 'uuid'): string => {
   if (ids) return key === undefined ? randomUUID() : derivedUuid(key);
-  return key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24);
+  return key === undefined ? randomId() : digest('sha256', key, 'hex').slice(0, 24);
 };
 
 /** True if the document exists. Throws if the document is parked or its stream was tampered with. */
@@ -183,10 +190,10 @@ const isThere = async (
   return false;
 };
 
-const serveGet = (route: GetRoute, service: Service): Serve => {
+const serveGet = (route: GetRoute): Serve => {
   const { get, key, named = 'id', otherwise, join, envelope } = route;
   const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
-  return async (call) => {
+  return async (call, service) => {
     const params = await resolved(route, call, service, get);
     if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? '')))
       return { body: envelope(preset), etag: `"${tagged(preset)}"` };
@@ -200,10 +207,12 @@ const serveGet = (route: GetRoute, service: Service): Serve => {
   };
 };
 
-/** Answers a list. Answers that are the same for everybody are kept until something in their collection changes. */
-const serveList = (route: ListRoute, service: Service): Serve => {
+/**
+ * Answers a list. Answers as of now that are the same for everybody are kept until something in their collection
+ * changes.
+ */
+const serveList = (route: ListRoute, live: Service): Serve => {
   const { list, parent, join, joinOn, envelope } = route;
-  const { model } = service;
   const parse = listQueryOf(route);
   const plans = new LRUCache<string, ReturnType<typeof planOf>>({ max: 1000 });
   const answers = new LRUCache<string, { version: number | undefined; body: Buffer; etag: string }>({
@@ -226,24 +235,26 @@ const serveList = (route: ListRoute, service: Service): Serve => {
 
   const isRestricted = ({ actor }: Call): boolean => list.guard !== undefined && !actor.admin;
 
-  const queryFor = (call: Call, params: Params, page: Page): Query => {
+  const queryFor = (call: Call, params: Params, page: Page, { guard }: ReadModel): Query => {
     const query: { -readonly [K in keyof Query]: Query[K] } = { ...page };
     const above = params[parent?.param ?? ''] ?? '';
     if (parent?.field !== undefined)
       query.where = both({ field: parent.field, op: 'equals', value: above }, page.where);
     else if (parent) query.part = above;
-    if (isRestricted(call)) query.may = mayReadGuard(call.actor, model.guard);
+    if (isRestricted(call)) query.may = mayReadGuard(call.actor, guard);
     return query;
   };
 
   /** `version` is the collection's version if the answer is the same for everybody and may be kept; else undefined. */
   const answer = async (
     call: Call,
+    service: Service,
     { page, values, joined }: ReturnType<typeof planOf>,
     version: number | undefined,
   ): Promise<Outgoing> => {
+    const { model } = service;
     const params = await resolved(route, call, service, undefined);
-    const { entries, total } = await model.list(list.collection, queryFor(call, params, page));
+    const { entries, total } = await model.list(list.collection, queryFor(call, params, page, model));
     boundPage(entries);
     const texts = joined
       ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values })))
@@ -254,12 +265,13 @@ const serveList = (route: ListRoute, service: Service): Serve => {
     return made;
   };
 
-  return (call) => {
+  return (call, service) => {
     const plan = planned(call.querystring);
-    if (parent || plan.joined || isRestricted(call)) return answer(call, plan, undefined);
-    const version = model.version(list.collection);
+    const isKept = service === live && !parent && !plan.joined && !isRestricted(call);
+    if (!isKept) return answer(call, service, plan, undefined);
+    const version = live.model.version(list.collection);
     const known = answers.get(call.querystring);
-    return known?.version === version ? known : answer(call, plan, version);
+    return known?.version === version ? known : answer(call, service, plan, version);
   };
 };
 
@@ -287,8 +299,8 @@ const mostInPage = 32 * 1024 * 1024;
 const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a);
 
 const serveAction =
-  (route: ActionRoute, service: Service): Serve =>
-  async (call) => {
+  (route: ActionRoute): Serve =>
+  async (call, service) => {
     const {
       status,
       body,

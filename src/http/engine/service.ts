@@ -6,7 +6,7 @@ import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
 import type { Filters } from '../../commands/user-schemas/filters.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
-import type { Entry, ReadStore } from '../../projections/engine/port.ts';
+import type { Entry, ReadModel } from '../../projections/engine/port.ts';
 import type { Devices, Renderer } from '../../southbound/port.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
@@ -44,7 +44,7 @@ export type ParkedRuns = {
  */
 export interface Service {
   readonly handle: Handle;
-  readonly model: ReadStore;
+  readonly model: ReadModel;
   readonly tools: Tools;
   /** Finds the resource that a repeated request has changed before. */
   readonly retries: Retries;

@@ -5,7 +5,7 @@ import { time } from '../../domain/engine/authors.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { certificate, certificateId, newCertificateSchema } from '../../domain/gateway-manager/certificates.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
-import type { ReadStore } from '../../projections/engine/port.ts';
+import type { ReadModel } from '../../projections/engine/port.ts';
 import { certificates } from '../../projections/gateway-manager/certificates.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
 import type { Envelope, Route } from '../engine/route.ts';
@@ -31,7 +31,7 @@ const certificateSchema = Type.Object(
 );
 
 /** The id of the certificate with the alias. Without `contractId`, all contracts are searched. */
-const idOf = async (model: ReadStore, alias: string, contractId: string | undefined): Promise<string> => {
+const idOf = async (model: ReadModel, alias: string, contractId: string | undefined): Promise<string> => {
   if (contractId !== undefined) return certificateId(contractId, alias);
   const ids = await model.idsNamed(certificates.collection, alias);
   if (ids.length < 2) return ids[0] ?? certificateId('', alias);

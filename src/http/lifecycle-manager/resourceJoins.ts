@@ -1,7 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
-import type { ReadStore } from '../../projections/engine/port.ts';
+import type { ReadModel } from '../../projections/engine/port.ts';
 import { actionExecutions, type ExecutionDoc } from '../../projections/lifecycle-manager/actionExecutions.ts';
 import { lastActions } from '../../projections/lifecycle-manager/lastActions.ts';
 import type { ResourceGroupDoc } from '../../projections/lifecycle-manager/resourceGroups.ts';
@@ -9,13 +9,13 @@ import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceIn
 import { authorObjects } from '../authorization/people.ts';
 import type { Join } from '../engine/route.ts';
 
-const signed = async <D extends Authored>(doc: D, model: ReadStore) => {
+const signed = async <D extends Authored>(doc: D, model: ReadModel) => {
   const author = await authorObjects(model, [doc.createdBy, doc.lastUpdatedBy]);
   return { ...doc, createdBy: author(doc.createdBy), lastUpdatedBy: author(doc.lastUpdatedBy) };
 };
 
 /** The document with the last action that was run on it, if any. */
-const withLastAction = async <D extends { readonly _id: string }>(doc: D, model: ReadStore) => {
+const withLastAction = async <D extends { readonly _id: string }>(doc: D, model: ReadModel) => {
   const found = await documentOf(model, lastActions, doc._id);
   if (!found) return doc;
   const { started: _, ...lastAction } = found;

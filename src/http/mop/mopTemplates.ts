@@ -42,6 +42,7 @@ export const templateRoute = (
     name: operation,
     method: 'get',
     path: `/${operation}/:name`,
+    reads: true,
     access: ['operators', 'readers'],
     summary: `Get ${what} in an array`,
     description: 'By name or id; an empty array when there is none.',

@@ -36,6 +36,7 @@ const importedTemplate = Type.Union([importedCommandTemplateSchema, importedAnal
 const exportTemplate = actionRoute({
   name: 'exportTemplate',
   method: 'post',
+  reads: true,
   path: '/export',
   access: ['operators', 'readers'],
   summary: 'Export a command template or an analytic template',

@@ -7,14 +7,14 @@ import { type AutomationDocument, exportedAutomation } from '../../domain/operat
 import { exportedTrigger, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
-import type { ReadStore } from '../../projections/engine/port.ts';
+import type { ReadModel } from '../../projections/engine/port.ts';
 import type { AutomationDoc } from '../../projections/operations-manager/automations.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { signing, withGroups } from '../authorization/people.ts';
 import type { Call, Join } from '../engine/route.ts';
 import type { Service } from '../engine/service.ts';
 
-const triggersOf = async (model: ReadStore, actionId: string): Promise<readonly TriggerDoc[]> => {
+const triggersOf = async (model: ReadModel, actionId: string): Promise<readonly TriggerDoc[]> => {
   const found: TriggerDoc[] = [];
   const ofAction = { field: 'actionId', op: 'equals', value: actionId } as const;
   for await (const entries of pagesOf(model, triggers, { where: ofAction, sort: 'name', order: 1 }))
@@ -27,7 +27,7 @@ const triggersOf = async (model: ReadStore, actionId: string): Promise<readonly 
  * of component, the stored text is kept.
  */
 const componentNameOf = async (
-  model: ReadStore,
+  model: ReadModel,
   { componentType, componentName }: AutomationDoc,
 ): Promise<string | null> => {
   const collection = componentType === null ? undefined : componentCollections.get(componentType);

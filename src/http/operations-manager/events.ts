@@ -100,6 +100,7 @@ const publish = async (
   const { event, replayed } = await service.handle(publishEvent, {
     ...about,
     id: newId(about.idempotency?.key, 'uuid'),
+    fresh: about.idempotency === undefined,
     input: { source, topic, payload: call.body },
   });
   if (!event) throw new Error('A published event was not stored');

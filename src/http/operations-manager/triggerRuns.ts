@@ -8,7 +8,7 @@ import { exactText } from '../../domain/engine/exactJson.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { jobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
-import type { Incoming } from '../../domain/operations-manager/triggerVariables.ts';
+import { type Incoming, transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
 import { pageOf } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
@@ -82,15 +82,16 @@ const runFor = async (
   if (!exists || content?.type !== type) throw missing(trigger.category);
   const target = await tools.state(automation, content.actionId);
   if (!target.exists || !mayRead(actor, target.content.gbac)) throw missing(trigger.category);
+  const signal = transformationOf(content).kind === 'none' ? undefined : call.abandoned();
   const ran = await runs.run({
     trigger: { id, content },
     automation: { id: content.actionId, content: target.content },
+    isNow: true,
     actor,
     given,
     depth: 0,
-    ...defined({ jobId }),
+    ...defined({ jobId, signal }),
     about,
-    signal: call.abandoned(),
   });
   if ('refused' in ran) throw ran.refused;
   const { changed, doc } = ran.job;

@@ -1,5 +1,5 @@
 import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
-import type { Page, ReadStore } from '../../projections/engine/port.ts';
+import type { Page, ReadModel } from '../../projections/engine/port.ts';
 import { watchings } from '../../projections/operations-manager/watchings.ts';
 
 /** The jobs that one account has begun or stopped watching, at a revision of its stream. */
@@ -16,7 +16,7 @@ const watchingOf = (entry: Page['entries'][number]): Part => {
 };
 
 /** Reads the parts of all accounts. Unchanged parts are taken from `before`. */
-const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | undefined): Promise<readonly Part[]> => {
+const partsIn = async (model: ReadModel, before: Promise<readonly Part[]> | undefined): Promise<readonly Part[]> => {
   const known = new Map((await before?.catch(() => []))?.map((part) => [part.account, part]));
   const parts: Part[] = [];
   for await (const entries of pagesOf(model, watchings, { sort: 'account', order: 1 }))
@@ -27,10 +27,10 @@ const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | unde
   return parts;
 };
 
-const kept = new WeakMap<ReadStore, { readonly version: number; readonly parts: Promise<readonly Part[]> }>();
+const kept = new WeakMap<ReadModel, { readonly version: number; readonly parts: Promise<readonly Part[]> }>();
 
 /** The parts of all accounts. They are read once after each change, so that a page of jobs costs look-ups only. */
-const partsOf = (model: ReadStore): Promise<readonly Part[]> => {
+const partsOf = (model: ReadModel): Promise<readonly Part[]> => {
   const version = model.version(watchings.collection);
   const known = kept.get(model);
   if (known?.version === version) return known.parts;
@@ -42,7 +42,7 @@ const partsOf = (model: ReadStore): Promise<readonly Part[]> => {
 
 /** Ids of the accounts that watch a job now. `began` are the accounts that watched from its start. */
 export const watchersOf = async (
-  model: ReadStore,
+  model: ReadModel,
   job: string,
   began: readonly string[],
 ): Promise<readonly string[]> => {

@@ -140,6 +140,7 @@ const importTemplates = importRoute({
 const exportTemplate = actionRoute({
   name: 'exportTemplate',
   method: 'get',
+  reads: true,
   path: `${path}/export`,
   access: ['operators', 'readers'],
   summary: 'Export a template, by name or id',

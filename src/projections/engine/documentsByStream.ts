@@ -30,8 +30,6 @@ type Concerned = {
   readonly collection: string;
 };
 
-const mostStreams = 200_000;
-
 const byCategoryOf = (projections: readonly Projection[]): ReadonlyMap<string, Concerned> => {
   const concerned = new Map<string, Concerned>();
   for (const { of, collection } of projections) {
@@ -50,10 +48,14 @@ const held = (projection: Projection, id: string, entry?: Entry): LoadedDocument
   changed: false,
 });
 
-/** Keeps the documents of the streams that were used last. `read` gives the entry that the read store holds. */
+/**
+ * Keeps the documents of the streams that were used last, `mostStreams` of them. `read` gives the entry that the read
+ * store holds.
+ */
 export const newDocumentsByStream = (
   projections: readonly Projection[],
   read: (collection: string, id: string) => Promise<Entry | undefined>,
+  mostStreams: number,
 ) => {
   const byCategory = byCategoryOf(projections);
   let nothingBefore = false;

@@ -72,6 +72,9 @@ export type CollectionSpec = {
   readonly partitioned?: true;
 };
 
+/** The part of the read store that answers read. */
+export type ReadModel = Pick<ReadStore, 'get' | 'getMany' | 'idsNamed' | 'list' | 'guard' | 'version'>;
+
 /**
  * The read store. Every adapter passes `test/readStore.contract.ts`.
  *

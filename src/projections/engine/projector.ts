@@ -26,6 +26,8 @@ type Needs = {
   readonly onTampered?: ((stream: string, reason: string) => void) | undefined;
   /** Which events are counted by type; none if not set. */
   readonly counted?: Counted | undefined;
+  /** Of how many streams the documents are kept after a drain. */
+  readonly keptStreams?: number;
 };
 
 const nothingCounted: Counted = { known: [], counts: () => false };
@@ -42,9 +44,9 @@ const nothingCounted: Counted = { known: [], counts: () => false };
  */
 export const projector = (
   projections: readonly Projection[],
-  { read, log, onTampered = () => undefined, counted = nothingCounted }: Needs,
+  { read, log, onTampered = () => undefined, counted = nothingCounted, keptStreams = 200_000 }: Needs,
 ) => {
-  const documentsByStream = newDocumentsByStream(projections, read);
+  const documentsByStream = newDocumentsByStream(projections, read, keptStreams);
   const pendingChildren = newPendingChildren();
   const parking = newParking(pendingChildren, log);
   const { parked, park } = parking;

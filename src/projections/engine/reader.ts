@@ -3,7 +3,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Projection } from './define.ts';
 import { mayReadGuard } from './guards.ts';
 import { findParked, unshowable } from './parked.ts';
-import type { Entry, ReadStore } from './port.ts';
+import type { Entry, ReadModel } from './port.ts';
 
 /** Throws for resources whose streams somebody else has touched (commands/engine/tamperedGuard.ts). */
 type Guard = {
@@ -15,7 +15,7 @@ type Guard = {
  * Reads single documents as an actor may see them. A document that the actor may not read is `not_found`. A parked
  * document is `internal`. A document of a tampered stream is `unavailable`.
  */
-export const reader = (model: ReadStore, { refuseTampered, refuseLost }: Guard) => {
+export const reader = (model: ReadModel, { refuseTampered, refuseLost }: Guard) => {
   const readable = (entry: Entry | undefined, actor: Actor): entry is Entry =>
     entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(entry.guard));
 

@@ -3,7 +3,7 @@ import { checkStep, collections } from './collections.ts';
 
 const nothing: Checkpoint = { position: 0, event: '' };
 
-type Options = {
+export type MemoryOptions = {
   readonly collections: readonly CollectionSpec[];
   /**
    * Loads the state of an earlier run. It is called once, at the first resume. If it throws, even late, nothing of it
@@ -21,7 +21,7 @@ export type MemoryReadStore = ReadStore & { readonly entries: () => Iterable<rea
  * The read store in this process's memory, the default of an embedded service. Its state ends with the process and is
  * never lost before.
  */
-export const memoryReadStore = ({ collections: specs, load }: Options): MemoryReadStore => {
+export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): MemoryReadStore => {
   const kept = collections<Entry>(specs);
   let checkpoint = nothing;
   let toLoad = load;

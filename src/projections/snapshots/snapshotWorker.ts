@@ -6,10 +6,7 @@ import { withPayloads } from '../../store/payloads.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { LogUrl } from '../../store/url.ts';
 import { projections } from '../all.ts';
-import { countedEvents } from '../countedEvents.ts';
-import { collectionsOf, projector } from '../engine/projector.ts';
-import { checkpointAt, resume } from '../engine/resume.ts';
-import { memoryReadStore } from '../index/memory.ts';
+import { foldLog } from '../foldLog.ts';
 import { type Origin, readSnapshot, writeSnapshot } from './snapshot.ts';
 
 export type SnapshotWork = { readonly log: LogUrl; readonly file: string; readonly origin: Origin };
@@ -23,22 +20,10 @@ const isProjected = ({ stream, type }: StoredEvent): boolean =>
 // Makes the snapshot from the last one and the log, never from live memory: an error in memory must not be passed on.
 const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {
   const store = withPayloads(await openLogToRead(log, () => undefined), isProjected);
-  const model = memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(file, origin) });
-  const documents = projector(projections, {
-    read: model.forRunner.get,
-    log: () => undefined,
-    counted: countedEvents,
-  });
-  const from = await resume(store, model, documents, () => undefined);
-  let to = from;
-  for await (const { events, position } of store.readAll(from.position)) {
-    await documents.take(events);
-    to = checkpointAt(position, events);
-  }
-  if (to.position > from.position) {
-    await model.apply(documents.drain(), from.position, to);
-    await writeSnapshot(file, origin, to, model.entries());
-  }
+  const fold = await foldLog(store, () => readSnapshot(file, origin));
+  const from = fold.at();
+  await fold.foldTo();
+  if (fold.at().position > from.position) await writeSnapshot(file, origin, fold.at(), fold.model.entries());
   await store.close();
 };
 

@@ -88,6 +88,8 @@ export const scheduleClock = ({ now, monotonic, timer, due, jumped }: Needs) => 
       else queue.set(id, at);
       if (queue.first()?.at !== before?.at) arm();
     },
+    /** How many schedules are set. */
+    size: queue.size,
     /** A jump that is waited out: by how many milliseconds, and until when by the wall clock. */
     status: (): { readonly jumped: number | null; readonly until: number | null } =>
       jump ? { jumped: jump.by, until: jump.until + jump.after } : { jumped: null, until: null },

@@ -13,8 +13,13 @@ import { startLanes } from './startLanes.ts';
 type Needs = {
   readonly store: EventStore;
   readonly starting: (signal: AbortSignal) => Starting;
+  /** What the reader does, for health and metrics. It outlives a term. */
+  readonly state: FiredState;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
+
+/** How many instants have fired and are not settled. Undefined while nobody reads. */
+export type FiredState = { open?: () => number };
 
 const firedType = `@platform/${triggerSchedule.area}:scheduleFired`;
 /** How many instants are kept in memory that have fired and are not settled. */
@@ -25,7 +30,7 @@ const mostOpen = 20_000;
  * the id of a job follows from trigger and instant, so there is never a second one.
  */
 export const firedReader =
-  ({ store, starting, log }: Needs) =>
+  ({ store, starting, state, log }: Needs) =>
   async (term: AbortSignal, goesOn: () => void): Promise<void> => {
     const ending = new AbortController();
     const signal = AbortSignal.any([term, ending.signal]);
@@ -58,6 +63,7 @@ export const firedReader =
     });
     signal.addEventListener('abort', window.wake);
 
+    state.open = lanes.open;
     try {
       for await (const { events } of store.follow(from, [firedType], signal)) {
         for (const event of events) {
@@ -73,6 +79,7 @@ export const firedReader =
     } finally {
       signal.removeEventListener('abort', window.wake);
       ending.abort();
+      delete state.open;
       await ticking.stop();
       await lanes.ended();
       await keep().catch(() => undefined);

@@ -8,9 +8,10 @@ import { type EventNotice, splitStream } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
 import { schedulesReader } from '../../store/readers.ts';
 import { beginning } from '../triggers/beginning.ts';
+import { behindWatch } from './behind.ts';
 import { scheduleClock } from './clock.ts';
 import { deciding } from './deciding.ts';
-import { firedReader } from './firedReader.ts';
+import { type FiredState, firedReader } from './firedReader.ts';
 import { retryingRuns } from './retryingRuns.ts';
 import { type StartingNeeds, starting } from './starting.ts';
 import { timetable } from './timetable.ts';
@@ -43,6 +44,7 @@ export const schedules = (needs: Needs) => {
   // Each start may listen to it.
   setMaxListeners(0, signal);
   const table = timetable({ model, set: (id, at) => clock.set(id, at) });
+  const fired: FiredState = {};
   const decisions = deciding({ handle, changed: table.changed, signal, log });
   const clock = scheduleClock({
     now,
@@ -51,7 +53,7 @@ export const schedules = (needs: Needs) => {
     due: decisions.decide,
     jumped: (by) => log('The clock has jumped; schedules wait a minute for it to be corrected', { by }),
   });
-  const read = firedReader({ store, starting: (term) => starting(needs, term), log });
+  const read = firedReader({ store, starting: (term) => starting(needs, term), state: fired, log });
   let following = Promise.resolve();
   let leading = Promise.resolve();
 
@@ -85,6 +87,13 @@ export const schedules = (needs: Needs) => {
     categories: new Set([trigger.category, triggerSchedule.category]),
     /** To be called with each event of these categories once the read models show it. */
     onEvent: ({ stream }: Pick<EventNotice, 'stream'>): void => table.changed(splitStream(stream).id),
+    /** To be called with each event of the log. */
+    onStored: behindWatch({ now, monotonic, log }),
+    /** What the clock waits for, and how many schedules are set, mean nothing, and have fired without a job yet. */
+    status: () => ({
+      clock: clock.status(),
+      schedules: { set: clock.size(), faults: table.faults(), starting: fired.open?.() ?? 0 },
+    }),
     /**
      * To be called before the first request is taken. In a log of a version that did not run schedules they begin now.
      */

@@ -1,3 +1,4 @@
+import { scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
 import { nextRun } from '../../domain/operations-manager/triggerSchedules.ts';
 import { documentIn, documentsOf, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
@@ -17,11 +18,15 @@ const most = 500;
 export const timetable = ({ model, set }: Needs) => {
   /** Schedules to look up, each with the time before which it is not due again. */
   let changed = new Map<string, number>();
+  /** Schedules that an earlier version has stored and that mean nothing. */
+  const faulty = new Set<string>();
   let wake = (): void => undefined;
 
   const setAll = (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[], notBefore?: Map<string, number>): void => {
     const byTrigger = new Map(runs.map((one) => [one.trigger, one]));
     for (const plan of plans) {
+      if (scheduleFault(plan)) faulty.add(plan.trigger);
+      else faulty.delete(plan.trigger);
       const at = nextRun(plan, byTrigger.get(plan.trigger));
       set(plan.trigger, at === null ? null : Math.max(at, notBefore?.get(plan.trigger) ?? at));
     }
@@ -32,7 +37,11 @@ export const timetable = ({ model, set }: Needs) => {
     const runs = await documentsOf(model, triggerSchedules, ids);
     const plans = await documentsOf(model, schedulePlans, ids);
     const found = new Set(plans.map(({ trigger }) => trigger));
-    for (const id of ids) if (!found.has(id)) set(id, null);
+    for (const id of ids) {
+      if (found.has(id)) continue;
+      set(id, null);
+      faulty.delete(id);
+    }
     setAll(plans, runs, batch);
   };
 
@@ -56,6 +65,7 @@ export const timetable = ({ model, set }: Needs) => {
   };
 
   return {
+    faults: (): number => faulty.size,
     /** The schedule is looked up again. It is not due before this time. */
     changed: (id: string, notBefore = -Infinity): void => {
       changed.set(id, notBefore);

@@ -21,7 +21,7 @@ type Waiting = {
   readonly fail: (error: RequestError) => void;
 };
 
-// So many positions may be missing before the index is brought up to date although nobody asks.
+// So many events may be missing before the index is brought up to date although nobody asks.
 const mostBehind = 10_000;
 const patienceMs = 10_000;
 const endMs = 5000;
@@ -40,6 +40,7 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
   let db: Connection | undefined;
   let reached = -1;
   let wanted = 0;
+  let unasked = 0;
   let stopped = false;
 
   const forget = (message: string): void => {
@@ -61,7 +62,8 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
   };
 
   const started = (): Worker => {
-    const thread = startWorker('auditIndexWorker', import.meta.url, { file, log } satisfies AuditIndexWork);
+    const work: AuditIndexWork = { file, log };
+    const thread = startWorker('auditIndexWorker', import.meta.url, work, { importsLater: 'url' in log });
     thread.on('message', (news: AuditIndexNews) => {
       if (worker === thread) hear(news);
     });
@@ -75,6 +77,7 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
   const ask = (position: number): void => {
     if (stopped || (worker && position <= wanted)) return;
     wanted = position;
+    unasked = 0;
     worker ??= started();
     worker.postMessage(position);
   };
@@ -99,9 +102,12 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
     });
 
   return {
-    /** Call with positions of the log now and then. */
+    /** Call with the position of each new event, and once with that of the log's head. */
     moved: (position: number): void => {
-      if (position - wanted >= mostBehind) ask(position);
+      unasked++;
+      // Later positions tell nothing: those of EventStoreDB are bytes.
+      const isFirst = wanted === 0 && position >= mostBehind;
+      if (isFirst || unasked >= mostBehind) ask(position);
     },
     /**
      * Reads the index once it holds everything up to a position. Throws `unavailable` if that takes long; then the

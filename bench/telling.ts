@@ -1,0 +1,90 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Findings, inTurn, median, milliseconds, scale } from './compare.ts';
+import { cpuSeconds, startProgram, startService, temporary } from './processes.ts';
+import type { Heard, Order } from './programs/readers.ts';
+import { admin, ask, basic, request } from './requests.ts';
+import { ready } from './service.ts';
+
+const om = '/operations-manager';
+const readers = 1000;
+const eventsPerSecond = 200;
+const mostMs = 500;
+/** Events are published some at a time. */
+const everyMs = 20;
+
+const megabytes = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** Publishes at an even pace, whatever the answers take. Returns how many events there were. */
+const publish = async (url: string): Promise<number> => {
+  const answers: Promise<unknown>[] = [];
+  const start = performance.now();
+  for (let now = 0; now < scale.milliseconds; now = performance.now() - start) {
+    while (answers.length < (now / 1000) * eventsPerSecond) {
+      const body = { sent: Date.now(), site: 'Bonn', reason: 'The uplink of the site is down' };
+      answers.push(ask(url, 'POST', `${om}/events/monitor/linkDown`, { body }));
+    }
+    await pause(everyMs);
+  }
+  await Promise.all(answers);
+  return answers.length;
+};
+
+const percentile = (delays: Uint32Array, part: number): number => {
+  let left = delays.reduce((sum, count) => sum + count, 0) * part;
+  return delays.findIndex((count) => {
+    left -= count;
+    return left <= 0;
+  });
+};
+
+/** (p) Events as they happen, to many readers: how long after it is published each reader has each event. */
+export const telling = async (): Promise<Findings> => {
+  const folder = join(await temporary(), 'data');
+  mkdirSync(folder);
+  const service = await startService(folder);
+  await ready(service.url);
+  await publish(service.url); // so that the memory before is not that of a process that has done nothing
+  const before = megabytes(service.pid);
+
+  const program = startProgram('readers');
+  const asked = request('GET', `${om}/events/stream?source=monitor`, { Authorization: basic(admin) });
+  await program.ask({ open: { port: service.port, readers, request: asked } } satisfies Order);
+  const costs: number[] = [];
+  const halves: number[] = [];
+  const missing: number[] = [];
+  const round = async (): Promise<number> => {
+    const began = cpuSeconds(service.pid);
+    const events = await publish(service.url);
+    await pause(2 * mostMs);
+    const { delays, open } = await program.ask<Heard>('heard' satisfies Order);
+    const heard = delays.reduce((sum, count) => sum + count, 0);
+    costs.push(((cpuSeconds(service.pid) - began) / heard) * 1e6);
+    halves.push(percentile(delays, 0.5));
+    missing.push(events * readers - heard + (readers - open));
+    return percentile(delays, 0.99);
+  };
+  const found = await inTurn('p', { service: round });
+  const more = megabytes(service.pid) - before;
+  await program.stop();
+  await service.stop();
+  return {
+    comparisons: [
+      {
+        what: `(p) p99 of ${eventsPerSecond} events/s to ${readers.toLocaleString('en')} readers`,
+        comparedWith: 'half a second',
+        ours: found.service,
+        theirs: found.service.map(() => mostMs),
+        shown: milliseconds,
+        goal: { most: 1 },
+      },
+    ],
+    notes: [
+      `(p) median delay ${median(halves)} ms; ${median(costs).toFixed(1)} us of processor time of the service per event and ` +
+        `reader, publishing included; ${Math.round(more)} MB more memory than without readers (goal < 200 MB); ` +
+        `${missing.reduce((sum, count) => sum + count, 0)} events or readers were missing.`,
+    ],
+  };
+};

@@ -1,0 +1,81 @@
+import '../../soundJson.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { splitStream } from '../../store/event.ts';
+import { openLogToRead } from '../../store/open.ts';
+import { withPayloads } from '../../store/payloads.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import { inWords } from '../../store/sqliteErrors.ts';
+import type { LogUrl } from '../../store/url.ts';
+import { projections } from '../all.ts';
+import { type PastReads, pastReads } from './pastReads.ts';
+
+export type AsOfWork = { readonly log: LogUrl; readonly memory: number };
+
+/** One question, and its answer. The first argument of every read is the position. */
+export type Asked = {
+  readonly id: number;
+  readonly read: keyof PastReads;
+  readonly args: Parameters<PastReads[keyof PastReads]>;
+};
+export type Told =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly failed: Failure };
+type Failure = Pick<RequestError, 'code' | 'message' | 'retryAfterSeconds'>;
+
+const { log: url, memory } = workerData as AsOfWork;
+const port = parentPort as MessagePort;
+const behindMs = 50;
+
+const categories = new Set(projections.map(({ of }) => of.category));
+
+/** True if a projection may use the event. Other events are not needed. */
+const isProjected = ({ stream, type }: Pick<StoredEvent, 'stream' | 'type'>): boolean =>
+  type.startsWith('@platform/') && categories.has(splitStream(stream).category);
+
+const opened = async () => {
+  const log = await openLogToRead(url, () => undefined);
+  let head = 0;
+  /** A reader of EventStoreDB may be behind the writer for a moment. */
+  const reached = async (position: number): Promise<void> => {
+    while (head < position) {
+      head = await log.head();
+      if (head < position) await pause(behindMs);
+    }
+  };
+  return { log, reached, reads: pastReads({ log: withPayloads(log, isProjected), memory }) };
+};
+
+const parts = opened();
+
+const failureOf = (error: unknown): Failure => {
+  if (!(error instanceof RequestError))
+    return { code: 'internal', message: inWords(error), retryAfterSeconds: undefined };
+  const { code, message, retryAfterSeconds } = error;
+  return { code, message, retryAfterSeconds };
+};
+
+const answer = async ({ id, read, args }: Asked): Promise<Told> => {
+  try {
+    const { reads, reached } = await parts;
+    await reached(args[0]);
+    const ask = reads[read] as (...args: unknown[]) => Promise<unknown>;
+    return { id, result: await ask(...args) };
+  } catch (error) {
+    return { id, failed: failureOf(error) };
+  }
+};
+
+const end = async (): Promise<void> => {
+  const { log } = await parts;
+  await log.close();
+};
+
+port.on('message', (asked: Asked | 'end') => {
+  if (asked !== 'end') void answer(asked).then((told) => port.postMessage(told));
+  else
+    end()
+      .catch(() => undefined)
+      .finally(() => port.close());
+});

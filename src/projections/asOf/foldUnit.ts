@@ -1,0 +1,54 @@
+import type { EventStore } from '../../store/port.ts';
+import { streamUpTo } from '../../store/upTo.ts';
+import { countedEvents } from '../countedEvents.ts';
+import type { Change, Entry } from '../engine/port.ts';
+import { projector } from '../engine/projector.ts';
+import { eventsOf } from './pastEvents.ts';
+import { projectionsOf, type Unit } from './units.ts';
+
+type Read = (collection: string, id: string) => Promise<Entry | undefined>;
+
+const foldOf = (unit: Unit, read: Read) => {
+  const counted = unit === 'log' ? countedEvents : undefined;
+  const fold = projector(projectionsOf(unit), { read, log: () => undefined, counted, keptStreams: 1 });
+  fold.reset(true);
+  return fold;
+};
+
+const nothing: Read = async () => undefined;
+
+/** The documents that one stream had at a position, by `<collection>/<id>`. */
+export const foldStream = async (
+  log: Pick<EventStore, 'read'>,
+  stream: string,
+  until: number,
+): Promise<ReadonlyMap<string, Entry>> => {
+  const fold = foldOf({ stream }, nothing);
+  for await (const events of streamUpTo(log, stream, until)) await fold.take(events);
+  const found = new Map<string, Entry>();
+  for (const { collection, id, entry } of fold.drain()) if (entry) found.set(`${collection}/${id}`, entry);
+  return found;
+};
+
+/**
+ * Folds the events of a unit up to a position, and hands on the documents that they make. A part of the documents is
+ * handed on as soon as their streams are complete, so that the events of few streams are in memory at a time.
+ */
+export const foldUnit = async (
+  log: EventStore,
+  unit: Unit,
+  until: number,
+  put: (changes: readonly Change[]) => void,
+): Promise<void> => {
+  // Streams that are not complete are never drained, so no document has to be read again.
+  const fold = foldOf(unit, nothing);
+  const drain = (): void => {
+    put(fold.drain());
+    fold.reset(true, new Map());
+  };
+  for await (const { events, whole } of eventsOf(log, unit, until)) {
+    await fold.take(events);
+    if (whole) drain();
+  }
+  drain();
+};

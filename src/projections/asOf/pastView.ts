@@ -1,0 +1,117 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Actor } from '../../domain/engine/core.ts';
+import { followedBy, mayReadGuard } from '../engine/guards.ts';
+import { keyOf, parkedSpec } from '../engine/parked.ts';
+import type { Entry, ReadModel } from '../engine/port.ts';
+import type { Verdicts } from './pastModel.ts';
+import type { PastReads } from './pastReads.ts';
+import { isGuarded } from './units.ts';
+
+type Needs = {
+  readonly reads: PastReads;
+  /** The read models as of now. They decide who may read. */
+  readonly live: Pick<ReadModel, 'guard'>;
+  readonly position: number;
+  readonly actor: Pick<Actor, 'admin' | 'groups'>;
+};
+
+/**
+ * The read models as of a position, as one actor may see them now. A document that exists now is judged by what it says
+ * now; one that is gone, by what it said then. Documents that the actor may not read are left out everywhere.
+ */
+export const pastView = ({ reads, live, position, actor }: Needs): ReadModel => {
+  const may = readers({ reads, live, position, actor });
+  const isOpen = (collection: string): boolean => actor.admin || !isGuarded(collection);
+
+  const getMany: ReadModel['getMany'] = async (collection, ids) => {
+    const entries = await reads.getMany(position, collection, ids);
+    if (isOpen(collection)) return entries.map(withoutGuard);
+    const seen = await Promise.all(
+      entries.map(async (entry) => (entry && (await may(collection, entry.id, entry.guard)) ? entry : undefined)),
+    );
+    return seen.map(withoutGuard);
+  };
+
+  /** Which documents of a collection the actor may read. The event loop has turns in between. */
+  const verdictsOn = async (collection: string): Promise<Verdicts> => {
+    const verdicts: number[] = [];
+    for (;;) {
+      const some = await reads.guards(position, collection, verdicts.length);
+      if (some.length === 0) return Uint8Array.from(verdicts);
+      for (const [id, guard] of some) verdicts.push((await may(collection, id, guard)) ? 1 : 0);
+      await nextTurn();
+    }
+  };
+
+  return {
+    get: async (collection, id) => (await getMany(collection, [id]))[0],
+    getMany,
+    idsNamed: async (collection, name) => {
+      const ids = await reads.idsNamed(position, collection, name);
+      if (isOpen(collection)) return ids;
+      const seen = await getMany(collection, ids);
+      return ids.filter((_, at) => seen[at] !== undefined);
+    },
+    // Rights are decided here, whatever a row asks.
+    list: async (collection, { may: _, ...query }) => {
+      const verdicts = isOpen(collection) ? undefined : await verdictsOn(collection);
+      return reads.list(position, collection, query, verdicts);
+    },
+    guard: () => null,
+    // What was up to a position never changes.
+    version: () => 0,
+  };
+};
+
+const withoutGuard = (entry: Entry | undefined): Entry | undefined => {
+  if (entry?.guard === undefined) return entry;
+  const { guard: _, ...rest } = entry;
+  return rest;
+};
+
+/** Makes the function that tells whether the actor may read a document now. `then` is the guard that it had. */
+const readers = ({ reads, live, position, actor }: Needs) => {
+  const now = mayReadGuard(actor, live.guard);
+  const verdicts = new Map<string, boolean>();
+  const guardsThen = new Map<string, string | null | undefined>();
+  /** The verdict on a guard as of now. Many documents have the same guard. */
+  const allows = (guard: string): boolean => {
+    const known = verdicts.get(guard);
+    if (known !== undefined) return known;
+    const verdict = now(guard);
+    verdicts.set(guard, verdict);
+    return verdict;
+  };
+
+  /** Looks up the guards of the documents that a guard follows, as far as they are gone. */
+  const learn = async (guard: string): Promise<void> => {
+    for (const [collection, id] of followedBy(guard)) {
+      const key = keyOf(collection, id);
+      if (live.guard(collection, id) !== undefined || guardsThen.has(key)) continue;
+      const [entry] = await reads.getMany(position, collection, [id]);
+      guardsThen.set(key, entry && (entry.guard ?? null));
+      if (entry?.guard !== undefined) await learn(entry.guard);
+    }
+  };
+
+  const gone = mayReadGuard(actor, (collection, id) => {
+    const guard = live.guard(collection, id);
+    return guard === undefined ? guardsThen.get(keyOf(collection, id)) : guard;
+  });
+
+  return async (collection: string, id: string, then: string | undefined): Promise<boolean> => {
+    const guard = liveGuard(live, collection, id);
+    if (guard !== undefined) return guard === null || allows(guard);
+    if (then === undefined) return true;
+    await learn(then);
+    return gone(then);
+  };
+};
+
+/** The present guard of a document. One that is parked now has the last guard that it had. */
+const liveGuard = (live: Pick<ReadModel, 'guard'>, collection: string, id: string): string | null | undefined => {
+  const key = collection === parkedSpec.name ? id : keyOf(collection, id);
+  const slash = key.indexOf('/');
+  const shown = live.guard(key.slice(0, slash), key.slice(slash + 1));
+  return shown === undefined ? live.guard(parkedSpec.name, key) : shown;
+};

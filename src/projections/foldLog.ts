@@ -1,0 +1,45 @@
+import type { EventStore } from '../store/port.ts';
+import { projections } from './all.ts';
+import { countedEvents } from './countedEvents.ts';
+import type { Checkpoint } from './engine/port.ts';
+import { collectionsOf, projector } from './engine/projector.ts';
+import { checkpointAt, resume } from './engine/resume.ts';
+import { type MemoryOptions, memoryReadStore } from './index/memory.ts';
+
+type Log = Pick<EventStore, 'readAll' | 'at' | 'head'>;
+
+/**
+ * Folds a log into read models in memory, beside all others. `load` gives the state from which folding begins; without
+ * it, that is the beginning of the log.
+ */
+export const foldLog = async (log: Log, load?: MemoryOptions['load']) => {
+  const specs = { collections: collectionsOf(projections) };
+  const model = memoryReadStore(load ? { ...specs, load } : specs);
+  const documents = projector(projections, {
+    read: model.forRunner.get,
+    log: () => undefined,
+    counted: countedEvents,
+  });
+  let at = await resume(log, model, documents, () => undefined);
+
+  return {
+    model,
+    at: (): Checkpoint => at,
+    /** Folds what the log has up to a position, or up to its end. */
+    foldTo: async (until = Infinity, told: (position: number) => void = () => undefined): Promise<void> => {
+      let to = at;
+      for await (const batch of log.readAll(at.position)) {
+        const events = batch.events.filter(({ position }) => position <= until);
+        await documents.take(events);
+        to = checkpointAt(Math.min(batch.position, until), events);
+        told(to.position);
+        if (batch.position >= until) break;
+      }
+      // In one step, each document is written as JSON once.
+      if (to.position > at.position) await model.apply(documents.drain(), at.position, to);
+      at = to;
+    },
+  };
+};
+
+export type Fold = Awaited<ReturnType<typeof foldLog>>;

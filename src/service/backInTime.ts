@@ -1,0 +1,80 @@
+import { LRUCache } from 'lru-cache';
+import { commandTools } from '../commands/engine/tools.ts';
+import type { Config } from '../config.ts';
+import type { Actor } from '../domain/engine/core.ts';
+import type { Moment } from '../domain/engine/moments.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
+import type { Past } from '../http/engine/asOf.ts';
+import type { Service } from '../http/engine/service.ts';
+import type { Node } from '../node.ts';
+import { pastThread } from '../projections/asOf/pastThread.ts';
+import { pastView } from '../projections/asOf/pastView.ts';
+import { reader } from '../projections/engine/reader.ts';
+import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
+import { positionAt } from '../store/auditIndex/times.ts';
+
+type Needs = {
+  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'ASOF_MEMORY'>;
+  readonly node: Node;
+  readonly index: Pick<AuditIndex, 'read'>;
+  readonly warn: (message: string, about: Record<string, unknown>) => void;
+};
+
+const mostViews = 100;
+
+/** Makes services that show an earlier time. */
+export const backInTime = ({ config, node, index, warn }: Needs) => {
+  const { reads, stop } = pastThread({ log: config.EVENTSTORE_URL, memory: config.ASOF_MEMORY * 2 ** 20, warn });
+  const { log, model: live, tools, guarding } = node;
+  // Admins see everything, so they share their services.
+  const ofAdmins = new LRUCache<number, Service>({ max: mostViews });
+
+  const positionOf = async (moment: Moment): Promise<number> => {
+    const head = await log.head();
+    if ('time' in moment) return index.read(head, (db) => positionAt(db, log, moment.time));
+    if (moment.position > head)
+      throw new RequestError('invalid', `asOf is beyond the log, which ends at ${head}`, { path: 'asOf' });
+    return moment.position;
+  };
+
+  const toolsAt = (position: number, model: Service['model']): Service['tools'] => {
+    const { hashPassword, seal, unseal, methods } = tools;
+    const past = commandTools({
+      model,
+      streams: node.streamsUpTo(position),
+      settled: () => undefined,
+      rest: { hashPassword, seal, unseal, methods },
+    });
+    return {
+      ...past,
+      stateForRights: async (aggregate, id) => {
+        const now = await tools.state(aggregate, id);
+        return aggregate.exists(now) ? now : past.state(aggregate, id);
+      },
+    };
+  };
+
+  const serviceAt = (service: Service, position: number, actor: Actor): Service => {
+    const model = pastView({ reads, live, position, actor });
+    return { ...service, model, tools: toolsAt(position, model), ...reader(model, guarding) };
+  };
+
+  const shared = (service: Service, position: number, actor: Actor): Service => {
+    const known = ofAdmins.get(position);
+    if (known) return known;
+    const made = serviceAt(service, position, actor);
+    ofAdmins.set(position, made);
+    return made;
+  };
+
+  return {
+    /** The service as of a moment, as the actor may see it now. Throws `invalid` for a position beyond the log. */
+    at: async (service: Service, moment: Moment, actor: Actor): Promise<Past> => {
+      const position = await positionOf(moment);
+      return { position, service: (actor.admin ? shared : serviceAt)(service, position, actor) };
+    },
+    stop,
+  };
+};
+
+export type BackInTime = ReturnType<typeof backInTime>;

@@ -1,0 +1,66 @@
+import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolder } from '../folders.ts';
+import { openSqliteReader } from '../sqlite.ts';
+import { connectToRead, openFile } from '../sqliteLog.ts';
+import { putInPlace } from './replaceLog.ts';
+
+/** Copies a log as it is at one moment, also while a service writes to it. The copy is one file without a WAL. */
+export const copyOfMoment = (file: string, to: string): void => {
+  for (const name of [to, `${to}-wal`, `${to}-shm`, `${to}-journal`]) rmSync(name, { force: true });
+  makeFolder(dirname(to));
+  const db = connectToRead(file);
+  try {
+    db.prepare('VACUUM INTO ?').run(to);
+  } finally {
+    db.close();
+  }
+  chmodSync(to, 0o600);
+};
+
+/** Checks every event of a log in a file. Throws where one is missing or is not as it was written. Gives their number. */
+export const verifyFile = async (file: string, told: (position: number) => void): Promise<number> => {
+  const store = await openSqliteReader(file);
+  try {
+    let events = 0;
+    for await (const batch of store.readAll(0)) {
+      events += batch.events.length;
+      told(batch.position);
+    }
+    return events;
+  } finally {
+    await store.close();
+  }
+};
+
+/** Whether a file is a database of SQLite with a log, or an empty place for one. */
+const mayBeReplaced = (file: string): boolean => {
+  if (!existsSync(file)) return true;
+  const db = openFile(file, { timeout: 0, readOnly: true });
+  try {
+    return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'log'").get() !== undefined;
+  } catch {
+    return false;
+  } finally {
+    db.close();
+  }
+};
+
+type Needs = { readonly file: string; readonly to: string; readonly told: (position: number) => void };
+
+/**
+ * Makes a backup of a log in a file. It appears complete and checked, or not at all: an earlier backup of that name
+ * stays until then. Gives the number of events.
+ */
+export const backUp = async ({ file, to, told }: Needs): Promise<number> => {
+  if (!mayBeReplaced(to)) throw new Error(`${to} is there and is no backup of a log`);
+  const fresh = `${to}.new`;
+  try {
+    copyOfMoment(file, fresh);
+    const events = await verifyFile(fresh, told);
+    putInPlace(fresh, to);
+    return events;
+  } finally {
+    for (const name of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(name, { force: true });
+  }
+};

@@ -1,0 +1,98 @@
+import { content } from '../copyContent.ts';
+import { hashIn, sumOf } from '../integrity.ts';
+import type { EventStore, StoredEvent } from '../port.ts';
+import { placesOfReaders } from '../readers.ts';
+import {
+  checksumLine,
+  type ExportEnd,
+  endLine,
+  eventLine,
+  headLine,
+  lineHash,
+  linesPerChecksum,
+  signedText,
+} from './exportFormat.ts';
+
+/** A key that signs exports. `key` is its public key. */
+type ExportKey = { readonly key: string; readonly sign: (text: string) => string };
+
+type Needs = {
+  readonly log: Pick<EventStore, 'id' | 'readAll' | 'checkpoint' | 'checkpointsOf'>;
+  /** Whether a stream is the platform's own. */
+  readonly own: (stream: string) => boolean;
+  /** Foreign streams that are left out. */
+  readonly skipped: ReadonlySet<string>;
+  /** The sums of linked events whose damage was accepted, by position. */
+  readonly accepted: ReadonlyMap<number, string>;
+  /** Without a key the export is not signed. */
+  readonly key: ExportKey | undefined;
+  readonly now: () => Date;
+  readonly told: (progress: { readonly events: number; readonly position: number }) => void;
+};
+
+const linesAtOnce = 200;
+
+/** Gathers lines, hashes them, and puts a checksum after each 10,000. */
+const exportText = () => {
+  const hash = lineHash();
+  let lines = 0;
+  let unhashed = '';
+  let ready = '';
+  const settle = (): void => {
+    hash.add(unhashed);
+    ready += unhashed;
+    unhashed = '';
+  };
+  return {
+    add(line: string): void {
+      unhashed += `${line}\n`;
+      lines++;
+      if (lines % linesPerChecksum !== 0) return;
+      settle();
+      unhashed = `${checksumLine(hash.checksum())}\n`;
+    },
+    isEnough: (): boolean => lines % linesAtOnce === 0,
+    take(): string {
+      settle();
+      const text = ready;
+      ready = '';
+      return text;
+    },
+    digest: hash.digest,
+  };
+};
+
+const signed = (events: number, digest: string, key: ExportKey | undefined): ExportEnd => ({
+  events,
+  digest,
+  key: key?.key ?? null,
+  signature: key?.sign(signedText(events, digest)) ?? null,
+});
+
+/**
+ * Writes an export, some lines at a time: what `log copy` carries, in the order of the log. Throws where the log is
+ * damaged.
+ */
+export const exportLog = async (needs: Needs, write: (text: string) => Promise<void>): Promise<ExportEnd> => {
+  const { log, own, skipped, accepted, key, now, told } = needs;
+  const text = exportText();
+  const sumFor = (event: StoredEvent): string | undefined =>
+    hashIn(event.metadata) === undefined ? sumOf(event) : accepted.get(event.position);
+
+  // The places are read before the events, so no reader is beyond the last one.
+  const readers = Object.fromEntries(await placesOfReaders(log));
+  text.add(headLine({ format: 1, log: log.id, at: now().toISOString(), readers }));
+  let events = 0;
+  for await (const event of content(log, { own, skipped })) {
+    const sum = sumFor(event);
+    text.add(eventLine(sum === undefined ? event : { ...event, sum }));
+    events++;
+    if (!text.isEnough()) continue;
+    told({ events, position: event.position });
+    await write(text.take());
+  }
+  await write(text.take());
+  const end = signed(events, text.digest(), key);
+  await write(`${endLine(end)}\n`);
+  return end;
+};

@@ -1,0 +1,114 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { connectToRead, logId, openFile } from '../sqliteLog.ts';
+import { noteKeeper, noteOf, noteOfEvent } from '../sqliteNote.ts';
+import { sqliteReads } from '../sqliteReads.ts';
+
+const synced = (path: string): void => {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+const sizeOf = (file: string): number => (existsSync(file) ? statSync(file).size : 0);
+
+/** Puts a finished file in the place of another in one step, durably. */
+export const putInPlace = (fresh: string, file: string): void => {
+  synced(fresh);
+  renameSync(fresh, file);
+  synced(dirname(file));
+};
+
+/**
+ * Moves what the WAL of a log holds into its file, and removes the WAL. It must not lie beside a new file. Statements are
+ * not prepared here: the driver would keep the connection, and so the WAL, until they are collected.
+ */
+const emptyWal = (file: string): void => {
+  const db = openFile(file, { timeout: 5000 });
+  try {
+    db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)');
+  } finally {
+    db.close();
+  }
+  if (sizeOf(`${file}-wal`) > 0) throw new Error(`${file} is in use`);
+};
+
+/** The name under which the log stays that another one has replaced. */
+const replacedName = (file: string): string => `${file}.replaced`;
+
+/**
+ * Keeps the log that is about to be replaced. Where SQLite cannot open the log, its WAL is kept beside it: such a log may
+ * be damaged, which may be why it is replaced. Gives the name of the kept file; undefined if there was no log.
+ */
+const keepReplaced = (file: string): string | undefined => {
+  const kept = replacedName(file);
+  const [wal, keptWal] = [`${file}-wal`, `${kept}-wal`];
+  for (const name of [kept, keptWal]) rmSync(name, { force: true });
+  // SQLite may remove a WAL that it cannot read, so this comes first.
+  if (sizeOf(wal) > 0) copyFileSync(wal, keptWal);
+  const isThere = sizeOf(file) > 0;
+  if (isThere) {
+    try {
+      emptyWal(file);
+      rmSync(keptWal, { force: true });
+    } catch {
+      // Log and WAL are kept as they are.
+    }
+    linkSync(file, kept);
+  }
+  for (const name of [wal, `${file}-shm`]) rmSync(name, { force: true });
+  return isThere ? kept : undefined;
+};
+
+/** Writes the note of a log anew, for the log that is in the file now. */
+const renewNote = (file: string): void => {
+  rmSync(noteOf(file), { force: true });
+  const db = connectToRead(file);
+  try {
+    const reads = sqliteReads(db);
+    const last = reads.at(reads.head());
+    const note = noteKeeper(file);
+    if (last) note.write(noteOfEvent(reads.id, last));
+    note.close();
+  } finally {
+    db.close();
+  }
+};
+
+/**
+ * Puts a log in the place of another in one step. Nobody may have either of them open. The other one stays under
+ * another name, which is returned; undefined if there was none.
+ */
+export const replaceLog = (fresh: string, file: string): string | undefined => {
+  emptyWal(fresh);
+  const kept = keepReplaced(file);
+  putInPlace(fresh, file);
+  renewNote(file);
+  return kept;
+};
+
+/** The id of the log in a file and how many events it has; undefined if the file holds no log. */
+export const logAt = (file: string): { readonly id: string; readonly events: number } | undefined => {
+  if (sizeOf(file) === 0) return undefined;
+  const db = openFile(file, { timeout: 5000, readOnly: true });
+  try {
+    const id = logId(db);
+    if (id === undefined) return undefined;
+    return { id, events: sqliteReads(db).head() };
+  } finally {
+    db.close();
+  }
+};
