@@ -106,7 +106,8 @@ describe('restoring a resource as it was', function () {
 
       const tried = ok(await restore({ kind, id, position: first, dryRun: true }));
       assert.equal(await positionOf(service), second, 'a dry run stores nothing');
-      const back = ok(await restore({ kind, id, position: first }));
+      const key = { 'Idempotency-Key': `restore-${kind}` };
+      const back = ok(await restore({ kind, id, position: first }, key));
       assert.deepEqual(Object.keys(back), ['status', 'message', 'data', 'patch']);
       const plain = (patch: readonly Doc[]) => patch.filter(({ path }) => !path.startsWith('/lastUpdated'));
       assert.deepEqual(plain(tried.patch), plain(back.patch));
@@ -116,6 +117,8 @@ describe('restoring a resource as it was', function () {
       assert.ok(!JSON.stringify(back).includes('$sealed') && !/(secret|token) (one|two)/.test(JSON.stringify(back)));
 
       const third = await positionOf(service);
+      const replayed = await restore({ kind, id, position: first }, key);
+      assert.deepEqual([ok(replayed), replayed.headers.get('idempotency-replayed')], [back, 'true']);
       const again = ok(await restore({ kind, id, position: first }));
       assert.deepEqual([again.patch, await positionOf(service)], [[], third], 'no difference is no event');
 
