@@ -148,6 +148,7 @@ const requests = ({
   parked = '',
   interfacesJob = '',
 }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+  'POST /audit/restore': { body: { kind: 'automation', id: upgrade, position: 200, dryRun: true } },
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -488,6 +489,7 @@ const requests = ({
  * a parked run that stays parked.
  */
 const storesNothing = new Set([
+  'POST /audit/restore', // as it is sent here
   'POST /operations-manager/jobs/watch',
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',

@@ -106,6 +106,7 @@ const serviceOf = ({
   },
   eventStream,
   audit: { log: node.log, index },
+  preview: node.preview,
   runs,
   parked,
   metrics: metrics.text,
