@@ -104,6 +104,7 @@ const restored = async (
   service: Service,
   areas: readonly AreaRoutes[],
 ): Promise<Answer> => {
+  const about = requestOf('restoreResource', call, service);
   const ways = Object.hasOwn(restorable, kind) ? restorable[kind] : undefined;
   if (!ways) throw new RequestError('unprocessable', `Resources of kind ${kind} cannot be restored`, { path: '/kind' });
   const head = await service.audit.log.head();
@@ -121,7 +122,7 @@ const restored = async (
   const { command } = way;
   const input = way.input(opened(changedNow(former), present, service.tools.unseal) as Members);
   refuseUnfit(command, input);
-  const request = { ...requestOf('restoreResource', call, service), id, input };
+  const request = { ...about, id, input };
   const done = dryRun ? undefined : await service.handle(command, request);
   const { before, after, changed } = done
     ? { before: done.before, after: done.doc, changed: done.changed }
