@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { appending } from './appending.ts';
 import { asking } from './asking.ts';
+import { backInTime } from './backInTime.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
 import { eventstoredb } from './eventstoredb.ts';
@@ -39,7 +40,8 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   n: triggering,
   o: firing,
   p: telling,
-  q: asking,
+  q: backInTime,
+  r: asking,
 };
 
 const wanted = process.argv.slice(2);

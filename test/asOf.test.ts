@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { again } from './again.ts';
 import { type Answer, startService, type TestService } from './service.ts';
 
 describe('reads as of an earlier time', () => {
   let service: TestService;
   const get = async (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
-    service.ask('GET', path, undefined, headers);
+    again(() => service.ask('GET', path, undefined, headers));
   /** Makes an automation, and gives its id and the position of its event. */
   const make = async (name: string): Promise<{ readonly id: string; readonly position: number }> => {
     const { status, body, headers } = await service.ask('POST', '/operations-manager/automations', { name });
@@ -107,7 +108,7 @@ describe('reads as of an earlier time', () => {
     assert.equal(made.status, 200, made.text);
     const position = Number(made.headers.get('x-event-position'));
     const search = '/configuration_manager/search/compliance_plans';
-    const found = async (asOf: number) => service.ask('POST', `${search}?asOf=${asOf}`, { name: 'plan' });
+    const found = (asOf: number) => again(() => service.ask('POST', `${search}?asOf=${asOf}`, { name: 'plan' }));
     assert.equal((await found(position)).body.totalCount, 1);
     const before = await found(position - 1);
     assert.deepEqual([before.body.totalCount, before.headers.get('x-as-of-position')], [0, String(position - 1)]);

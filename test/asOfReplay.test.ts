@@ -124,7 +124,7 @@ describe('documents as of a position', () => {
     const query: Query = { sort: 'name', order: 1, skip: 0, limit: 10 };
     await assert.rejects(reads.list(position, 'automations', query), {
       code: 'limited',
-      message: /ASOF_MEMORY .* by id, or raise/,
+      message: /ASOF_MEMORY: .* by id, or raise/,
     });
     const stored = events.find(({ stream }) => stream.startsWith('automation-'));
     const id = stored?.stream.slice('automation-'.length) ?? '';

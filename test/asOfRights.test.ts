@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { areas } from '../src/http/areas.ts';
 import { takesAsOf } from '../src/http/engine/asOf.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
+import { again } from './again.ts';
 import { ok } from './people.ts';
 import { type Answer, startService, type TestService } from './service.ts';
 
@@ -143,13 +144,9 @@ describe('rights on earlier times', () => {
   });
   after(() => service.stop());
 
-  /** Asks as of a moment. A thread that begins may need longer than a request waits: who asks again gets it. */
   const asOf = async ({ ask }: Who, path: string, moment: Moment): Promise<Answer> => {
     const separator = path.includes('?') ? '&' : '?';
-    for (;;) {
-      const answer = await ask('GET', `${path}${separator}asOf=${positions.get(moment)}`);
-      if (answer.status !== 503) return answer;
-    }
+    return again(() => ask('GET', `${path}${separator}asOf=${positions.get(moment)}`));
   };
 
   /** Fails if the text names a document that the caller may not read. */

@@ -30,6 +30,8 @@ export const backInTime = ({ config, node, index, warn }: Needs) => {
   const ofAdmins = new LRUCache<number, Service>({ max: mostViews });
 
   const positionOf = async (moment: Moment): Promise<number> => {
+    // What this node has acknowledged is surely there.
+    if ('position' in moment && moment.position <= node.acknowledged()) return moment.position;
     const head = await log.head();
     if ('time' in moment) return index.read(head, (db) => positionAt(db, log, moment.time));
     if (moment.position > head)

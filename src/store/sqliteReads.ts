@@ -110,9 +110,10 @@ export const sqliteReads = (db: Connection) => {
   };
 
   const inStream = query(select('stream = ?1 AND revision >= ?2', 'revision'));
-  const ofCategory = query(
-    select('(stream, revision) > (?1, ?2) AND stream < ?3 AND position <= ?4', 'stream, revision'),
-  );
+  // It is read in threads of their own, so a chunk may be large: each event has a size that an append may have.
+  const ofCategory = query(`SELECT ${columns} FROM events
+    WHERE (stream, revision) > (?1, ?2) AND stream < ?3 AND position <= ?4
+    ORDER BY stream, revision LIMIT ${maxRows / 4}`);
   const inStreamBack = query(select('stream = ?1 AND revision <= ?2', 'revision DESC'));
   const inLogBack = query(select('position < ?1', 'position DESC'));
   const newestIn = query(

@@ -207,9 +207,20 @@ const serveGet = (route: GetRoute): Serve => {
   };
 };
 
+const modelNumbers = new WeakMap<ReadModel, number>();
+let models = 0;
+
+/** A number that no other read model has. */
+const numberOf = (model: ReadModel): number => {
+  const known = modelNumbers.get(model);
+  if (known !== undefined) return known;
+  modelNumbers.set(model, ++models);
+  return models;
+};
+
 /**
- * Answers a list. Answers as of now that are the same for everybody are kept until something in their collection
- * changes.
+ * Answers a list. Answers that are the same for everybody are kept, for each read model, until something in their
+ * collection changes.
  */
 const serveList = (route: ListRoute, live: Service): Serve => {
   const { list, parent, join, joinOn, envelope } = route;
@@ -250,7 +261,7 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     call: Call,
     service: Service,
     { page, values, joined }: ReturnType<typeof planOf>,
-    version: number | undefined,
+    kept: { readonly key: string; readonly version: number } | undefined,
   ): Promise<Outgoing> => {
     const { model } = service;
     const params = await resolved(route, call, service, undefined);
@@ -260,18 +271,21 @@ const serveList = (route: ListRoute, live: Service): Serve => {
       ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values })))
       : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page, total }));
-    const made = { version, body, etag: `"${tagged(body)}"` };
-    if (version !== undefined && model.version(list.collection) === version) answers.set(call.querystring, made);
+    const made = { version: kept?.version, body, etag: `"${tagged(body)}"` };
+    if (kept && model.version(list.collection) === kept.version) answers.set(kept.key, made);
     return made;
   };
 
   return (call, service) => {
     const plan = planned(call.querystring);
-    const isKept = service === live && !parent && !plan.joined && !isRestricted(call);
-    if (!isKept) return answer(call, service, plan, undefined);
-    const version = live.model.version(list.collection);
-    const known = answers.get(call.querystring);
-    return known?.version === version ? known : answer(call, service, plan, version);
+    const { model } = service;
+    // Callers who are no admins have read models of their own for earlier times.
+    const isShared = service === live || call.actor.admin;
+    if (!isShared || parent || plan.joined || isRestricted(call)) return answer(call, service, plan, undefined);
+    const version = model.version(list.collection);
+    const key = `${numberOf(model)} ${call.querystring}`;
+    const known = answers.get(key);
+    return known?.version === version ? known : answer(call, service, plan, { key, version });
   };
 };
 

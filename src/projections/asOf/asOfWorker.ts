@@ -48,6 +48,11 @@ const opened = async () => {
 };
 
 const parts = opened();
+// Without the log the thread ends with this error. The next question starts another thread.
+const end = (error: unknown): void => {
+  throw error;
+};
+parts.catch((error: unknown) => setImmediate(end, error));
 
 const failureOf = (error: unknown): Failure => {
   if (!(error instanceof RequestError))
@@ -57,8 +62,8 @@ const failureOf = (error: unknown): Failure => {
 };
 
 const answer = async ({ id, read, args }: Asked): Promise<Told> => {
+  const { reads, reached } = await parts;
   try {
-    const { reads, reached } = await parts;
     await reached(args[0]);
     const ask = reads[read] as (...args: unknown[]) => Promise<unknown>;
     return { id, result: await ask(...args) };
@@ -67,15 +72,19 @@ const answer = async ({ id, read, args }: Asked): Promise<Told> => {
   }
 };
 
-const end = async (): Promise<void> => {
+const close = async (): Promise<void> => {
   const { log } = await parts;
   await log.close();
 };
 
+const nothing = (): void => undefined;
+
 port.on('message', (asked: Asked | 'end') => {
-  if (asked !== 'end') void answer(asked).then((told) => port.postMessage(told));
-  else
-    end()
-      .catch(() => undefined)
-      .finally(() => port.close());
+  if (asked !== 'end') {
+    answer(asked).then((told) => port.postMessage(told), nothing);
+    return;
+  }
+  close()
+    .catch(nothing)
+    .finally(() => port.close());
 });

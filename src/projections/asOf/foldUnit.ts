@@ -17,14 +17,14 @@ const foldOf = (unit: Unit, read: Read) => {
 
 const nothing: Read = async () => undefined;
 
-/** The documents that one stream had at a position, by `<collection>/<id>`. */
-export const foldStream = async (
+/** The documents that some streams of one category had at a position, by `<collection>/<id>`. */
+export const foldStreams = async (
   log: Pick<EventStore, 'read'>,
-  stream: string,
+  streams: readonly string[],
   until: number,
 ): Promise<ReadonlyMap<string, Entry>> => {
-  const fold = foldOf({ stream }, nothing);
-  for await (const events of streamUpTo(log, stream, until)) await fold.take(events);
+  const fold = foldOf({ stream: streams[0] ?? '' }, nothing);
+  for (const stream of streams) for await (const events of streamUpTo(log, stream, until)) await fold.take(events);
   const found = new Map<string, Entry>();
   for (const { collection, id, entry } of fold.drain()) if (entry) found.set(`${collection}/${id}`, entry);
   return found;

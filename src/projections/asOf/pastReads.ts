@@ -3,7 +3,7 @@ import { places } from '../../concurrency/places.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Entry, Page, Query } from '../engine/port.ts';
-import { foldStream, foldUnit } from './foldUnit.ts';
+import { foldStreams, foldUnit } from './foldUnit.ts';
 import { type PastModel, pastModel, type Verdicts } from './pastModel.ts';
 import { nameOfUnit, streamOf, type Unit, unitOf, unitOfList } from './units.ts';
 
@@ -36,25 +36,33 @@ type Needs = {
   readonly memory: number;
 };
 
+const bytesOfEntry = 1000;
 const guardsAtOnce = 5000;
 const mostWaiting = 16;
 
 /** Reads documents as of earlier positions from the log. Whole collections are folded once and kept as long as they fit. */
 export const pastReads = ({ log, memory }: Needs): PastReads => {
+  // Documents of models without texts, and single ones.
+  const alone = new LRUCache<string, Entry>({
+    maxSize: Math.max(1, Math.floor(memory / 8)),
+    sizeCalculation: (entry) => bytesOfEntry + entry.text.length,
+  });
+  const forModels = Math.max(1, memory - alone.maxSize);
   const kept = new LRUCache<string, PastModel>({
-    maxSize: memory,
-    sizeCalculation: (model) => Math.max(1, Math.min(model.bytes(), memory)),
+    maxSize: forModels,
+    sizeCalculation: (model) => Math.max(1, Math.min(model.bytes(), forModels)),
   });
   const underWay = new Map<string, Promise<PastModel>>();
   const oneAtATime = places(1);
 
   const makeRoom = (bytes: number): void => {
-    while (kept.size > 0 && kept.calculatedSize + bytes > memory) kept.pop();
+    while (kept.size > 0 && kept.calculatedSize + bytes > forModels) kept.pop();
   };
 
   const bound = (model: PastModel, unit: Unit): void => {
-    if (model.hasTexts() && model.bytes() > memory / 4) model.dropTexts();
-    if (model.bytes() > memory) throw tooLarge(unit, memory);
+    // What depends on the whole log cannot be folded alone.
+    if (unit !== 'log' && model.hasTexts() && model.bytes() > memory / 4) model.dropTexts();
+    if (model.bytes() > forModels) throw tooLarge(unit);
     makeRoom(model.bytes());
   };
 
@@ -92,17 +100,37 @@ export const pastReads = ({ log, memory }: Needs): PastReads => {
     }
   };
 
+  /** The documents of a collection, each folded from its own stream unless it was lately. */
+  const foldedAlone = async (
+    position: number,
+    collection: string,
+    ids: readonly string[],
+  ): Promise<readonly (Entry | undefined)[]> => {
+    const known = ids.map((id) => alone.get(`${position} ${collection}/${id}`));
+    const missing = ids.filter((_, at) => known[at] === undefined);
+    if (missing.length === 0) return known;
+    const streams = missing.map((id) => streamOf(collection, id));
+    const found = await foldStreams(log, streams, position);
+    for (const id of missing) {
+      const entry = found.get(`${collection}/${id}`);
+      if (entry) alone.set(`${position} ${collection}/${id}`, entry);
+    }
+    return ids.map((id, at) => known[at] ?? found.get(`${collection}/${id}`));
+  };
+
   const getMany: PastReads['getMany'] = async (position, collection, ids) => {
-    const get = async (id: string): Promise<Entry | undefined> => {
-      const unit = unitOf(collection, id);
-      const model = kept.get(keyOf(unit, position));
-      if (model?.hasTexts()) return model.get(collection, id);
-      const stream = streamOf(collection, id);
-      if (stream === undefined || 'stream' in Object(unit)) return (await modelOf(unit, position)).get(collection, id);
-      return (await foldStream(log, stream, position)).get(`${collection}/${id}`);
-    };
     const found: (Entry | undefined)[] = [];
-    for (const id of ids) found.push(await get(id));
+    const others = new Map<number, string>();
+    for (const [at, id] of ids.entries()) {
+      const unit = unitOf(collection, id);
+      const isAlone = unit !== 'log' && 'category' in unit;
+      const model = isAlone ? kept.get(keyOf(unit, position)) : await modelOf(unit, position);
+      if (model?.hasTexts()) found[at] = model.get(collection, id);
+      else others.set(at, id);
+    }
+    if (others.size === 0) return found;
+    const folded = await foldedAlone(position, collection, [...others.values()]);
+    for (const [n, at] of [...others.keys()].entries()) found[at] = folded[n];
     return found;
   };
 
@@ -128,11 +156,10 @@ export const pastReads = ({ log, memory }: Needs): PastReads => {
   };
 };
 
-const tooLarge = (unit: Unit, memory: number): RequestError =>
+const tooLarge = (unit: Unit): RequestError =>
   new RequestError(
     'limited',
-    `The streams ${nameOfUnit(unit)} as of then do not fit into ASOF_MEMORY (${Math.round(memory / 2 ** 20)} MB): ` +
-      'ask for single documents by id, or raise the setting',
+    `What ${nameOfUnit(unit)} was then does not fit into ASOF_MEMORY: ask for single documents by id, or raise the setting`,
   );
 
 const tooMany = (): RequestError =>

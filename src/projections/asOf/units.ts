@@ -42,10 +42,10 @@ export const unitOf = (collection: string, idOrName: string): Unit => {
 export const unitOfList = (collection: string, part: string | undefined): Unit =>
   part === undefined ? unitOf(collection, '') : unitOf(collection, `${part}/`);
 
-/** The stream of a document; undefined if it depends on the whole log. */
-export const streamOf = (collection: string, id: string): string | undefined => {
+/** The stream of a document. Throws if it depends on the whole log. */
+export const streamOf = (collection: string, id: string): string => {
   const unit = unitOf(collection, id);
-  if (unit === 'log') return undefined;
+  if (unit === 'log') throw new Error(`The collection ${collection} has no streams of its own`);
   if ('stream' in unit) return unit.stream;
   return `${unit.category}-${collection === parkedSpec.name ? parts(id)[1] : id}`;
 };
