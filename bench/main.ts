@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { appending } from './appending.ts';
+import { asking } from './asking.ts';
 import { backInTime } from './backInTime.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
@@ -40,6 +41,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   n: triggering,
   o: firing,
   p: telling,
+  q: asking,
   r: moving,
   s: backInTime,
 };

@@ -1,6 +1,7 @@
 import { aggregates, reactions as allReactions } from './commands/all.ts';
 import type { Tools } from './commands/engine/define.ts';
 import { handler } from './commands/engine/handle.ts';
+import { previewer } from './commands/engine/preview.ts';
 import { reactor } from './commands/engine/reactor.ts';
 import { retries } from './commands/engine/retries.ts';
 import { type Streams, streams as streamsOf } from './commands/engine/streams.ts';
@@ -90,6 +91,8 @@ export const openNode = async ({
     follow: hub.stored,
   });
 
+  const preview = previewer({ store, streams, tools, now: () => new Date(now()).toISOString() });
+
   const reactions = reactor({
     store,
     tools,
@@ -113,6 +116,8 @@ export const openNode = async ({
     leadership: run.leadership,
     tools,
     handle,
+    /** Decides a command and stores nothing. */
+    preview,
     /** Position of the newest event in the log. */
     head: log.head,
     /** Events of a stream by revision. */

@@ -151,6 +151,7 @@ const requests = ({
   parked = '',
   interfacesJob = '',
 }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+  'POST /audit/restore': { body: { kind: 'automation', id: upgrade, position: 200, dryRun: true } },
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -499,6 +500,7 @@ const requests = ({
  * a parked run that stays parked, a rebuild of read models, a heartbeat of a young claim.
  */
 const storesNothing = new Set([
+  'POST /audit/restore', // as it is sent here
   'POST /operations-manager/jobs/watch',
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',

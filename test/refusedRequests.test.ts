@@ -567,6 +567,11 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('invalid', `${om}/events/@platform%2Fmop/done`, {}),
       refuse('conflict', `${om}/events/itsm/done`, {}, { 'X-Claim': `${w.job}/1` }),
     ],
+    ['POST /audit/restore']: [
+      refuse('not_found', '/audit/restore', { kind: 'automation', id: none, position: 1 }),
+      refuse('unprocessable', '/audit/restore', { kind: 'account', id: none, position: 1 }),
+      refuse('invalid', '/audit/restore', { kind: 'automation', id: none, position: 9_999_999 }),
+    ],
     [`POST ${om}/parked/:id/retry`]: [refuse('not_found', `${om}/parked/${none}/retry`)],
     [`POST ${om}/parked/:id/discard`]: [refuse('not_found', `${om}/parked/${none}/discard`)],
     [`POST ${om}/jobs/start`]: [

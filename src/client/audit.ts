@@ -68,6 +68,25 @@ export class AuditRefused extends Error {
   }
 }
 
+/** `ifMatch` is the ETag of the resource: the restore is refused if it has changed since. */
+export type RestoreAsked = {
+  readonly kind: string;
+  readonly id: string;
+  readonly position: number;
+  readonly dryRun?: boolean;
+  readonly ifMatch?: string;
+};
+
+export type Restored = {
+  readonly status: string;
+  readonly message: string;
+  readonly data: unknown;
+  readonly patch: readonly PatchOperation[];
+};
+
+/** The body and the further headers of a request. */
+type Sent = { readonly body: unknown; readonly headers: Readonly<Record<string, string>> };
+
 type Query = Readonly<Record<string, string | number | undefined>>;
 type Page<T> = { readonly results: readonly T[]; readonly cursor: string | null };
 
@@ -80,11 +99,18 @@ const pageLength = 500;
 export const audit = ({ url, auth, signal }: Platform) => {
   const root = `${url.replace(/\/+$/, '')}/audit`;
 
-  const ask = async <T>(path: string, query: Query = {}): Promise<T> => {
+  const ask = async <T>(path: string, query: Query = {}, sent?: Sent): Promise<T> => {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
-    const headers = { Authorization: authorizationOf(auth) };
-    const answer = await fetch(`${root}/${path}?${parameters}`, signal ? { headers, signal } : { headers });
+    const headers = { Authorization: authorizationOf(auth), ...sent?.headers };
+    const request: RequestInit = { headers };
+    if (signal) request.signal = signal;
+    if (sent) {
+      request.method = 'POST';
+      request.body = JSON.stringify(sent.body);
+      request.headers = { ...headers, 'Content-Type': 'application/json' };
+    }
+    const answer = await fetch(`${root}/${path}?${parameters}`, request);
     const text = await answer.text();
     if (answer.status !== 200) throw new AuditRefused(messageIn(text, answer.status), answer.status);
     return JSON.parse(text) as T;
@@ -119,6 +145,9 @@ export const audit = ({ url, auth, signal }: Platform) => {
       );
       return results;
     },
+    /** Restores a resource as it was at a position of the log. With `dryRun` nothing is stored. */
+    restore: ({ ifMatch, ...asked }: RestoreAsked): Promise<Restored> =>
+      ask('restore', {}, { body: asked, headers: ifMatch === undefined ? {} : { 'If-Match': ifMatch } }),
     /** Requests that were refused. */
     denied: (between: Pick<AuditSearch, 'since' | 'until'> = {}): AsyncGenerator<AuditDenial, void, undefined> =>
       pages('denied', between),

@@ -8,6 +8,8 @@ export {
   audit,
   type PatchOperation,
   type Platform,
+  type RestoreAsked,
+  type Restored,
 } from './audit.ts';
 export type { Auth } from './auth.ts';
 export { EventStreamEnded, type PlatformEvent, type Subscription, subscribe } from './subscribe.ts';

@@ -25,7 +25,7 @@ import { templateRoutes } from './template-builder/templates.ts';
 export const areas: readonly AreaRoutes[] = [
   agentSessionManagerRoutes,
   asyncapiRoutes(listedTopics, { version }),
-  auditRoutes,
+  auditRoutes(() => areas),
   authorizationRoutes(() => areas),
   automationCatalogRoutes,
   bannerRoutes,

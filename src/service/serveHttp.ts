@@ -116,6 +116,7 @@ const serviceOf = ({
   },
   eventStream,
   audit: { log: node.log, index },
+  preview: node.preview,
   work,
   jobReaders,
   runs,

@@ -13,6 +13,7 @@ import type { Answer, AreaRoutes } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import type { Service } from '../engine/service.ts';
 import { listOfDenials } from '../events/eventAccess.ts';
+import { restoreRoute } from './restore.ts';
 import { denialSchema, diffSchema, eventSchema, historySchema, pageOf, traceSchema } from './schemas.ts';
 
 declare module '../engine/service.ts' {
@@ -52,8 +53,8 @@ const required = (value: string | undefined, path: string): string => {
   return value;
 };
 
-/** Who did what (docs/audit.md). */
-export const auditRoutes: AreaRoutes = {
+/** Who did what (docs/audit.md). `areas` gives all routes once the table is complete. */
+export const auditRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'audit',
   prefix: '/audit',
   routes: [
@@ -141,5 +142,6 @@ export const auditRoutes: AreaRoutes = {
       answer: pageOf(denialSchema),
       run: async ({ query }, { audit }) => answer(await findDenials(audit, query, pageIn(query))),
     }),
+    restoreRoute(areas),
   ],
-};
+});

@@ -37,7 +37,7 @@ const facts = {
 const data = Type.Unknown({ description: 'The data of the event; secrets are masked' });
 
 /** A JSON Patch. */
-const patchSchema = Type.Array(
+export const patchSchema = Type.Array(
   Type.Object({
     op: Type.Enum(['add', 'remove', 'replace'], { description: 'What is done' }),
     path: Type.String({ description: 'Where: a JSON pointer' }),

@@ -14,7 +14,19 @@ export type Term = number;
 /** The term that all events have that anybody may see. */
 const everything: Term = 0;
 
-export const termOf = (by: FoundBy, value: string): Term => hash('sha256', `${by} ${value}`, 'buffer').readUIntBE(0, 6);
+// Accounts, topics and operations are few, and most events have the same ones.
+const known = new Map<string, Term>();
+const mostKnown = 10_000;
+
+const termOfText = (text: string): Term => hash('sha256', text, 'buffer').readUIntBE(0, 6);
+
+export const termOf = (by: FoundBy, value: string): Term => {
+  const text = `${by} ${value}`;
+  if (by === 'request' || by === 'resource') return termOfText(text);
+  const term = known.get(text) ?? termOfText(text);
+  if (known.size < mostKnown) known.set(text, term);
+  return term;
+};
 
 /** Nobody may see the events of these: names, turns, logins, parts of large events, and notes of the log itself. */
 export const hiddenCategories = ['checkpoint', 'log', 'login', 'name', 'parkedReaction', 'payload', 'secret', 'series'];

@@ -30,6 +30,8 @@ const connect = (file: string): Connection => {
   try {
     // After a power cut the file is whole, and may lack its newest rows. They are read from the log again.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    // Rows of an event lie all over the file. With a small cache, pages would be written and read again and again.
+    db.exec('PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 10000');
     db.exec('CREATE TABLE IF NOT EXISTS reached (log TEXT, tables TEXT, position INTEGER, event TEXT) STRICT');
     return db;
   } catch (error) {

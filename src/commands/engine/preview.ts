@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import type { EventStore } from '../../store/port.ts';
+import { nameClaims } from './claims.ts';
+import { type Attempt, decide, namesWanted } from './decide.ts';
+import type { AnyCommand, Tools } from './define.ts';
+import type { Request } from './requests.ts';
+import type { Streams } from './streams.ts';
+
+type Needs = {
+  readonly store: EventStore;
+  readonly streams: Streams;
+  readonly tools: Tools;
+  /** The time: UTC, ISO 8601 with milliseconds. */
+  readonly now: () => string;
+};
+
+/** What a command would do. `before` and `after` are the documents; undefined if there is none. */
+export type Preview = { readonly before: unknown; readonly after: unknown; readonly changed: boolean };
+
+/**
+ * Makes the function that decides a command and stores nothing. It throws what the command itself would throw, and may
+ * still be wrong: somebody else may be faster.
+ */
+export const previewer =
+  ({ store, streams, tools, now }: Needs) =>
+  async (command: AnyCommand, given: Request): Promise<Preview> => {
+    const { aggregate } = command;
+    const stream = `${aggregate.category}-${given.id}`;
+    const request = { ...given, precomputed: await command.precompute?.(given.input, tools) };
+    const past = await streams.refresh(stream);
+    const at = now();
+    const { actor, operation, requestId } = request;
+    const about = {
+      $correlationId: requestId,
+      $causationId: requestId,
+      at,
+      actor,
+      operation,
+      requestId,
+      schemaVersion: 1,
+    };
+    const newId = (word: string): string => hash('sha256', `preview ${stream} ${word}`, 'hex').slice(0, 24);
+    const attempt: Attempt = { command, request, stream, past, at, about, newId };
+    const { events } = await decide(attempt, tools);
+    await nameClaims(store, streams).refuseTaken(namesWanted(attempt, events));
+    const recorded = events.map(({ topic, data, source = `@platform/${aggregate.area}` }, i) => ({
+      id: '',
+      stream,
+      revision: past.revision + 1 + i,
+      position: 0,
+      source,
+      topic,
+      data,
+      metadata: { ...about, hash: '' },
+    }));
+    const after = streams.extend(stream, past, recorded);
+    return { before: past.docs[0], after: after.docs[0], changed: events.length > 0 };
+  };
+
+export type Previewer = ReturnType<typeof previewer>;
