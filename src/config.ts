@@ -1,9 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { decoded } from './domain/engine/percentEncoding.ts';
 import { keyOf } from './secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';
+import type { AnchorAt } from './store/proof/anchor.ts';
+import { type KeySource, keysInPem, type SigningKey } from './store/proof/keys.ts';
 import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
 import { checkTlsFiles } from './tlsFiles.ts';
 
@@ -57,6 +59,21 @@ const isRedisUrl = (given: string): boolean => {
 const items = (given: string | undefined): readonly string[] => given?.split(',').map((item) => item.trim()) ?? [];
 
 const dataDir = (env: NodeJS.ProcessEnv): string => resolve(env.DATA_DIR || 'data');
+
+const auditKeys = (given: string | undefined): readonly SigningKey[] | undefined => {
+  if (given === undefined) return undefined;
+  const isPem = given.includes('-----BEGIN');
+  if (!isPem && !existsSync(given)) throw new Error(`is no PEM, and names a file that does not exist: ${given}`);
+  // Files with settings have one line for each, so `\n` may stand for the end of a line.
+  return keysInPem(isPem ? given.replaceAll('\\n', '\n') : readFileSync(given, 'utf8'));
+};
+
+const anchorAt = (given: string | undefined): AnchorAt | undefined => {
+  if (given === undefined) return undefined;
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) return { file: resolve(given) };
+  if (!given.startsWith('https://') || !URL.canParse(given)) throw new Error('must be a file or an https:// URL');
+  return { url: given };
+};
 
 const settings = {
   HOST: text('Address to listen on', '127.0.0.1'),
@@ -113,6 +130,16 @@ const settings = {
       return given;
     },
   ),
+  AUDIT_KEY: setting(
+    'Ed25519 key that signs the log, as PEM or a file with it; earlier keys may follow it',
+    'made up, kept in <DATA_DIR>/audit.key',
+    auditKeys,
+  ),
+  AUDIT_ANCHOR: setting(
+    'Where each signature of the log is told besides: a file, to which lines are added, or an https:// URL',
+    'none',
+    anchorAt,
+  ),
   TRIGGER_RATE: integer('Jobs that one event trigger may start in a minute; more of them wait', 600, 1, 1_000_000),
   METRICS_TOKEN: setting(
     'Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters',
@@ -129,7 +156,7 @@ const settings = {
   ),
   TLS_KEY_FILE: file('PEM private key of the certificate'),
   TRUST_PROXY: setting(
-    'Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated',
+    'Addresses or CIDR blocks of proxies whose X-Forwarded-For and X-Forwarded-Proto count, comma-separated',
     'none',
     (given) => blockList(items(given)),
   ),
@@ -157,6 +184,7 @@ const faultsTogether = (env: NodeJS.ProcessEnv): readonly string[] => {
   if (certFile && !keyFile) faults.push('TLS_KEY_FILE is missing: TLS needs certificate and key');
   if (keyFile && !certFile) faults.push('TLS_CERT_FILE is missing: TLS needs certificate and key');
   if (distributed && !env.SECRET_KEY) faults.push('SECRET_KEY must be set with esdb://: every node needs the same');
+  if (distributed && !env.AUDIT_KEY) faults.push('AUDIT_KEY must be set with esdb://: every node needs the same');
   if (distributed && env.ESDB_PORT)
     faults.push('ESDB_PORT cannot be set with esdb://: only a log in this process is served');
   return faults;
@@ -165,6 +193,12 @@ const faultsTogether = (env: NodeJS.ProcessEnv): readonly string[] => {
 /** The file that holds the key of secrets when SECRET_KEY is not set. It is beside the log, if the log is a file. */
 export const secretKeyFile = ({ EVENTSTORE_URL: at, DATA_DIR }: Pick<Config, 'EVENTSTORE_URL' | 'DATA_DIR'>): string =>
   join('file' in at ? dirname(at.file) : DATA_DIR, 'secret.key');
+
+/** The key that signs the log: that of the setting, else the one in the folder of the service. */
+export const auditKeySource = ({ AUDIT_KEY, DATA_DIR }: Pick<Config, 'AUDIT_KEY' | 'DATA_DIR'>): KeySource => ({
+  fromSetting: AUDIT_KEY,
+  file: join(DATA_DIR, 'audit.key'),
+});
 
 /** Faults of the TLS files. Missing files are reported as faults of their own settings. */
 const tlsFaults = ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: NodeJS.ProcessEnv): readonly string[] => {

@@ -17,6 +17,7 @@ import { collectionsOf } from './projections/engine/projector.ts';
 import { reader } from './projections/engine/reader.ts';
 import { type Projections, runProjections } from './projections/engine/run.ts';
 import { memoryReadStore } from './projections/index/memory.ts';
+import { touching } from './projections/rebuild/touched.ts';
 import type { Secrets } from './secrets.ts';
 import type { EventStore } from './store/port.ts';
 import { noticingTampered, tamperedStreams } from './store/tampered.ts';
@@ -65,8 +66,17 @@ export const openNode = async ({
   const tampered = tamperedStreams(warn);
   const { store, acknowledged } = rememberingPosition(noticingTampered(log, tampered), headAtStart);
 
+  const changes = touching(model);
   const counted = projections === allProjections ? countedEvents : undefined;
-  const run = runProjections({ store, model, projections, counted, catchUp, onTampered: tampered.note, log: warn });
+  const run = runProjections({
+    store,
+    model: changes.model,
+    projections,
+    counted,
+    catchUp,
+    onTampered: tampered.note,
+    log: warn,
+  });
   const settled = settledBy(run, acknowledged, readWaitMs);
 
   const streams = streamsOf(store, aggregates, projections, tampered);
@@ -98,6 +108,8 @@ export const openNode = async ({
     log,
     model,
     run,
+    /** Notes which documents the read models change. */
+    changes,
     leadership: run.leadership,
     tools,
     handle,

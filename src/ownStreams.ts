@@ -4,9 +4,13 @@ import { publishedEvent } from './domain/operations-manager/publishedEvents.ts';
 import { splitStream } from './store/event.ts';
 import type { StoredEvent } from './store/port.ts';
 
-// The categories of the domain, and those that the log itself uses (payloads.ts, identity.ts,
-// eventstoredbCheckpoints.ts, keyCheck.ts).
-const categories = new Set([...aggregates.map(({ category }) => category), 'payload', 'log', 'checkpoint', 'secret']);
+// Categories that the log itself uses (payloads.ts, identity.ts, eventstoredbCheckpoints.ts, keyCheck.ts, proof/lines.ts).
+const unlinked = ['payload', 'log', 'checkpoint', 'secret'];
+const linked = new Set([...aggregates.map(({ category }) => category), 'digest']);
+const categories = new Set([...linked, ...unlinked]);
+
+/** True if every event of a stream has a link to the one before it. */
+export const isLinkedStream = (stream: string): boolean => linked.has(splitStream(stream).category);
 
 /** True if a stream is the platform's own. Tools write to other streams. */
 export const isOwnStream = (stream: string): boolean => categories.has(splitStream(stream).category);

@@ -7,11 +7,9 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { RequestError } from './domain/engine/requestError.ts';
 import type { Sealed } from './domain/engine/sealed.ts';
-import { makeFolder } from './store/folders.ts';
+import { makeKeyFile, textIn } from './store/keyFile.ts';
 
 const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
@@ -90,7 +88,7 @@ export const givenKey = ({
   readonly file: string;
 }): Uint8Array | undefined => {
   if (fromSetting !== undefined) return keyOf(fromSetting);
-  const text = read(file);
+  const text = textIn(file);
   return text === undefined ? undefined : keyIn(text, file);
 };
 
@@ -100,42 +98,9 @@ export const givenKey = ({
  */
 export const checkOf = (key: Uint8Array): string => hmac(derived(key, 'check'), 'key of the log');
 
-const read = (file: string): string | undefined => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-};
-
 /**
  * Makes the key file (mode 0600) with a random key. The file appears complete or not at all. If two processes do so at
  * once, both use the key of the first.
  */
-export const makeKey = (file: string): Uint8Array => {
-  const folder = dirname(file);
-  makeFolder(folder);
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  const key = randomBytes(keyBytes).toString('base64');
-  durably(openSync(draft, 'wx', 0o600), (fd) => writeSync(fd, `${key}\n`));
-  try {
-    linkSync(draft, file);
-    return keyIn(key, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return keyIn(readFileSync(file, 'utf8'), file);
-    throw error;
-  } finally {
-    unlinkSync(draft);
-    durably(openSync(folder, 'r'), () => undefined);
-  }
-};
-
-const durably = (fd: number, write: (fd: number) => void): void => {
-  try {
-    write(fd);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-};
+export const makeKey = (file: string): Uint8Array =>
+  keyIn(makeKeyFile(file, `${randomBytes(keyBytes).toString('base64')}\n`), file);

@@ -14,15 +14,18 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { jobWork } from './runners/jobs/jobWork.ts';
 import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
 import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
+import { rebuildingOf } from './service/rebuilding.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
+import { signingOf } from './service/signing.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 import { auditIndex } from './store/auditIndex/auditIndex.ts';
@@ -50,11 +53,12 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const warn: Warn = (message, about) => logger.warn(about, message);
   const stopping = new AbortController();
 
-  const { node, opened, readModels } = await openServiceNode(config, warn);
+  const { node, opened, readModels, signingKeys } = await openServiceNode(config, warn);
   const settings = settingsOf(node, config, logger, warn);
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
   const sessions = sessionsOf(node, out, warn);
+  const work = workOf(node, warn);
   const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
@@ -77,17 +81,16 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const schedules = schedulesOf({ node, runs, access, metrics: measured, logger });
   // A log that was never opened has no events yet.
   const isUpgrade = node.acknowledged() > 0;
+  const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
   const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
+  node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
-  node.subscribeToAll(schedules.onStored);
-  node.subscribeToAll(measured.stored);
-  node.subscribeToAll(misplaced.met);
-  node.subscribeToAll(streaming.stored);
+  for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
 
   node.start();
@@ -97,11 +100,13 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
   node.startReactions();
   sessions.start();
+  work.start();
   // From the first request on, every event counts.
   await orDamaged(node, triggers.prepare(isUpgrade));
   triggers.start();
   await orDamaged(node, schedules.prepare());
   schedules.start();
+  signing.start();
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
   const served = await serveEmbedded({ config, opened, auth, warn });
@@ -111,13 +116,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     readModels,
     misplaced,
     logListens: served?.listens,
-    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules)],
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), signing],
     failedLogins: auth.failedLogins,
   });
   measured.show({
     ...health.measures,
     event_stream_readers: { help: 'Readers of the stream of events', value: streaming.readers },
   });
+  const rebuilding = rebuildingOf({ config, node, readModels, logger });
   const server = await serveHttp({
     config,
     node,
@@ -132,11 +138,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     recorder,
     eventStream: streaming,
     index,
+    work,
     metrics: measured,
     health,
+    rebuilding,
     logger,
     stopping: stopping.signal,
   });
+  void rebuilding.afterUpgrade(stopping.signal);
 
   return {
     url: server.url,
@@ -152,14 +161,17 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         auth,
         settings,
         sessions,
+        work,
         triggers,
         schedules,
+        signing,
         runs,
         recorder,
         out,
         past,
         index,
         readModels,
+        rebuilding,
         node,
       }),
   };
@@ -197,6 +209,18 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     events: node.events,
     webhook,
     renderer,
+    leadership: node.leadership,
+    log: warn,
+  });
+
+const workOf = (node: Node, warn: Warn) =>
+  jobWork({
+    handle: node.handle,
+    tools: node.tools,
+    events: node.events,
+    retries: node.retries,
+    model: node.model,
+    ready: node.run.whenReady,
     leadership: node.leadership,
     log: warn,
   });

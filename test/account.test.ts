@@ -7,6 +7,7 @@ import { setPassword } from '../src/cli/account.ts';
 import { logCopy } from '../src/cli/logCopy.ts';
 import { readPassword } from '../src/cli/password.ts';
 import { readConfig } from '../src/config.ts';
+import { auditKey } from './auditKey.ts';
 import { storedEarlier } from './logged.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { ok, refused } from './people.ts';
@@ -92,7 +93,7 @@ describe('account passwd', () => {
 describe('account passwd on EventStoreDB', () => {
   it('sets the password in the log that all nodes follow', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
-    const settings = { SECRET_KEY: 'the same on every node' };
+    const settings = { SECRET_KEY: 'the same on every node', AUDIT_KEY: auditKey };
     const server = await scriptedEventStore(memoryEventStore().handlers);
     const copy = (from: string, to: string) =>
       logCopy(from, to, new AbortController().signal, { output: new PassThrough() });

@@ -140,6 +140,9 @@ const requests = ({
   upgradeJob = '',
   portJob = '',
   backupJob = '',
+  failedJob = '',
+  opticsJob = '',
+  claimedJob = '',
   model = '',
   upgradeExecution = '',
   canceled = '',
@@ -249,6 +252,13 @@ const requests = ({
   'POST /operations-manager/jobs/:id/complete': { params: { id: upgradeJob }, body: { variables: { rebooted: true } } },
   'POST /operations-manager/jobs/:id/error': { params: { id: portJob }, body: { error: 'The port is gone' } },
   'POST /operations-manager/jobs/cancel': { body: { jobIds: [] } },
+  'POST /operations-manager/jobs/retry': { body: { jobIds: [failedJob] } },
+  'POST /operations-manager/jobs/claim': { body: { components: ['Check optics'], worker: 'rack 7', lease: 86_400 } },
+  'POST /operations-manager/jobs/:id/heartbeat': {
+    params: { id: opticsJob },
+    body: { claim: 1, progress: { percent: 50, message: 'leaf-02' } },
+  },
+  'POST /operations-manager/jobs/:id/release': { params: { id: claimedJob }, body: { claim: 1 } },
   'POST /configuration_manager/configs': { body: { name: 'Temporary', deviceType: null } },
   'DELETE /configuration_manager/configs/:id': { params: { id: 'Temporary' } },
   'PUT /configuration_manager/configs/variables/:treeId/:version': {
@@ -481,21 +491,24 @@ const requests = ({
   'POST /agent-session-manager/sessions/:id/complete': { params: { id: completed }, body: { lastMessage: 'Done' } },
   'POST /agent-session-manager/sessions/:id/fail': { params: { id: failed }, body: {} },
   'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
+  'POST /health/rebuild': {},
 });
 
 /**
  * Requests above that store nothing: a job that is watched already, no job at all, a run whose outcome nobody keeps,
- * a parked run that stays parked.
+ * a parked run that stays parked, a rebuild of read models, a heartbeat of a young claim.
  */
 const storesNothing = new Set([
   'POST /operations-manager/jobs/watch',
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',
   'POST /operations-manager/parked/:id/retry',
+  'POST /health/rebuild',
+  'POST /operations-manager/jobs/:id/heartbeat',
 ]);
 
 /** Answers that show jobs as they are when they are read. */
-const showsJobs = new Set(['POST /operations-manager/jobs/pause', 'POST /operations-manager/jobs/resume']);
+const showsJobs = new Set(['pause', 'resume', 'retry', 'claim'].map((what) => `POST /operations-manager/jobs/${what}`));
 
 const keyOf = (name: string): string => name.replace(/[^\w/:]/g, '-');
 
@@ -588,6 +601,7 @@ describe('every operation answers what it says it answers:', () => {
       ...kept,
       ...(await runningSessions('canceled', 'completed', 'failed')),
       parked: parkedRun,
+      ...(await claimedJob()),
     };
     const event = '/operations-manager/events/itsm/ticketNoted';
     await service.ask('POST', event, { ticket: 7 }, { 'X-Request-Id': noted });
@@ -597,6 +611,14 @@ describe('every operation answers what it says it answers:', () => {
     rmSync(folder, { recursive: true, force: true });
     agent.close();
   });
+
+  /** A job that a worker has. */
+  const claimedJob = async (): Promise<Kept> => {
+    const { body } = await service.ask('POST', '/operations-manager/jobs/start', { workflow: 'Hand over' });
+    const claim = { components: ['Hand over'], worker: 'rack 7', lease: 86_400, wait: 30 };
+    await service.ask('POST', '/operations-manager/jobs/claim', claim);
+    return { claimedJob: body.data._id };
+  };
 
   /** Sessions that wait for their report. */
   const runningSessions = async (...names: readonly string[]): Promise<Kept> => {

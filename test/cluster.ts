@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { authorityFile } from '../src/store/grpc/certificate.ts';
+import { auditKey } from './auditKey.ts';
 import { freePort } from './freePort.ts';
 import { noAnswer, type Server, startServer, temporaryFolder } from './process.ts';
 import { openProxy } from './proxy.ts';
@@ -38,7 +39,7 @@ const member = (folder: string, settings: Record<string, string>) => {
     folder,
     /** `limit` goes before the program in a shell. */
     start: async (limit?: string): Promise<void> => {
-      server = await startServer(folder, { SECRET_KEY: secret, ...settings }, limit);
+      server = await startServer(folder, { SECRET_KEY: secret, AUDIT_KEY: auditKey, ...settings }, limit);
     },
     /** Resolves once it has ended, or has not even started. */
     ended: async (): Promise<unknown> => server?.ended,
@@ -94,7 +95,7 @@ const rolesOf = async <N extends ApiNode>(nodes: readonly N[]) => {
 /** Two API nodes over a log that others run, and one Redis. Nothing runs yet. */
 export const nodesOver = (eventStoreUrl: string, redis: OwnRedis) => {
   const folder = temporaryFolder();
-  const settings = { EVENTSTORE_URL: eventStoreUrl, SECRET_KEY: secret };
+  const settings = { EVENTSTORE_URL: eventStoreUrl, SECRET_KEY: secret, AUDIT_KEY: auditKey };
   const nodes = ['a', 'b'].map((name) =>
     apiNodeOf(name, join(folder, name), { ...settings, READSTORE_URL: redis.url }),
   );
@@ -141,7 +142,7 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
     /** The log, for a reader beside the log node. */
     logFile: join(log.folder, 'events.db'),
     /** What a further node needs to be one on the same log. */
-    settings: { EVENTSTORE_URL: logUrl(logPort), SECRET_KEY: secret },
+    settings: { EVENTSTORE_URL: logUrl(logPort), SECRET_KEY: secret, AUDIT_KEY: auditKey },
     /** The log node first, since it makes the account that the others need. */
     start: async (): Promise<void> => {
       await log.start();

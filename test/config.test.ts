@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { ConfigFaults, readConfig, settingsHelp } from '../src/config.ts';
+import { newKey } from '../src/store/proof/keys.ts';
 import { esdbHosts, logUrl } from '../src/store/url.ts';
+import { auditKey } from './auditKey.ts';
 
 // Not exported; what the client makes of a connection string.
 const { parseConnectionString } = createRequire(import.meta.url)(
@@ -20,7 +23,7 @@ const { parseConnectionString } = createRequire(import.meta.url)(
   };
 };
 
-const secret = { SECRET_KEY: 'sixteen characters' };
+const secret = { SECRET_KEY: 'sixteen characters', AUDIT_KEY: auditKey };
 
 /** The faults that an environment has, none when it has none. */
 const faults = (env: Record<string, string>): readonly string[] => {
@@ -189,6 +192,7 @@ describe('EVENTSTORE_URL', () => {
       /^PORT /m,
       /throwOnAppendFailure.*tlsCAFile.*no credentials/,
       /^SECRET_KEY must be set with esdb:\/\/: every node needs the same$/m,
+      /^AUDIT_KEY must be set with esdb:\/\/: every node needs the same$/m,
       /^ESDB_PORT cannot be set with esdb:\/\//m,
     ])
       assert.match(found, fault);
@@ -219,6 +223,44 @@ describe('SECRET_KEY', () => {
   });
 });
 
+describe('AUDIT_KEY', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-key-'));
+  after(() => rmSync(folder, { recursive: true }));
+  it('is an Ed25519 key in PEM, or a file with it; earlier keys may follow', () => {
+    const file = join(folder, 'some.pem');
+    writeFileSync(file, auditKey);
+    const [own] = readConfig({ AUDIT_KEY: auditKey }).AUDIT_KEY ?? [];
+    const [same] = readConfig({ AUDIT_KEY: file }).AUDIT_KEY ?? [];
+    assert.ok(own);
+    assert.equal(same?.key, own.key);
+    assert.equal(readConfig({ AUDIT_KEY: auditKey + newKey() }).AUDIT_KEY?.length, 2);
+    assert.equal(readConfig({ AUDIT_KEY: auditKey.replaceAll('\n', '\\n') }).AUDIT_KEY?.[0]?.key, own.key);
+    assert.equal(readConfig({}).AUDIT_KEY, undefined);
+  });
+  it('is refused when it is another kind of key, or no file, and is not repeated', () => {
+    const { privateKey } = generateKeyPairSync('x25519');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const other = faults({ AUDIT_KEY: pem }).join();
+    assert.match(other, /^AUDIT_KEY has a private key that is not an Ed25519 key in PEM without a password$/);
+    assert.match(
+      faults({ AUDIT_KEY: join(folder, 'none') }).join(),
+      /^AUDIT_KEY is no PEM, and names a file that does/,
+    );
+    writeFileSync(join(folder, 'empty'), 'x');
+    assert.match(faults({ AUDIT_KEY: join(folder, 'empty') }).join(), /^AUDIT_KEY has no private key in PEM$/);
+  });
+});
+
+describe('AUDIT_ANCHOR', () => {
+  it('is a file or an https:// URL', () => {
+    assert.deepEqual(readConfig({ AUDIT_ANCHOR: '/var/anchor' }).AUDIT_ANCHOR, { file: '/var/anchor' });
+    const url = 'https://anchor.example.net/lines';
+    assert.deepEqual(readConfig({ AUDIT_ANCHOR: url }).AUDIT_ANCHOR, { url });
+    for (const wrong of ['http://anchor.example.net', 'ftp://x', 'https://'])
+      assert.match(faults({ AUDIT_ANCHOR: wrong }).join(), /^AUDIT_ANCHOR must be a file or an https:\/\/ URL$/);
+  });
+});
+
 describe('METRICS_TOKEN', () => {
   it('is long enough not to be guessed, and can be sent in a header', () => {
     assert.equal(readConfig({}).METRICS_TOKEN, undefined);
@@ -232,7 +274,7 @@ describe('METRICS_TOKEN', () => {
 
 describe('--help', () => {
   it('tells of each setting on a line', () => {
-    for (const name of ['EVENTSTORE_URL', 'ESDB_PORT', 'ESDB_HOST', 'SECRET_KEY', 'METRICS_TOKEN'])
+    for (const name of ['EVENTSTORE_URL', 'ESDB_PORT', 'ESDB_HOST', 'SECRET_KEY', 'AUDIT_KEY', 'METRICS_TOKEN'])
       assert.match(settingsHelp(), new RegExp(`^  ${name} +\\S.* \\(default: `, 'm'));
   });
 });

@@ -59,6 +59,7 @@ const commandsOfRoutes: Readonly<Record<string, string>> = {
   'operations-manager pauseJobs': 'moveJobs',
   'operations-manager resumeJobs': 'moveJobs',
   'operations-manager cancelJobs': 'moveJobs',
+  'operations-manager retryJobs': 'moveJobs',
 };
 
 /** Collections that paths name in other words. */

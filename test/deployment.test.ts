@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { readConfig, settingsHelp } from '../src/config.ts';
 import { esdbHosts } from '../src/store/url.ts';
+import { auditKey } from './auditKey.ts';
 import { temporaryFolder } from './process.ts';
 
 const root = new URL('../', import.meta.url);
@@ -83,6 +84,7 @@ describe('compose.yaml', () => {
       try {
         const { EVENTSTORE_URL, READSTORE_URL, TRUST_PROXY } = readConfig({
           ...environment,
+          AUDIT_KEY: auditKey,
           EVENTSTORE_URL: environment.EVENTSTORE_URL!.replace(ca, join(folder, 'ca.crt')),
         });
         assert.ok('url' in EVENTSTORE_URL);
@@ -95,8 +97,9 @@ describe('compose.yaml', () => {
     });
   }
 
-  it('gives every node the same secret key, and a folder of its own', () => {
-    assert.equal(new Set(nodes.map((name) => service(name).environment!.SECRET_KEY)).size, 1);
+  it('gives every node the same keys, and a folder of its own', () => {
+    for (const key of ['SECRET_KEY', 'AUDIT_KEY'])
+      assert.equal(new Set(nodes.map((name) => service(name).environment![key])).size, 1);
     assert.equal(
       new Set(nodes.map((name) => mounts(name).find(([, place]) => place === '/data')![0])).size,
       nodes.length,
@@ -179,7 +182,8 @@ describe('compose.yaml', () => {
   it('takes every image in a version, and every password from outside', () => {
     for (const [name, { image, build }] of Object.entries(services))
       assert.ok(build === '.' || /^[\w./-]+:\d[\w.-]*$/.test(image ?? ''), name);
-    for (const [, name] of text.matchAll(/^\s+\w*(?:PASSWORD|SECRET_KEY|AUTH): (?!\$\{)(.*)$/gm)) assert.fail(name);
+    for (const [, name] of text.matchAll(/^\s+\w*(?:PASSWORD|SECRET_KEY|AUDIT_KEY|AUTH): (?!\$\{)(.*)$/gm))
+      assert.fail(name);
     for (const variable of new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)))
       assert.match(read('docs/operations.md'), new RegExp(`\`${variable}\``), variable);
   });

@@ -57,6 +57,7 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
       .replace(/^\d{13}$/, (time) => String(recent(Number(time)) ? epoch : time))
       .replace(/^[\w-]{43}$/, 'the-token-of-a-login')
       .replace(/^(\w+(?:\{[^}]*\})?) [\d.e+-]+$/gm, '$1 1')
+      .replace(/^SHA256:[\w+/]{43}=$/, 'SHA256:the-fingerprint-of-a-key')
       .replace(/http:\/\/127\.0\.0\.1:\d+\//g, 'https://agent.example.net/');
     return plain.length > mostText ? `${plain.slice(0, mostText)}...` : plain;
   };
@@ -73,6 +74,7 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
     if (/^(uptimeSeconds|duration)$/.test(member) && typeof value === 'number') return 3600;
     // Between two requests, the service may have stored what it records by itself.
     if (member === 'position' && typeof value === 'number') return 260;
+    if (member === 'signed' || member === 'unsigned') return member === 'signed' ? 0 : 260;
     const isPassword = typeof value === 'string' && /^(password|old|new)$/.test(member) && value !== '********';
     return isPassword ? `made-up ${member === 'password' ? '' : `${member} `}password` : steady(value);
   };

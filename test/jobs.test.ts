@@ -212,6 +212,8 @@ describe('Jobs over HTTP', () => {
       instant: null,
       depth: 0,
       parent: null,
+      claim: null,
+      progress: null,
     });
     assert.ok(Date.parse(created) >= before - 1 && created === last_updated);
     assert.deepEqual(metrics, { start_time: created, end_time: null, duration: null });

@@ -60,6 +60,7 @@ const rooms: Record<string, readonly Area[]> = {
   'commands/user-schemas': [],
   'projections/asOf': [],
   'projections/index': [],
+  'projections/rebuild': [],
   'projections/redis': [],
   'projections/snapshots': [],
   'http/authentication': ['authorization', 'group-mappings'],
@@ -150,7 +151,7 @@ const packages: Record<string, readonly string[]> = {
   projections: ['lru-cache', 'redis'],
   concurrency: [],
   events: [],
-  runners: [],
+  runners: ['lru-cache'],
   cli: ['commander'],
   commands: [
     'typebox',

@@ -70,6 +70,8 @@ describe('the program', function () {
       'READ_WAIT_MS',
       'TRIGGER_FILTERS',
       'SECRET_KEY',
+      'AUDIT_KEY',
+      'AUDIT_ANCHOR',
       'TLS_CERT_FILE',
       'TLS_KEY_FILE',
       'TRUST_PROXY',

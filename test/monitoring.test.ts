@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { auditKey } from './auditKey.ts';
 import { type GrpcLog, openGrpcLog } from './grpcLog.ts';
 import { openProxy, type Proxy } from './proxy.ts';
 import { describeOwnRedis } from './redisServer.ts';
@@ -60,7 +61,12 @@ describe('monitoring while the event log is away', () => {
     log = await openGrpcLog({ own: (stream) => !stream.startsWith('$') });
     way = await openProxy(log.port);
     const url = log.url().replace(`:${log.port}`, `:${way.port}`);
-    service = await startService({ EVENTSTORE_URL: url, SECRET_KEY: 'sixteen characters', METRICS_TOKEN: token });
+    service = await startService({
+      EVENTSTORE_URL: url,
+      SECRET_KEY: 'sixteen characters',
+      AUDIT_KEY: auditKey,
+      METRICS_TOKEN: token,
+    });
     assert.equal((await service.ask('GET', '/group-mappings')).status, 200);
     way.cut();
     await until(() => refuses(service));

@@ -116,6 +116,27 @@ export const readStoreContract = (name: string, open: () => ReadStore | Promise<
         );
         assert.deepEqual(await store.getMany('things', []), []);
       });
+      it('are put right at the same position, and the next step goes on from there', async () => {
+        await write([put(thing('1')), put(thing('2')), child('p/1'), child('q/1')]);
+        await listed(store);
+        await store.mend([
+          put(thing('1', { name: 'Other', text: '"right"' })),
+          removed('2'),
+          put(thing('3')),
+          child('p/2'),
+        ]);
+        assert.equal((await store.get('things', '1'))?.text, '"right"');
+        assert.deepEqual(await listed(store), { ids: ['3', '1'], total: 2 });
+        assert.deepEqual((await listedIn(store, 'p')).ids, ['p/1', 'p/2']);
+        assert.deepEqual([...store.ids('things')].sort(), ['1', '3']);
+        assert.deepEqual([...store.ids('children', 'p')].sort(), ['p/1', 'p/2']);
+        assert.deepEqual([...store.ids('children')].sort(), ['p/1', 'p/2', 'q/1']);
+        assert.deepEqual(await store.resume(), { position, event: `e${position}` });
+        await write([put(thing('4'))]);
+        assert.deepEqual((await listed(store)).ids, ['3', '4', '1']);
+        await store.mend([]);
+        assert.equal((await listed(store)).total, 3);
+      });
       it('of different collections do not meet', async () => {
         await write([put(thing('1')), put(thing('1', { text: '"other"' }), 'others')]);
         await write([removed('1')]);

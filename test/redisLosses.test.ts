@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 // At once: what it loads makes a global variable, which a test must not seem to leave behind.
 import '../src/servedLog.ts';
+import { auditKey } from './auditKey.ts';
 import { freePort } from './freePort.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { type Answer, adminPassword, type TestService } from './service.ts';
@@ -18,7 +19,12 @@ describeOwnRedis('answers of two nodes while Redis loses what it holds', (redis)
   before(async () => {
     // As the adapter and the served log are imported, late: with them it is to share the classes of errors.
     const { startService } = await import('./service.ts');
-    const settings = { READSTORE_URL: redis().url, READ_WAIT_MS: '300', SECRET_KEY: 'the same on both' };
+    const settings = {
+      READSTORE_URL: redis().url,
+      READ_WAIT_MS: '300',
+      SECRET_KEY: 'the same on both',
+      AUDIT_KEY: auditKey,
+    };
     const port = await freePort();
     const first = await startService({ ...settings, ESDB_PORT: String(port) });
     nodes = [first];

@@ -295,6 +295,8 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     // Who is not logged in has logged out.
     'POST /authorization/logout': [],
     'POST /logout': [],
+    // Refused on a node that does not lead (test/rebuildLive.test.ts).
+    'POST /health/rebuild': [],
 
     'POST /automation_catalog/scheduled-jobs': [
       refuse('invalid', '/automation_catalog/scheduled-jobs', {
@@ -576,6 +578,19 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     [`POST ${om}/jobs/pause`]: moves('pause'),
     [`POST ${om}/jobs/resume`]: moves('resume'),
     [`POST ${om}/jobs/cancel`]: moves('cancel'),
+    [`POST ${om}/jobs/retry`]: moves('retry'),
+    [`POST ${om}/jobs/claim`]: [
+      refuse('invalid', `${om}/jobs/claim`, { components: [], worker: 'w' }),
+      by('reader', refuse('forbidden', `${om}/jobs/claim`, { components: ['x'], worker: 'w' })),
+    ],
+    [`POST ${om}/jobs/:id/heartbeat`]: [
+      refuse('not_found', `${om}/jobs/${none}/heartbeat`, { claim: 1 }),
+      refuse('conflict', `${om}/jobs/${w.job}/heartbeat`, { claim: 1 }),
+    ],
+    [`POST ${om}/jobs/:id/release`]: [
+      refuse('not_found', `${om}/jobs/${none}/release`, { claim: 1 }),
+      refuse('conflict', `${om}/jobs/${w.job}/release`, { claim: 1 }),
+    ],
     [`POST ${om}/jobs/:id/complete`]: [refuse('conflict', `${om}/jobs/${w.canceled}/complete`, {})],
     [`POST ${om}/jobs/:id/error`]: [refuse('conflict', `${om}/jobs/${w.job}/error`, { error: { message: 'x' } })],
     [`POST ${om}/triggers/endpoint/:routeName`]: [

@@ -99,6 +99,8 @@ export const plannersOn = (node: TestNode) => ({
   change: (id: string, patch: object) => node.command(updateTrigger, id, patch),
 });
 
+export type Schedules = ReturnType<typeof schedulesOn>;
+
 /** The events of some topics in the log. */
 export const eventsOf = async (
   store: Pick<EventStore, 'readAll'>,

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isOwnStream } from '../src/ownStreams.ts';
 import { snapshots } from '../src/projections/snapshots/snapshots.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
+import { openGrpcLog } from './grpcLog.ts';
 import { temporaryFolder } from './process.ts';
 import { until } from './until.ts';
 
@@ -26,5 +29,25 @@ describe('snapshots', () => {
     await keeping.stop();
     await store.close();
     rmSync(folder, { recursive: true });
+  });
+
+  it('are made of a log in EventStoreDB', async () => {
+    const log = await openGrpcLog({ own: isOwnStream });
+    const failed: unknown[] = [];
+    try {
+      const { id } = log.store;
+      const data = JSON.stringify({ name: 'a group' });
+      const event = { id: randomUUID(), type: '@platform/authorization:groupCreated', data, metadata: '{}' };
+      await log.store.append('group-1', -1, [event]);
+      const work = { log: { url: log.url() }, file: join(log.folder, 'snapshot'), origin: { log: id, version: 'v' } };
+      const keeping = snapshots({ work, every: 1, log: (...about) => failed.push(about) });
+      keeping.moved(1, 1);
+      await until(() => keeping.position() > 0 || failed.length > 0);
+      assert.deepEqual(failed, []);
+      assert.ok(existsSync(work.file));
+      await keeping.stop();
+    } finally {
+      await log.close();
+    }
   });
 });

@@ -10,6 +10,7 @@ const entries = [
   'store/sqliteWriter.ts',
   'store/sqliteAheadWorker.ts',
   'projections/snapshots/snapshotWorker.ts',
+  'projections/rebuild/foldWorker.ts',
   'southbound/jinja/engine.ts',
 ];
 

@@ -8,6 +8,7 @@ import { readConfig } from '../src/config.ts';
 import { serviceLogger } from '../src/logger.ts';
 import { startService } from '../src/start.ts';
 import { ownCertificate } from '../src/store/grpc/certificate.ts';
+import { auditKey } from './auditKey.ts';
 import { gateway } from './certificates.ts';
 import { type Program, startProgram, temporaryFolder, watched } from './process.ts';
 
@@ -142,7 +143,11 @@ describe('the start', () => {
 
   const late: Wrong = {
     'a log that nobody answers for': async () => ({
-      settings: { EVENTSTORE_URL: 'esdb://node:hidden@127.0.0.1:1', SECRET_KEY: 'sixteen characters' },
+      settings: {
+        EVENTSTORE_URL: 'esdb://node:hidden@127.0.0.1:1',
+        SECRET_KEY: 'sixteen characters',
+        AUDIT_KEY: auditKey,
+      },
       says: 'EVENTSTORE_URL esdb://***@127.0.0.1:1: ',
     }),
     'a port that is in use': async () => ({
@@ -163,6 +168,10 @@ describe('the start', () => {
         settings: { DATA_DIR: folder },
         says: `SECRET_KEY is not set, and ${join(folder, 'secret.key')} is not a key file`,
       };
+    },
+    'a key of signatures that is none': async () => {
+      file('audit.key', 'short');
+      return { settings: { DATA_DIR: folder }, says: `${join(folder, 'audit.key')} has no private key in PEM` };
     },
   };
   for (const [what, fault] of Object.entries(late)) {

@@ -7,6 +7,7 @@ import { encode } from '../src/store/event.ts';
 import { type EventStoreDb, openEventStoreDb } from '../src/store/eventstoredb.ts';
 import { slimmed, withPayloads } from '../src/store/payloads.ts';
 import { type NewEvent, TamperedStream } from '../src/store/port.ts';
+import { auditKey } from './auditKey.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { openLog } from './node.ts';
 import { ok, refused } from './people.ts';
@@ -106,7 +107,11 @@ describe('a log that others write to', () => {
     stranger = await openEventStoreDb({ url: server.url, log: () => undefined });
     // What is there before the first start, too.
     await stranger.append('evil-1', -1, [event('evil-1', imported, import_('1'.repeat(24), 'From before'))]);
-    service = await startService({ EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node' });
+    service = await startService({
+      EVENTSTORE_URL: server.url,
+      SECRET_KEY: 'the same on every node',
+      AUDIT_KEY: auditKey,
+    });
   });
   after(async () => {
     await service.stop();

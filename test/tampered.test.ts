@@ -21,6 +21,7 @@ import { projections } from '../src/projections/all.ts';
 import { automations } from '../src/projections/operations-manager/automations.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { noticingTampered, Tampered, tamperedStreams } from '../src/store/tampered.ts';
+import { auditKey } from './auditKey.ts';
 import { beforeSending } from './eventstoredbWorkbench.ts';
 import { context } from './given.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
@@ -43,7 +44,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
     model,
     tampered: guarding,
     ...reader,
-    retries: { answered: async () => false, find: async () => undefined },
+    retries: { answered: async () => false, all: async () => [], find: async () => undefined },
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   } as Partial<Service> as Service; // what these rows use
   return async (name: string, id?: string, body: unknown = {}): Promise<any> => {
@@ -338,7 +339,8 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
   // others.
   let service: Server;
   let folder: string;
-  const start = () => startServer(folder, { EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node' });
+  const start = () =>
+    startServer(folder, { EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node', AUDIT_KEY: auditKey });
   const gone = new Map<string, number>();
   before(async () => {
     const { handlers } = memoryEventStore();

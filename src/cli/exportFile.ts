@@ -1,9 +1,10 @@
-import type { Config } from '../config.ts';
+import { auditKeySource, type Config } from '../config.ts';
 import { isOwnStream } from '../ownStreams.ts';
 import { incompleteStreams } from '../store/copyContent.ts';
 import { acceptedSums } from '../store/moving/acceptedSums.ts';
 import { exportLog } from '../store/moving/exportLog.ts';
 import { openRemoteToCopy } from '../store/open.ts';
+import { keysAtHand } from '../store/proof/keys.ts';
 import { openSqliteReader } from '../store/sqlite.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
@@ -40,6 +41,7 @@ const open = async ({ EVENTSTORE_URL: at }: Pick<Config, 'EVENTSTORE_URL'>, log:
 export const exportFile = async (config: Config, signal: AbortSignal, choices: Choices = {}): Promise<void> => {
   const { skipIncomplete = false, output = process.stdout, messages = process.stderr } = choices;
   const { EVENTSTORE_URL: at } = config;
+  const key = keysAtHand(auditKeySource(config))?.own;
   const say = (line: string): void => void messages.write(`${line}\n`);
   const log = await open(config, say);
   const progress = progressLine(messages);
@@ -51,7 +53,7 @@ export const exportFile = async (config: Config, signal: AbortSignal, choices: C
         own: isOwnStream,
         skipped: skipIncomplete ? await incompleteStreams(log, isOwnStream) : new Set(),
         accepted: 'file' in at ? acceptedSums(at.file) : new Map(),
-        key: undefined,
+        key,
         now: () => new Date(),
         told: ({ events, position }) => {
           signal.throwIfAborted();
@@ -61,7 +63,8 @@ export const exportFile = async (config: Config, signal: AbortSignal, choices: C
       writerTo(output),
     );
     progress.end();
-    say(`${end.events} events exported; the export is not signed, because no signing key is at hand`);
+    const signed = key ? `signed by the key ${key.key}` : 'not signed, because no signing key is at hand';
+    say(`${end.events} events exported; the export is ${signed}`);
     say('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from');
   } finally {
     progress.end();

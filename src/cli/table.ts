@@ -5,6 +5,7 @@ import { auditLog } from './commands/auditLog.ts';
 import { auditShow } from './commands/auditShow.ts';
 import { auditStats } from './commands/auditStats.ts';
 import { auditTrace } from './commands/auditTrace.ts';
+import { auditVerify } from './commands/auditVerify.ts';
 import { backup } from './commands/backup.ts';
 import { completion } from './commands/completion.ts';
 import { eventsPublish } from './commands/eventsPublish.ts';
@@ -14,6 +15,7 @@ import { importLog } from './commands/import.ts';
 import { accept } from './commands/logAccept.ts';
 import { copy } from './commands/logCopy.ts';
 import { migrate } from './commands/migrate.ts';
+import { rebuild } from './commands/rebuild.ts';
 import { replay } from './commands/replay.ts';
 import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
@@ -25,6 +27,7 @@ export const commands: readonly CommandRow[] = [
   accountPasswd,
   copy,
   accept,
+  auditVerify,
   eventsTail,
   eventsPublish,
   exportLog,
@@ -32,6 +35,7 @@ export const commands: readonly CommandRow[] = [
   backup,
   restore,
   replay,
+  rebuild,
   migrate,
   auditLog,
   auditShow,

@@ -19,6 +19,11 @@ const several = (what: string, ...jobIds: readonly (string | undefined)[]): Step
   body: { jobIds },
 });
 
+/** A job that waits for a worker. */
+export const waitingJobSteps: readonly ((kept: Kept) => Step)[] = [
+  () => start('opticsJob', 'Check optics', { variables: { devices: ['leaf-01', 'leaf-02'], token: 'demo-token' } }),
+];
+
 /** Jobs of the sample's automations, and of workflows that only the workers know, in every state. */
 export const jobSteps: readonly ((kept: Kept) => Step)[] = [
   () =>

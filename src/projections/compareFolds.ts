@@ -6,7 +6,7 @@ import type { Fold } from './foldLog.ts';
 export type Compared = { readonly name: string; readonly documents: number; readonly differences: readonly string[] };
 
 /** Whether two entries tell and find the same document. Members may come in another order. */
-const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean =>
+export const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean =>
   one === undefined || other === undefined ? one === other : one.text === other.text && isDeepStrictEqual(one, other);
 
 const idsIn = (fold: Fold): ReadonlyMap<string, ReadonlySet<string>> => {

@@ -1,10 +1,17 @@
-import type { EventStore } from '../store/port.ts';
+import { splitStream } from '../store/event.ts';
+import type { EventStore, StoredEvent } from '../store/port.ts';
 import { projections } from './all.ts';
 import { countedEvents } from './countedEvents.ts';
 import type { Checkpoint } from './engine/port.ts';
 import { collectionsOf, projector } from './engine/projector.ts';
 import { checkpointAt, resume } from './engine/resume.ts';
 import { type MemoryOptions, memoryReadStore } from './index/memory.ts';
+
+const categories = new Set(projections.map(({ of }) => of.category));
+
+/** True if a projection may use the event. Other events are not needed for a snapshot. */
+export const isProjected = ({ stream, type }: StoredEvent): boolean =>
+  type.startsWith('@platform/') && categories.has(splitStream(stream).category);
 
 type Log = Pick<EventStore, 'readAll' | 'at' | 'head'>;
 

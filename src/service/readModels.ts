@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { projections } from '../projections/all.ts';
@@ -7,7 +8,7 @@ import type { Projections } from '../projections/engine/run.ts';
 import { projectionVersion } from '../projections/engine/version.ts';
 import { memoryReadStore } from '../projections/index/memory.ts';
 import { redisReadStore } from '../projections/redis/redis.ts';
-import { readSnapshot } from '../projections/snapshots/snapshot.ts';
+import { type Origin, readSnapshot } from '../projections/snapshots/snapshot.ts';
 import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { snapshots } from '../projections/snapshots/snapshots.ts';
 
@@ -30,6 +31,10 @@ export type ReadModels = {
   readonly startSnapshots: (run: Projections) => void;
   /** Starts no more snapshots. */
   readonly pauseSnapshots: () => void;
+  /** Makes a snapshot, however few events have come. */
+  readonly snapshotSoon: () => void;
+  /** Whether the documents were made by another version of the program. They serve until they are made anew. */
+  readonly isOutdated: () => boolean;
   /** Stops the snapshot in progress. */
   readonly stopSnapshots: () => Promise<void>;
 };
@@ -39,9 +44,16 @@ const lookEveryMs = 1000;
 // A step blocks Redis, so it must be small.
 const largestStep = 5_000;
 
+/** What read models of a log are made by: this version of the program. */
+export const originOf = (logId: string) => ({
+  log: logId,
+  version: projectionVersion(),
+  shape: hash('sha256', JSON.stringify(collectionsOf(projections)), 'hex'),
+});
+
 /** The read models in the store that READSTORE_URL names. */
 export const readModelsOf = (needs: Needs): ReadModels => {
-  const origin = { log: needs.logId, version: projectionVersion() };
+  const origin = originOf(needs.logId);
   const { READSTORE_URL: url } = needs.config;
   return url === undefined ? inMemory(needs, origin) : inRedis(url, `ap:${origin.log}:${origin.version}`);
 };
@@ -53,20 +65,25 @@ const inRedis = (url: string, prefix: string): ReadModels => ({
   snapshotPosition: () => 0,
   startSnapshots: () => undefined,
   pauseSnapshots: () => undefined,
+  snapshotSoon: () => undefined,
+  // Another version has keys of its own in Redis.
+  isOutdated: () => false,
   stopSnapshots: async () => undefined,
 });
 
-const inMemory = ({ config, warn }: Needs, origin: { readonly log: string; readonly version: string }): ReadModels => {
+const inMemory = ({ config, warn }: Needs, origin: Origin): ReadModels => {
   const file = join(config.DATA_DIR, snapshotName);
   const keeping = snapshots({ work: { log: config.EVENTSTORE_URL, file, origin }, every: snapshotEvery, log: warn });
   let timer: NodeJS.Timeout | undefined;
+  let isOutdated = false;
   return {
     kind: 'memory',
     model: memoryReadStore({
       collections: collectionsOf(projections),
       load: async () => {
-        const snapshot = await readSnapshot(file, origin);
-        if (snapshot) keeping.found(snapshot.checkpoint.position);
+        const snapshot = await readSnapshot(file, origin, { anyVersion: true });
+        isOutdated = snapshot !== undefined && snapshot.version !== origin.version;
+        if (snapshot && !isOutdated) keeping.found(snapshot.checkpoint.position);
         return snapshot;
       },
     }),
@@ -79,6 +96,8 @@ const inMemory = ({ config, warn }: Needs, origin: { readonly log: string; reado
       }, lookEveryMs).unref();
     },
     pauseSnapshots: () => clearInterval(timer),
+    snapshotSoon: keeping.soon,
+    isOutdated: () => isOutdated,
     stopSnapshots: keeping.stop,
   };
 };

@@ -4,7 +4,7 @@ import type { Filters } from '../commands/user-schemas/filters.ts';
 import type { Config } from '../config.ts';
 import { areas } from '../http/areas.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
-import { addressReader } from '../http/engine/address.ts';
+import { addressReader, secrecyReader } from '../http/engine/address.ts';
 import { app } from '../http/engine/app.ts';
 import type { Metrics } from '../http/engine/metrics.ts';
 import { bearerOf } from '../http/engine/metricsToken.ts';
@@ -12,12 +12,14 @@ import { listen } from '../http/engine/server.ts';
 import type { ParkedRuns, Service } from '../http/engine/service.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import type { EventStream } from '../http/events/eventStream.ts';
+import type { JobWork } from '../http/operations-manager/jobs.ts';
 import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { blaming } from '../startFaults.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { BackInTime } from './backInTime.ts';
+import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
 import type { WaysOut } from './waysOut.ts';
 
@@ -36,6 +38,8 @@ type Needs = {
   readonly metrics: Metrics;
   readonly eventStream: EventStream;
   readonly index: Pick<AuditIndex, 'read'>;
+  readonly rebuilding: Pick<Rebuilding, 'rebuild'>;
+  readonly work: JobWork;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
   /** Aborted once the service shuts down: new requests are refused. */
@@ -55,6 +59,7 @@ export const serveHttp = async (needs: Needs) => {
     authenticator: auth,
     limits: { maxBytes: config.MAX_BODY_BYTES, maxImportBytes: config.MAX_IMPORT_BYTES },
     addressOf: addressReader(config.TRUST_PROXY),
+    isSecret: secrecyReader(config.TRUST_PROXY),
     observe: (seen) => {
       metrics.observe(seen);
       logger.info(seen, 'request');
@@ -82,8 +87,10 @@ const serviceOf = ({
   access,
   eventStream,
   index,
+  work,
   metrics,
   health,
+  rebuilding,
   stopping,
 }: Needs): Service => ({
   handle: node.handle,
@@ -106,9 +113,11 @@ const serviceOf = ({
   },
   eventStream,
   audit: { log: node.log, index },
+  work,
   runs,
   parked,
   metrics: metrics.text,
   status: health.status,
+  rebuild: rebuilding.rebuild,
   ready: async () => !stopping.aborted && (await health.ready()),
 });

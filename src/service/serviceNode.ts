@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, secretKeyFile } from '../config.ts';
+import { auditKeySource, type Config, secretKeyFile } from '../config.ts';
 import { areas } from '../http/areas.ts';
 import { methodsOf } from '../http/authorization/methods.ts';
 import { keyOfLog } from '../keyCheck.ts';
@@ -14,6 +14,7 @@ import { makeFolder } from '../store/folders.ts';
 import { openLog } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
+import { keysOrNew } from '../store/proof/keys.ts';
 import { importingCheckpoint } from '../store/readers.ts';
 import { withoutLogins } from '../withoutLogins.ts';
 import { readModelsOf } from './readModels.ts';
@@ -26,12 +27,10 @@ export const openServiceNode = async (config: Config, warn: Warn) => {
   const opened = await openItsLog(config, warn);
   const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote, mayHaveParts);
   await refuseHalfImported(log);
-  const key = await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }).catch(
-    async (error: unknown) => {
-      await log.close();
-      throw error;
-    },
-  );
+  const { key, signingKeys } = await keysOf(log, config).catch(async (error: unknown) => {
+    await log.close();
+    throw error;
+  });
   const readModels = readModelsOf({ config, logId: log.id, warn });
   const node = await openNode({
     log,
@@ -43,7 +42,7 @@ export const openServiceNode = async (config: Config, warn: Warn) => {
     methods: () => methodsOf(areas),
     warn,
   });
-  return { node, opened, readModels };
+  return { node, opened, readModels, signingKeys };
 };
 
 const refuseHalfImported = async (log: EventStore): Promise<void> => {
@@ -51,6 +50,11 @@ const refuseHalfImported = async (log: EventStore): Promise<void> => {
   await log.close();
   throw new Error('An import into this event log has not come to its end; run the same import again');
 };
+
+const keysOf = async (log: EventStore, config: Config) => ({
+  key: await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }),
+  signingKeys: keysOrNew(auditKeySource(config)),
+});
 
 const checkFolder = (folder: string): void => {
   makeFolder(folder);

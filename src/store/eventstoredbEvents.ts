@@ -1,5 +1,6 @@
 import type { Told } from './eventstoredbAnswer.ts';
 import { Unreadable } from './eventstoredbErrors.ts';
+import { textsOf } from './foreignText.ts';
 import type { Filter, StoredEvent } from './port.ts';
 
 const own = '@';
@@ -17,29 +18,6 @@ export const toPosition = (commit: string): number => toNumber(commit, 'position
 export const toRevision = (revision: string): number => toNumber(revision, 'revision', true);
 
 /**
- * The bytes as JSON text without spaces. JSON that cannot be parsed becomes a JSON string. Other content becomes a JSON
- * string of its base64.
- */
-const toText = (bytes: Buffer, isJson: boolean): string => {
-  if (!isJson) return JSON.stringify(bytes.toString('base64'));
-  const text = bytes.toString();
-  try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return JSON.stringify(text);
-  }
-};
-
-const isJsonText = (text: string): boolean => {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/**
  * Whether readers of the whole log get an event. With a filter, its type must begin with one of the prefixes. The
  * server's own events (type or stream with `$`) are left out, unless the filter names their type.
  */
@@ -54,12 +32,6 @@ export const passes = ({ type, stream }: Told, filter: Filter | undefined): bool
  */
 export const isCountable = ({ type, revision, position }: Told): boolean =>
   type.startsWith(own) || [revision, position].every((text) => Number.isSafeInteger(Number(text)));
-
-const toMetadata = (bytes: Buffer, isOwn: boolean): string => {
-  if (bytes.length === 0) return '{}';
-  const text = bytes.toString();
-  return isOwn ? text : toText(bytes, isJsonText(text));
-};
 
 /**
  * Converts an event of EventStoreDB. Numbers of the server's own events may be inexact. For other events, an inexact
@@ -82,17 +54,12 @@ export const toStoredEvent = ({
     throw new Unreadable(
       'EventStoreDB gives no positions with the events of a stream: version 22.10 or later is needed',
     );
-  // The platform's own texts stay as they were written, because the hash is over them. Readers of the events notice
-  // when somebody else has spoilt one.
-  const isOwn = type.startsWith(own);
-  const isJson = contentType === 'application/json';
   return {
     id,
     type,
     stream,
     revision: toNumber(revision, 'revision', exact),
     position: at,
-    data: isOwn && isJson ? data.toString() : toText(data, isJson),
-    metadata: toMetadata(metadata, isOwn),
+    ...textsOf({ type, contentType, data, metadata }),
   };
 };

@@ -22,14 +22,19 @@ export const isDamage = (error: unknown): boolean => error instanceof Error && e
 const open = ',"hash":"';
 const close = '"}';
 const hashLength = 44;
-const closing = open.length + hashLength + close.length;
+
+/** How many characters of the metadata belong to the link, besides a brace. */
+export const linkLength = open.length + hashLength + close.length;
+
+/** What stands where metadata have their hash, whether or not the frame around it is right. */
+export const claimedHash = (metadata: string): string => metadata.slice(-hashLength - close.length, -close.length);
 
 /**
  * The hash at the end of an event's metadata. Undefined for events without a link: foreign events, parts of payloads,
  * and the log's own events. Those have a sum.
  */
 export const hashIn = (metadata: string): string | undefined => {
-  const at = metadata.length - closing;
+  const at = metadata.length - linkLength;
   const linked = metadata.startsWith(open, at) && metadata.endsWith(close);
   return linked ? metadata.slice(at + open.length, -close.length) : undefined;
 };
@@ -95,7 +100,7 @@ export const checker = (kept: Kept, streams: number) => {
     if (hash === undefined) return unlinkedIsRight(event, previous) ? undefined : `${place} is not what was written`;
     // The event before is foreign and has no hash, so this link cannot be checked.
     if (previous === undefined) return undefined;
-    const unlinked = `${metadata.slice(0, -closing)}}`;
+    const unlinked = `${metadata.slice(0, -linkLength)}}`;
     return link({ stream, revision, id, type, data, metadata: unlinked }, previous) === hash
       ? undefined
       : `${place} is not what was written`;

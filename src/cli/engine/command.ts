@@ -49,9 +49,10 @@ type Declared<A extends Parameters, O extends Parameters> = {
 };
 
 const none: Parameters = {};
+type NoParameters = Readonly<Record<never, never>>;
 
 /** Makes a row. `run` gets the values of arguments and options by key, with their types. */
-export const command = <A extends Parameters = {}, O extends Parameters = {}>({
+export const command = <A extends Parameters = NoParameters, O extends Parameters = NoParameters>({
   args,
   options,
   help = '',

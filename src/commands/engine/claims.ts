@@ -112,10 +112,15 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
      */
     note: async (name: Name, { stream: owner, about }: Deciding): Promise<void> => {
       const stream = claimsOn(name);
-      const noted = await streams.refresh(stream);
-      if ((noted.state as NameState).bearers[0] === owner) return;
       const event = { topic: 'nameClaimed', data: { ...name, owner, decidedBy: owner } };
-      await append({ stream, at: noted, source: sourceOf(owner), event, about });
+      for (let tried = 0; tried < attempts; tried++) {
+        const noted = await streams.refresh(stream);
+        if ((noted.state as NameState).bearers[0] === owner) return;
+        if (await append({ stream, at: noted, source: sourceOf(owner), event, about })) return;
+      }
+      throw new RequestError('unavailable', 'Too many requests for this name; nothing was stored', {
+        retryAfterSeconds: 1,
+      });
     },
   };
 };

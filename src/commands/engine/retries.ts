@@ -31,6 +31,12 @@ export const retries = (streams: Streams) => {
   return {
     /** Whether the resource has carried out the request with this key. */
     answered,
+    /** The ids of all resources that have carried out a request with the key, which called them by the name. */
+    all: async (aggregate: Aggregate, name: string, key: string): Promise<readonly string[]> => {
+      const ids: string[] = [];
+      for (const id of new Set(await everMeant(aggregate, name))) if (await answered(aggregate, id, key)) ids.push(id);
+      return ids;
+    },
     /** The id of the resource that has carried out the request; undefined if none has. */
     find: async ({ aggregate, idOrName, within }: Called, key: string): Promise<string | undefined> => {
       const parents = within ? await everMeant(within.aggregate, within.idOrName) : [undefined];

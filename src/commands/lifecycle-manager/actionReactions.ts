@@ -132,5 +132,15 @@ export const actionReactions: readonly Reaction[] = [
       actionCanceled: show,
     },
   },
-  { of: job, on: { jobPaused: noted, jobResumed: noted, jobCompleted: noted, jobErrored: noted, jobCanceled: noted } },
+  {
+    of: job,
+    on: {
+      jobPaused: noted,
+      jobResumed: noted,
+      jobCompleted: noted,
+      jobErrored: noted,
+      jobCanceled: noted,
+      jobGivenUp: noted,
+    },
+  },
 ];

@@ -5,6 +5,7 @@ import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
+import { claimNumber } from '../../domain/operations-manager/jobClaims.ts';
 import { type JobStart, jobError, jobStartSchema, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
 import {
   carryOut,
@@ -67,7 +68,7 @@ export const startJob = command({
  * The access list that denies the actor access to a job, else an open one. A job follows its own groups and the lists
  * of its automation. Whoever may see a job may change it.
  */
-const accessListThatDenies = async (actor: Actor, { started }: JobState, tools: Tools): Promise<Gbac> => {
+export const accessListThatDenies = async (actor: Actor, { started }: JobState, tools: Tools): Promise<Gbac> => {
   const { groups = [], automation: id = null } = started ?? {};
   const { read, write } = id === null ? everybody : (await tools.state(automation, id)).content.gbac;
   const lists = [
@@ -81,10 +82,12 @@ const accessListThatDenies = async (actor: Actor, { started }: JobState, tools: 
 export const maySee = async (actor: Actor, state: JobState, tools: Tools): Promise<boolean> =>
   mayRead(actor, await accessListThatDenies(actor, state, tools));
 
+const claim = Type.Optional(claimNumber);
+
 /** A worker's report of success. The variables are merged into those of the job. */
 export const completeJob = command({
   name: 'completeJob',
-  input: Type.Object({ variables: Type.Optional(jobVariables) }, { additionalProperties: false }),
+  input: Type.Object({ variables: Type.Optional(jobVariables), claim }, { additionalProperties: false }),
   on: 'existing',
   decide: complete,
   prepare: async ({ input: { variables = {} }, state, actor }, tools) => ({
@@ -97,7 +100,7 @@ export const completeJob = command({
 /** A worker's report of an error. */
 export const failJob = command({
   name: 'failJob',
-  input: Type.Object({ error: jobError }, { additionalProperties: false }),
+  input: Type.Object({ error: jobError, claim }, { additionalProperties: false }),
   on: 'existing',
   decide: fail,
   prepare: async ({ input: { error }, state, actor }, tools) => ({
@@ -107,7 +110,7 @@ export const failJob = command({
   gbac: (_, { gbac }) => gbac,
 });
 
-/** Part of a decision on several jobs. Pauses, resumes or cancels a job if its state still allows it. */
+/** Part of a decision on several jobs. Pauses, resumes, cancels or retries a job if its state still allows it. */
 export const moveJob = command({
   name: 'moveJob',
   input: Type.Object({ move: Type.Enum(Object.keys(jobMoves) as (keyof typeof jobMoves)[]) }),

@@ -18,6 +18,7 @@ export const areas = [
   'inventory-manager',
   'automation-catalog',
   'audit',
+  'health',
 ] as const;
 export type Area = (typeof areas)[number];
 

@@ -6,7 +6,7 @@ export type Claim = { readonly owner: string; readonly decidedBy: string };
 export type NameEvent = Event<'nameClaimed', Claim & Name>;
 
 /** How many streams that once claimed the name are kept. */
-const mostBearers = 100;
+const mostBearers = 1000;
 
 /** `bearers`: the streams that have claimed the name, the latest first. */
 export type NameState = { readonly claim?: Claim; readonly bearers: readonly string[] };

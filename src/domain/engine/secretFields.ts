@@ -208,8 +208,11 @@ export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Js
       'unprocessable',
       `The secret at ${missing} is missing: only its mask is stored. Set it again`,
     );
-  return replaceSealed(value, unseal);
+  return clearSecrets(value, unseal);
 };
+
+/** Replaces every sealed secret by its text. A mask that an import has left stays as it is. */
+export const clearSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => replaceSealed(value, unseal);
 
 /** The place of the first secret that is only a mask, as a JSON pointer; undefined if there is none. */
 const maskAt = (value: Json): string | undefined => {

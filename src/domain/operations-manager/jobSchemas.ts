@@ -54,6 +54,16 @@ export type JobStart = Static<typeof jobStartSchema>;
 
 const nullable = (id: string) => Type.Union([Type.Null(), Type.String()], { description: id });
 
+/** How far the work is, as its worker says. */
+export const jobProgress = Type.Object(
+  {
+    percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'How much is done' })),
+    message: Type.Optional(Type.String({ maxLength: 1024, description: 'What the worker does' })),
+  },
+  { additionalProperties: false, description: 'How far it is' },
+);
+export type JobProgress = Static<typeof jobProgress>;
+
 /** A job in answers. */
 export const jobSchema = Type.Object(
   {
@@ -106,6 +116,23 @@ export const jobSchema = Type.Object(
       { description: 'Times' },
     ),
     error: Type.Union([Type.Null(), jobError], { description: 'What went wrong' }),
+    claim: Type.Union(
+      [
+        Type.Null(),
+        Type.Object({
+          worker: Type.String({ description: 'Name that the worker gives itself' }),
+          until: Type.Integer({ description: 'When the claim lapses unless it is extended, epoch milliseconds' }),
+          attempts: Type.Integer({
+            minimum: 1,
+            description: 'How many workers have had it since its start or last retry, this one included',
+          }),
+        }),
+      ],
+      { description: 'Who works on it; null: nobody has claimed it' },
+    ),
+    progress: Type.Union([Type.Null(), jobProgress], {
+      description: 'How far it is, as its worker has told this node; it is not stored',
+    }),
   },
   { title: 'Job', description: 'Run of an automation or workflow' },
 );

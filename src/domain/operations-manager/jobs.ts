@@ -4,6 +4,17 @@ import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
+import {
+  type Claim,
+  type Claims,
+  claimed,
+  extended,
+  forgotten,
+  noClaims,
+  type ReleaseReason,
+  refuseOtherReports,
+  released,
+} from './claims.ts';
 import type { JobStart, JobStatus, jobError } from './jobSchemas.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -57,13 +68,20 @@ export type JobEvent =
    */
   | Event<'jobCompleted', { readonly variables: Variables }>
   | Event<'jobErrored', { readonly error: JobError }>
-  | Event<'jobCanceled', Record<string, never>>;
+  | Event<'jobCanceled', Record<string, never>>
+  | Event<'jobClaimed', Claim>
+  | Event<'jobClaimExtended', Pick<Claim, 'claim' | 'until'>>
+  | Event<'jobReleased', Pick<Claim, 'claim'> & { readonly reason: ReleaseReason }>
+  /** `claims`: how many claims were lost. */
+  | Event<'jobGivenUp', { readonly claims: number }>
+  | Event<'jobRetried', Record<string, never>>;
 
 export type JobState = {
   readonly status?: JobStatus;
   readonly started?: StoredStart;
   readonly variables: Variables;
   readonly error: JobError | null;
+  readonly claims: Claims;
 };
 
 const become =
@@ -74,9 +92,15 @@ const become =
 export const job = aggregate<JobState, JobEvent>({
   area: 'operations-manager',
   category: 'job',
-  initial: { variables: {}, error: null },
+  initial: { variables: {}, error: null, claims: noClaims },
   evolve: {
-    jobStarted: (_, started) => ({ status: 'running', started, variables: started.variables, error: null }),
+    jobStarted: (_, started) => ({
+      status: 'running',
+      started,
+      variables: started.variables,
+      error: null,
+      claims: noClaims,
+    }),
     jobPaused: become('paused'),
     jobResumed: become('running'),
     jobCompleted: (state, { variables }) => ({
@@ -86,27 +110,33 @@ export const job = aggregate<JobState, JobEvent>({
     }),
     jobErrored: (state, { error }) => ({ ...state, status: 'error', error }),
     jobCanceled: become('canceled'),
+    jobClaimed: (state, claim) => ({ ...state, claims: claimed(state.claims, claim) }),
+    jobClaimExtended: (state, { until }) => ({ ...state, claims: extended(state.claims, until) }),
+    jobReleased: (state, { reason }) => ({ ...state, claims: released(state.claims, reason) }),
+    jobGivenUp: become('incomplete'),
+    jobRetried: (state) => ({ ...state, status: 'running', error: null, claims: forgotten(state.claims) }),
   },
   exists: ({ status }) => status !== undefined,
 });
 
-/** The changes that a request can make to several jobs at once: from which states, to which state, by which event. */
+/**
+ * The changes that a request can make to several jobs at once: from which states, by which event, and in which state a
+ * job is as wanted already.
+ */
 export const jobMoves = {
-  pause: { from: ['running'], to: 'paused', event: { topic: 'jobPaused', data: {} } },
-  resume: { from: ['paused'], to: 'running', event: { topic: 'jobResumed', data: {} } },
-  cancel: { from: ['running', 'paused'], to: 'canceled', event: { topic: 'jobCanceled', data: {} } },
-} as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus; event: JobEvent }>;
+  pause: { from: ['running'], already: 'paused', event: { topic: 'jobPaused', data: {} } },
+  resume: { from: ['paused'], already: 'running', event: { topic: 'jobResumed', data: {} } },
+  cancel: { from: ['running', 'paused'], already: 'canceled', event: { topic: 'jobCanceled', data: {} } },
+  retry: { from: ['incomplete', 'error'], already: null, event: { topic: 'jobRetried', data: {} } },
+} as const satisfies Record<string, { from: readonly JobStatus[]; already: JobStatus | null; event: JobEvent }>;
 export type JobMove = keyof typeof jobMoves;
 
-/**
- * The effect of the move on a job in this state. `already`: the job is already in the target state. `illegal`: the move
- * is impossible.
- */
+/** The effect of the move on a job in this state. `already`: it is as wanted. `illegal`: the move is impossible. */
 export const moveOutcome = (move: JobMove, { status }: JobState): 'moves' | 'already' | 'illegal' => {
-  const { from, to } = jobMoves[move];
+  const { from, already } = jobMoves[move];
   const begins: readonly (JobStatus | undefined)[] = from;
   if (begins.includes(status)) return 'moves';
-  return status === to ? 'already' : 'illegal';
+  return status === already ? 'already' : 'illegal';
 };
 
 /** The data that the start of a job needs. */
@@ -183,7 +213,7 @@ export const startTriggered = (
 };
 
 /** Throws `conflict` if the job has ended. */
-const refuseEnded = ({ status }: JobState, id: string): void => {
+export const refuseEnded = ({ status }: JobState, id: string): void => {
   if (status !== 'running' && status !== 'paused')
     throw new RequestError('conflict', `Job ${id} has ended: ${status}`, {
       faults: [{ message: `It is ${status}`, id }],
@@ -193,25 +223,34 @@ const refuseEnded = ({ status }: JobState, id: string): void => {
 /** The access list that denies the actor access to the job, else an open one. */
 type Access = { readonly gbac: Gbac };
 
+/** The number of the claim that a report names, if it names one. */
+type Reported = { readonly claim?: number | undefined };
+
+/** Whether the report comes from the last worker, as far as it says. Of an ended job it may be the same one again. */
+const isOfLast = ({ claims: { last } }: JobState, { claim = last }: Reported): boolean => claim === last;
+
 /** `refs.variables`: the variables of the worker's report, with sealed secrets. */
 export const complete = (
   state: JobState,
-  _: unknown,
-  { id, refs: { variables } }: Context<Access & { readonly variables: Variables }>,
+  report: Reported,
+  { id, actor, refs: { variables } }: Context<Access & { readonly variables: Variables }>,
 ): readonly JobEvent[] => {
-  if (state.status === 'complete' && same({ ...state.variables, ...variables }, state.variables)) return [];
+  const isSame = state.status === 'complete' && same({ ...state.variables, ...variables }, state.variables);
+  if (isSame && isOfLast(state, report)) return [];
   refuseEnded(state, id);
+  refuseOtherReports(state.claims, report.claim, actor);
   return [{ topic: 'jobCompleted', data: { variables } }];
 };
 
 /** `refs.error` is the error with sealed secrets. */
 export const fail = (
   state: JobState,
-  _: unknown,
-  { id, refs: { error } }: Context<Access & { readonly error: JobError }>,
+  report: Reported,
+  { id, actor, refs: { error } }: Context<Access & { readonly error: JobError }>,
 ): readonly JobEvent[] => {
-  if (state.status === 'error' && same(error, state.error)) return [];
+  if (state.status === 'error' && same(error, state.error) && isOfLast(state, report)) return [];
   refuseEnded(state, id);
+  refuseOtherReports(state.claims, report.claim, actor);
   return [{ topic: 'jobErrored', data: { error } }];
 };
 

@@ -1,5 +1,7 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { refuseUnlessLive } from './jobClaims.ts';
+import type { JobState } from './jobs.ts';
 
 /** An event with a chosen source. Its data is the bare payload. */
 export type PublishedEvent = Event<string, unknown> & { readonly source: string };
@@ -25,13 +27,21 @@ export const refuseReserved = (
   if (topic.includes(':')) throw new RequestError('invalid', 'A topic must not have a colon', { path: paths.topic });
 };
 
-export type Publication = { readonly source: string; readonly topic: string; readonly payload: unknown };
+export type Publication = {
+  readonly source: string;
+  readonly topic: string;
+  readonly payload: unknown;
+  /** The claim of the job that publishes, if one does. */
+  readonly claim?: { readonly job: string; readonly claim: number } | undefined;
+};
 
+/** `refs.publisher`: the job that publishes. */
 export const publish = (
   _: unknown,
-  { source, topic, payload }: Publication,
-  __: Context,
+  { source, topic, payload, claim }: Publication,
+  { actor, refs }: Context<{ readonly publisher: JobState | undefined }>,
 ): readonly PublishedEvent[] => {
   refuseReserved(source, topic, { source: 'source', topic: 'topic' });
+  if (claim) refuseUnlessLive(refs.publisher, { claim: claim.claim, account: actor.id });
   return [{ topic, data: payload, source }];
 };

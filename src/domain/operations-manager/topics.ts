@@ -94,6 +94,14 @@ export const operationsTopics: readonly Described[] = [
     jobCompleted: ['A job ended well', Type.Object({ variables: members })],
     jobErrored: ['A job ended in error', Type.Object({ error: Type.Union([Type.String(), members]) })],
     jobCanceled: ['A job was canceled', nothing],
+    jobClaimed: [
+      'A worker got a job',
+      Type.Object({ claim: whole, worker: text, account: text, until: moment, lease: whole }),
+    ],
+    jobClaimExtended: ['A worker that was heard of keeps its job', Type.Object({ claim: whole, until: moment })],
+    jobReleased: ['A job waits for a worker again', Type.Object({ claim: whole, reason: text })],
+    jobGivenUp: ['A job is not offered any more, because too many claims were lost', Type.Object({ claims: whole })],
+    jobRetried: ['A job that had ended in error began again', nothing],
   }),
   describeTopics(jobMoveDecision, {
     jobsMoved: ['Jobs are to be paused, resumed or canceled', Type.Object({ move: text, jobIds: texts })],

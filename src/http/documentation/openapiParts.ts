@@ -27,6 +27,7 @@ const areas: Readonly<Record<AreaRoutes['area'], readonly [string, string]>> = {
   'inventory-manager': ['Inventories', 'Inventories and their nodes'],
   'automation-catalog': ['Scheduled jobs', 'Scheduled jobs of earlier versions, and how they become automations'],
   audit: ['Audit', 'Who did what: events, histories of resources, and refused requests'],
+  health: ['Read models', 'Read models that are made anew from the log'],
   service: ['Login and health', 'Login, health, metrics, and the description of the service itself'],
 };
 

@@ -1,4 +1,5 @@
-import { type BlockList, isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Context } from 'koa';
 
 /** Reads the caller's address: the socket's, or the last address in X-Forwarded-For that is not a trusted proxy. */
@@ -7,7 +8,7 @@ export const addressReader =
   (ctx: Context): string => {
     const socket = plain(ctx.req.socket.remoteAddress ?? '');
     const forwarded = ctx.get('x-forwarded-for');
-    if (forwarded === '' || !isTrusted(trusted, socket)) return socket;
+    if (forwarded === '' || !isIn(trusted, socket)) return socket;
     let caller = socket;
     for (const address of forwarded
       .split(',')
@@ -15,16 +16,36 @@ export const addressReader =
       .reverse()) {
       if (isIP(address) === 0) break;
       caller = address;
-      if (!isTrusted(trusted, address)) break;
+      if (!isIn(trusted, address)) break;
     }
     return caller;
   };
+
+/**
+ * Tells whether nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. A proxy
+ * says so by X-Forwarded-Proto.
+ */
+export const secrecyReader =
+  (trusted: BlockList) =>
+  (ctx: Context, caller: string): boolean => {
+    const { socket } = ctx.req;
+    if (isLoopback(caller) || (socket as TLSSocket).encrypted === true) return true;
+    if (!isIn(trusted, plain(socket.remoteAddress ?? ''))) return false;
+    const protocols = ctx.get('x-forwarded-proto').split(',');
+    return protocols.every((protocol) => protocol.trim().toLowerCase() === 'https');
+  };
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+const isLoopback = (address: string): boolean => isIn(loopback, address);
 
 /** Turns an IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`) into IPv4. */
 const plain = (address: string): string =>
   address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 
-const isTrusted = (trusted: BlockList, address: string): boolean => {
+const isIn = (list: BlockList, address: string): boolean => {
   const version = isIP(address);
-  return version !== 0 && trusted.check(address, version === 4 ? 'ipv4' : 'ipv6');
+  return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6');
 };

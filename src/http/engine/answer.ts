@@ -141,7 +141,7 @@ type Asked = {
 
 /** The request as its route sees it. */
 const callOf = (
-  { ctx, path, requestId, address, traceparent, principal }: Incoming,
+  { ctx, path, requestId, address, secret, traceparent, principal }: Incoming,
   { params, querystring, query, body }: Asked,
 ): Call => {
   const { method } = ctx;
@@ -151,6 +151,7 @@ const callOf = (
     querystring,
     requestId,
     address,
+    secret,
     traceparent,
     params,
     query: query ? query(querystring).values : {},

@@ -13,13 +13,14 @@ import { send } from './send.ts';
 
 /** Makes the HTTP listener from the routes. `warmUp` prepares all routes, so that no request waits for that. */
 export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
-  const { settings, addressOf, stopping, logBug, observe, recorder } = needs;
+  const { settings, addressOf, isSecret, stopping, logBug, observe, recorder } = needs;
   const { answer, warmUp } = answering(needs);
   const within = deadline(logBug);
 
   const koa = new Koa().use(async (ctx) => {
     const start = performance.now();
-    const incoming = incomingOf(ctx, addressOf(ctx));
+    const address = addressOf(ctx);
+    const incoming = incomingOf(ctx, address, isSecret(ctx, address));
     const { requestId } = incoming;
     const { allowOrigin, cacheControl, timeout } = settings();
     const headers = headersOf(requestId, allowOrigin);

@@ -10,6 +10,8 @@ export type Incoming = {
   readonly ctx: Context;
   readonly requestId: string;
   readonly address: string;
+  /** True if nobody on the way can read the answer. */
+  readonly secret: boolean;
   /** '' when the request target is not a URL. */
   readonly path: string;
   readonly traceparent: string | undefined;
@@ -25,12 +27,13 @@ export type Incoming = {
 };
 
 /** The facts that a new request shows at once. */
-export const incomingOf = (ctx: Context, address: string): Incoming => {
+export const incomingOf = (ctx: Context, address: string, secret: boolean): Incoming => {
   const given = ctx.get('x-request-id');
   return {
     ctx,
     requestId: /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID(),
     address,
+    secret,
     path: pathOf(ctx),
     traceparent: traceparentOf(ctx.get('traceparent')),
     asked: undefined,

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { publishEvent } from '../../commands/operations-manager/publishedEvents.ts';
 import { time } from '../../domain/engine/authors.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
 import { schemaOfTopic } from '../../domain/topics.ts';
 import { eventTypes } from '../../projections/engine/eventTypes.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
@@ -20,17 +22,15 @@ const checkPayload = (text: string): void => {
     throw new RequestError('too_large', `The payload of an event may have ${mostPayload} bytes`);
 };
 
-/**
- * Checks the header by which a worker says for which job it publishes. Nobody can claim jobs yet, so a claim is never a
- * live one.
- */
-const checkClaim = (claim: string): void => {
-  if (claim === '') return;
-  if (!/^[^\s/]{1,256}\/[1-9]\d{0,14}$/.test(claim))
+/** The claim by which a worker says for which job it publishes; undefined: it does not say so. */
+const claimIn = (header: string): { readonly job: string; readonly claim: number } | undefined => {
+  if (header === '') return undefined;
+  const [, job, claim] = /^([^\s/]{1,256})\/([1-9]\d{0,14})$/.exec(header) ?? [];
+  if (job === undefined || claim === undefined)
     throw new RequestError('invalid', 'X-Claim must be <job>/<claim>: the id of a job and the number of its claim', {
       path: 'X-Claim',
     });
-  throw new RequestError('conflict', 'X-Claim names no claim that you hold', { path: 'X-Claim' });
+  return { job, claim: Number(claim) };
 };
 
 const eventTypeSchema = Type.Object(
@@ -84,7 +84,6 @@ export const eventRoutes: readonly Route[] = [
     ),
     run: async (call, service) => {
       checkPayload(call.bodyText);
-      checkClaim(call.header('x-claim'));
       const { id, position, replayed } = await publish(call, service);
       return { text: published(JSON.stringify({ id, position })), position, replayed };
     },
@@ -97,11 +96,14 @@ const publish = async (
 ): Promise<{ readonly id: string; readonly position: number; readonly replayed: boolean }> => {
   const { source, topic } = call.params;
   const about = requestOf(publishEvent.name, call, service);
+  const claim = claimIn(call.header('x-claim'));
+  const publisher = claim && (await service.tools.state(job, claim.job));
   const { event, replayed } = await service.handle(publishEvent, {
     ...about,
     id: newId(about.idempotency?.key, 'uuid'),
+    depth: publisher?.started?.depth,
     fresh: about.idempotency === undefined,
-    input: { source, topic, payload: call.body },
+    input: defined({ source, topic, payload: call.body, claim }),
   });
   if (!event) throw new Error('A published event was not stored');
   return { ...event, replayed };

@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox';
+import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
 import { moveJobs } from '../../commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../commands/operations-manager/jobs.ts';
 import { unwatchJobs, watchJobs } from '../../commands/operations-manager/watchings.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
-import { jobSchema, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
+import { type JobProgress, jobSchema, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import type { JobMove } from '../../domain/operations-manager/jobs.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
@@ -17,14 +18,35 @@ import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 import { watchersOf } from './watchers.ts';
 
+declare module '../engine/service.ts' {
+  interface Service {
+    /** The work on jobs. */
+    readonly work: JobWork;
+  }
+}
+
+/** What routes need of the work on jobs. */
+export type JobWork = {
+  /** Gives out jobs to a worker that waits for so long, unless it has gone. */
+  readonly claim: (wanted: WantedJobs, waitMs: number, gone: AbortSignal) => Promise<ClaimedJobs>;
+  /** Notes how far a job is, as the worker with this claim says. */
+  readonly heard: (id: string, claim: number, said: JobProgress) => void;
+  /** How far a job is, as this node has heard. */
+  readonly progressOf: (doc: Pick<JobDoc, '_id' | 'claim'>) => JobProgress | null;
+};
+
 const byId = ({ id = '' }: Params): string => id;
 
 /** Shows usernames in the place of ids, and secrets masked. Watchers whose accounts were deleted are left out. */
-export const shown = async (doc: JobDoc, { model }: Pick<Service, 'model'>) => {
+export const shown = async (stored: JobDoc, { model, work }: Pick<Service, 'model' | 'work'>) => {
+  const { claim, attempts, ...doc } = stored;
   const watchers = await watchersOf(model, doc._id, doc.watchers);
   const names = await usernames(model, [doc.created_by, ...watchers]);
+  const isHeld = claim !== null && (doc.status === 'running' || doc.status === 'paused');
   return {
     ...doc,
+    claim: isHeld ? { worker: claim.worker, until: claim.until, attempts } : null,
+    progress: isHeld ? work.progressOf(stored) : null,
     variables: maskSecrets(doc.variables),
     error: maskSecrets(doc.error),
     watchers: watchers.flatMap((id) => names.get(id) ?? []),
@@ -123,6 +145,7 @@ export const jobRoutes: readonly Route[] = [
   move('pause', 'paused', 'Running jobs; paused ones stay so.'),
   move('resume', 'resumed', 'Paused jobs; running ones stay so.'),
   move('cancel', 'canceled', 'Running and paused jobs; canceled ones stay so.'),
+  move('retry', 'retried', 'Jobs that are in error or incomplete: they run again, and wait for a worker.'),
   getRoute({
     name: 'getJob',
     method: 'get',
@@ -142,7 +165,9 @@ export const jobRoutes: readonly Route[] = [
     path: '/jobs/:id/complete',
     access: ['operators'],
     summary: 'Report that a job is complete',
-    description: 'For workers. The variables join those that the job has.',
+    description:
+      'For workers. The variables join those that the job has. While somebody has claimed the job, the report names ' +
+      'that claim.',
     command: completeJob,
     key: byId,
     join: shown,
@@ -155,7 +180,7 @@ export const jobRoutes: readonly Route[] = [
     path: '/jobs/:id/error',
     access: ['operators'],
     summary: 'Report that a job has failed',
-    description: 'For workers.',
+    description: 'For workers. While somebody has claimed the job, the report names that claim.',
     command: failJob,
     key: byId,
     join: shown,

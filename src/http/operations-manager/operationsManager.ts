@@ -2,6 +2,7 @@ import type { AreaRoutes } from '../engine/route.ts';
 import { automationRoutes } from './automations.ts';
 import { eventStreamRoutes } from './eventStream.ts';
 import { eventRoutes } from './events.ts';
+import { jobClaimRoutes } from './jobClaims.ts';
 import { jobRoutes } from './jobs.ts';
 import { parkedRunRoutes } from './parkedRuns.ts';
 import { triggerRunRoutes } from './triggerRuns.ts';
@@ -15,6 +16,7 @@ export const operationsManagerRoutes: AreaRoutes = {
     ...automationRoutes,
     ...eventRoutes,
     ...eventStreamRoutes,
+    ...jobClaimRoutes,
     ...jobRoutes,
     ...parkedRunRoutes,
     ...triggerRunRoutes,

@@ -105,6 +105,13 @@ export type ReadStore = {
    * Otherwise it writes nothing and resolves to false.
    */
   apply(changes: readonly Change[], from: number, to: Checkpoint): Promise<boolean>;
+  /**
+   * Puts documents right at the present checkpoint, in one atomic step, if this process leads; else throws. Only
+   * documents that differ from the log are put right, so that every position still stands for one state of the log.
+   */
+  mend(changes: readonly Change[]): Promise<void>;
+  /** The ids of all documents of a collection, or of a part of it. */
+  ids(collection: string, part?: string): Iterable<string>;
   /** Removes everything; afterwards the checkpoint is at 0. */
   clear(): Promise<void>;
   get(collection: string, id: string): Promise<Entry | undefined>;

@@ -25,9 +25,11 @@ export const projecting = ({ store, model, documents, progress, catchUp, log }: 
     taken: (): number => taken,
     /** Runs until the signal aborts. Calls `goesOn` at each step. */
     project: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
+      const before = position();
       move((await resume(store, model, documents, log)).position);
       const target = await store.head();
-      setReady(position() >= target);
+      // What was ready stays so, unless the read store has started over.
+      setReady((ready() && position() >= before) || position() >= target);
       if (ready()) goesOn();
       let pending = 0;
       for await (const { events, position: to } of store.follow(position(), undefined, signal)) {

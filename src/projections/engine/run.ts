@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { supervise } from '../../concurrency/supervise.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { isDamage } from '../../store/integrity.ts';
 import type { EventStore } from '../../store/port.ts';
+import { betweenTerms } from './betweenTerms.ts';
 import type { Projection } from './define.ts';
 import type { Counted } from './eventTypes.ts';
 import { type Leadership, newLeadership } from './leadership.ts';
@@ -88,10 +90,13 @@ export const runProjections = ({ store, model, projections, counted, catchUp, on
       recovered();
     };
     while (!stop.signal.aborted) {
+      await exchange.run();
       await runTerm(goesOn);
       await pause(shortestPauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   };
+
+  const exchange = betweenTerms(endTerm);
 
   const onFailure = (error: unknown, isNew: boolean): void => {
     fault = error instanceof Error ? error.message : String(error);
@@ -119,6 +124,15 @@ export const runProjections = ({ store, model, projections, counted, catchUp, on
      * Resolves if the log turns out to be damaged while it is read at the start. The service must show nothing then.
      */
     damaged,
+    /**
+     * Does the work while nothing is projected, on the process that leads. Documents are read from the read store anew
+     * afterwards. Rejects when this process does not lead, or stops.
+     */
+    between: async (work: () => Promise<void>): Promise<void> => {
+      if (!leadership.held())
+        throw new RequestError('unavailable', 'Another node writes the read models; ask that one');
+      await exchange.ask(work);
+    },
     /** The reason why projecting has stopped for now; undefined if it has not. */
     fault: (): string | undefined => fault,
     stop: async (): Promise<void> => {
@@ -126,6 +140,7 @@ export const runProjections = ({ store, model, projections, counted, catchUp, on
       wake();
       progress.refuseAll();
       await done;
+      exchange.refuse();
       leadership.set(false);
       await model.resign().catch(() => undefined);
     },

@@ -61,6 +61,12 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
       checkpoint = to;
       return true;
     },
+    async mend(changes) {
+      kept.apply(changes);
+    },
+    *ids(collection, part) {
+      for (const { id } of kept.of(collection).all(part)) yield id;
+    },
     async clear() {
       kept.reset([]);
       checkpoint = nothing;

@@ -1,3 +1,4 @@
+import type { Claim } from '../../domain/operations-manager/claims.ts';
 import type { JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
 import { type JobError, type JobStarted, job, originless } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
@@ -17,6 +18,10 @@ export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution' | '
       readonly duration: number | null;
     };
     readonly error: JobError | null;
+    /** The claim that is held; that of a canceled job stays, because its worker may not know yet. */
+    readonly claim: Omit<Claim, 'lease'> | null;
+    /** How many claims there were since the start or the last retry. */
+    readonly attempts: number;
   };
 
 type Step = (doc: JobDoc | undefined, event: Recorded) => JobDoc | undefined;
@@ -32,6 +37,8 @@ const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): 
   last_updated: at,
   metrics: { ...doc.metrics, end_time: at, duration: Math.max(0, Date.parse(at) - Date.parse(doc.metrics.start_time)) },
 });
+
+const begun = (at: string): JobDoc['metrics'] => ({ start_time: at, end_time: null, duration: null });
 
 /** Jobs. Persons are ids of accounts, `watchers` are those who watched from the start, secrets are sealed. */
 export const jobs = projection<JobDoc>()(job, {
@@ -62,16 +69,35 @@ export const jobs = projection<JobDoc>()(job, {
         created: at,
         created_by: actor.id,
         last_updated: at,
-        metrics: { start_time: at, end_time: null, duration: null },
+        metrics: begun(at),
         error: null,
+        claim: null,
+        attempts: 0,
       };
     },
     jobPaused: become('paused'),
     jobResumed: become('running'),
     jobCompleted: (doc, event) =>
-      doc && ended({ ...doc, variables: { ...doc.variables, ...event.data.variables } }, 'complete', event),
-    jobErrored: (doc, event) => doc && ended({ ...doc, error: event.data.error }, 'error', event),
+      doc &&
+      ended({ ...doc, claim: null, variables: { ...doc.variables, ...event.data.variables } }, 'complete', event),
+    jobErrored: (doc, event) => doc && ended({ ...doc, claim: null, error: event.data.error }, 'error', event),
     jobCanceled: (doc, event) => doc && ended(doc, 'canceled', event),
+    jobClaimed: (doc, { data: { claim, worker, account, until }, metadata: { at } }) =>
+      doc && { ...doc, claim: { claim, worker, account, until }, attempts: doc.attempts + 1, last_updated: at },
+    jobClaimExtended: (doc, { data: { until }, metadata: { at } }) =>
+      doc?.claim ? { ...doc, claim: { ...doc.claim, until }, last_updated: at } : doc,
+    jobReleased: (doc, { metadata: { at } }) => doc && { ...doc, claim: null, last_updated: at },
+    jobGivenUp: (doc, event) => doc && ended(doc, 'incomplete', event),
+    jobRetried: (doc, { metadata: { at } }) =>
+      doc && {
+        ...doc,
+        status: 'running',
+        error: null,
+        claim: null,
+        attempts: 0,
+        metrics: begun(doc.metrics.start_time),
+        last_updated: at,
+      },
   },
   sorts: {
     created: (doc) => doc.created,

@@ -11,7 +11,7 @@ import { checkStep } from '../index/collections.ts';
 import { type Following, nearCache, type State } from './nearCache.ts';
 import { redisReads } from './redisReads.ts';
 import * as scripts from './redisScripts.ts';
-import { redisStep, restOf } from './redisStep.ts';
+import { mendingStep, redisStep, restOf } from './redisStep.ts';
 import { redisSteps } from './redisSteps.ts';
 
 type Options = {
@@ -119,6 +119,16 @@ export const redisReadStore = ({
     }
   };
 
+  const mend = async (changes: readonly Change[]): Promise<void> => {
+    cache.collections.check(changes.map(bareOf));
+    const state = cache.at();
+    if (changes.length === 0) return;
+    const args = state && [token, state.epoch, String(state.position), newEpoch(), ...mendingStep(changes)];
+    if (!args || (await step(scripts.mend, args)) !== 1)
+      throw steps.refuse('The read models are not where they were left');
+    await resume();
+  };
+
   const get = async (least: number, collection: string, id: string): Promise<Entry | undefined> =>
     (await getMany(least, collection, [id]))[0];
 
@@ -135,6 +145,10 @@ export const redisReadStore = ({
       token = '';
     },
     apply,
+    mend,
+    *ids(collection, part) {
+      for (const { id } of cache.collections.of(collection).all(part)) yield id;
+    },
     async clear() {
       await cache.load(stateOf(await step(scripts.clear, [newEpoch()])));
     },

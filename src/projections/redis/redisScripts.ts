@@ -157,3 +157,28 @@ redis.call('HSET', meta, 'epoch', epoch, 'position', to, 'event', event, 'docume
 redis.call('PUBLISH', notices, to)
 return 1
 `);
+
+/**
+ * Arguments: token, epoch, position, a new epoch, how many documents to write; field, text and rest of each; the fields of
+ * the documents to remove. Gives 1; or 0 when the state is another one, or another process has led since. Processes that
+ * follow find the new epoch, and load everything.
+ */
+export const mend = script(`
+if asked('GET', fence) ~= ARGV[1] then return 0 end
+local at = state()
+if not at or at[1] ~= ARGV[2] or at[2] ~= ARGV[3] then return 0 end
+redis.call('HDEL', meta, 'epoch')
+redis.call('UNLINK', notices)
+local removed = 6 + 3 * tonumber(ARGV[5])
+for at = 6, removed - 1, 3 do
+  redis.call('HSET', texts, ARGV[at], ARGV[at + 1])
+  redis.call('HSET', index, ARGV[at], ARGV[at + 2])
+end
+for at = removed, #ARGV do
+  redis.call('HDEL', texts, ARGV[at])
+  redis.call('HDEL', index, ARGV[at])
+end
+redis.call('HSET', meta, 'epoch', ARGV[4], 'documents', redis.call('HLEN', texts))
+redis.call('PUBLISH', notices, '')
+return 1
+`);

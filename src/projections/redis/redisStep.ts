@@ -38,3 +38,12 @@ export const redisStep = (changes: readonly Change[], there: Collections<Indexed
     ...[...parts.values()].flat(),
   ];
 };
+
+/** Documents to write and to remove, as arguments of the script `mend`, from its count on. */
+export const mendingStep = (changes: readonly Change[]): readonly string[] => {
+  const written = changes.flatMap(({ collection, id, entry }) =>
+    entry ? [fieldOf(collection, id), entry.text, JSON.stringify(restOf(entry))] : [],
+  );
+  const removed = changes.flatMap(({ collection, id, entry }) => (entry ? [] : [fieldOf(collection, id)]));
+  return [String(written.length / 3), ...written, ...removed];
+};

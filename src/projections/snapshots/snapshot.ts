@@ -2,8 +2,11 @@ import { createHash, hash } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import type { Change, Checkpoint, Entry } from '../engine/port.ts';
 
-/** The log from which a snapshot was made, and the version of the projections that made it. */
-export type Origin = { readonly log: string; readonly version: string };
+/**
+ * The log from which a snapshot was made, and the version of the projections that made it. `shape` tells the collections
+ * and their fields: versions of one shape can read each other's documents.
+ */
+export type Origin = { readonly log: string; readonly version: string; readonly shape?: string };
 
 /** The first line of a snapshot. */
 export type Header = Origin & { readonly format: 1; readonly checkpoint: Checkpoint };
@@ -56,19 +59,34 @@ function* partsOf(header: Header, entries: Iterable<readonly [string, Entry]>): 
   yield lines.join('\n');
 }
 
-/** The snapshot of this origin; undefined if there is none, it has another origin, or it is damaged. */
+/** A snapshot. `version` is the version of the projections that made it. */
+type Snapshot = {
+  readonly version: string;
+  readonly checkpoint: Checkpoint;
+  readonly changes: AsyncIterable<readonly Change[]>;
+};
+
+/** How a snapshot may differ from what is asked for. */
+type Choice = { readonly anyVersion: boolean };
+
+/**
+ * The snapshot of this origin; undefined if there is none, it has another origin, or it is damaged. With `anyVersion`,
+ * another version of the same shape may have made it.
+ */
 export const readSnapshot = async (
   file: string,
   origin: Origin,
-): Promise<{ checkpoint: Checkpoint; changes: AsyncIterable<readonly Change[]> } | undefined> => {
+  { anyVersion }: Choice = { anyVersion: false },
+): Promise<Snapshot | undefined> => {
   const bytes = await readFile(file).catch(() => undefined);
   if (!bytes || bytes.length < 64) return undefined;
   const body = bytes.subarray(0, -64);
   if (hash('sha256', body, 'hex') !== bytes.subarray(-64).toString('latin1')) return undefined;
   const end = body.indexOf(lineFeed);
-  const { format, log, version, checkpoint } = JSON.parse(body.toString('utf8', 0, end)) as Header;
-  if (format !== 1 || log !== origin.log || version !== origin.version) return undefined;
-  return { checkpoint, changes: changesIn(body, end + 1) };
+  const { format, log, version, shape, checkpoint } = JSON.parse(body.toString('utf8', 0, end)) as Header;
+  const isReadable = version === origin.version || (anyVersion && shape !== undefined && shape === origin.shape);
+  if (format !== 1 || log !== origin.log || !isReadable) return undefined;
+  return { version, checkpoint, changes: changesIn(body, end + 1) };
 };
 
 async function* changesIn(body: Buffer, start: number): AsyncGenerator<readonly Change[]> {

@@ -1,21 +1,12 @@
 import '../../soundJson.ts';
 import { workerData } from 'node:worker_threads';
-import { splitStream } from '../../store/event.ts';
 import { openLogToRead } from '../../store/open.ts';
 import { withPayloads } from '../../store/payloads.ts';
-import type { StoredEvent } from '../../store/port.ts';
 import type { LogUrl } from '../../store/url.ts';
-import { projections } from '../all.ts';
-import { foldLog } from '../foldLog.ts';
+import { foldLog, isProjected } from '../foldLog.ts';
 import { type Origin, readSnapshot, writeSnapshot } from './snapshot.ts';
 
 export type SnapshotWork = { readonly log: LogUrl; readonly file: string; readonly origin: Origin };
-
-const categories = new Set(projections.map(({ of }) => of.category));
-
-/** True if a projection may use the event. Other events are not needed for a snapshot. */
-const isProjected = ({ stream, type }: StoredEvent): boolean =>
-  type.startsWith('@platform/') && categories.has(splitStream(stream).category);
 
 // Makes the snapshot from the last one and the log, never from live memory: an error in memory must not be passed on.
 const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {

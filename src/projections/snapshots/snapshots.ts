@@ -24,7 +24,7 @@ export const snapshots = ({ work, every, log }: Needs) => {
   let worker: Worker | undefined;
 
   const make = async (position: number, taken: number): Promise<void> => {
-    worker = startWorker('snapshotWorker', import.meta.url, work);
+    worker = startWorker('snapshotWorker', import.meta.url, work, { importsLater: 'url' in work.log });
     try {
       const [code] = await once(worker, 'exit');
       if (code === 0) {
@@ -42,6 +42,10 @@ export const snapshots = ({ work, every, log }: Needs) => {
     /** Call now and then, with the position of the read models and the number of events projected since the start. */
     moved: (position: number, taken: number): void => {
       if (taken - counted >= every && !worker && performance.now() >= notBefore) void make(position, taken);
+    },
+    /** Makes a new one at the next call of `moved`. */
+    soon: (): void => {
+      counted = -every;
     },
     /** A position that the last snapshot has reached; the snapshot may be newer. */
     position: (): number => done,

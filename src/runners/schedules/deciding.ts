@@ -4,11 +4,12 @@ import { settleSchedule } from '../../commands/operations-manager/triggerSchedul
 import { platform } from '../../domain/engine/core.ts';
 import { places } from '../triggers/places.ts';
 import type { Due } from './dueQueue.ts';
+import type { Hold } from './timetable.ts';
 
 type Needs = {
   readonly handle: Handle;
-  /** Looks the schedule up again. It is not due before this time. */
-  readonly changed: (id: string, notBefore: number) => void;
+  /** Looks the schedule up again. */
+  readonly changed: (id: string, hold: Hold) => void;
   readonly signal: AbortSignal;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
@@ -22,7 +23,7 @@ export const deciding = ({ handle, changed, signal, log }: Needs) => {
   const atPlace = places(() => atOnce);
   const underWay = new Set<Promise<void>>();
 
-  const settle = async (id: string, now: number): Promise<void> => {
+  const settle = async ({ id, at }: Due, now: number): Promise<void> => {
     if (signal.aborted) return;
     // The event of a run begins a correlation of its own.
     const eventId = randomUUID();
@@ -37,18 +38,18 @@ export const deciding = ({ handle, changed, signal, log }: Needs) => {
     try {
       const { changed: isSettled } = await handle(settleSchedule, request);
       // Another node was faster, or the trigger has changed. The log will tell.
-      if (!isSettled) changed(id, now + againMs);
+      if (!isSettled) changed(id, { at, until: now + againMs });
     } catch (error) {
       log('A schedule could not be decided; it is tried again', { trigger: id, error });
-      changed(id, now + afterFailureMs);
+      changed(id, { at, until: now + afterFailureMs });
     }
   };
 
   return {
     /** Decides about all of these, at the time `now`. */
     decide: (due: readonly Due[], now: number): void => {
-      for (const { id } of due) {
-        const work = atPlace(() => settle(id, now));
+      for (const one of due) {
+        const work = atPlace(() => settle(one, now));
         underWay.add(work);
         void work.finally(() => underWay.delete(work));
       }

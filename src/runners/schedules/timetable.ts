@@ -11,28 +11,34 @@ type Needs = {
   readonly set: (id: string, at: number | null) => void;
 };
 
+/** The instant that was due is due again at a later time, unless another one is due now. */
+export type Hold = { readonly at: number; readonly until: number };
+
+type Changed = ReadonlyMap<string, Hold | undefined>;
+
 /** How many schedules are looked up at once. */
 const most = 500;
 
 /** Tells the clock when schedules are due, by what the read models show. */
 export const timetable = ({ model, set }: Needs) => {
-  /** Schedules to look up, each with the time before which it is not due again. */
-  let changed = new Map<string, number>();
+  /** Schedules to look up. */
+  let changed = new Map<string, Hold | undefined>();
   /** Schedules that an earlier version has stored and that mean nothing. */
   const faulty = new Set<string>();
   let wake = (): void => undefined;
 
-  const setAll = (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[], notBefore?: Map<string, number>): void => {
+  const setAll = (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[], holds?: Changed): void => {
     const byTrigger = new Map(runs.map((one) => [one.trigger, one]));
     for (const plan of plans) {
       if (scheduleFault(plan)) faulty.add(plan.trigger);
       else faulty.delete(plan.trigger);
       const at = nextRun(plan, byTrigger.get(plan.trigger));
-      set(plan.trigger, at === null ? null : Math.max(at, notBefore?.get(plan.trigger) ?? at));
+      const hold = holds?.get(plan.trigger);
+      set(plan.trigger, hold?.at === at ? hold.until : at);
     }
   };
 
-  const lookUp = async (batch: Map<string, number>): Promise<void> => {
+  const lookUp = async (batch: Changed): Promise<void> => {
     const ids = [...batch.keys()];
     const runs = await documentsOf(model, triggerSchedules, ids);
     const plans = await documentsOf(model, schedulePlans, ids);
@@ -45,7 +51,7 @@ export const timetable = ({ model, set }: Needs) => {
     setAll(plans, runs, batch);
   };
 
-  const take = (): Map<string, number> => {
+  const take = (): Changed => {
     const batch = new Map([...changed].slice(0, most));
     for (const id of batch.keys()) changed.delete(id);
     return batch;
@@ -66,9 +72,9 @@ export const timetable = ({ model, set }: Needs) => {
 
   return {
     faults: (): number => faulty.size,
-    /** The schedule is looked up again. It is not due before this time. */
-    changed: (id: string, notBefore = -Infinity): void => {
-      changed.set(id, notBefore);
+    /** The schedule is looked up again. */
+    changed: (id: string, hold?: Hold): void => {
+      changed.set(id, hold);
       wake();
     },
     /** Reads all schedules. To be called before `follow`, which looks up what has changed meanwhile. */

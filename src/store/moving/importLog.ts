@@ -1,9 +1,9 @@
+import { isSignedBy } from '../proof/keys.ts';
 import { type Connection, connect, createTables } from '../sqliteLog.ts';
 import { BadLine, type ExportEnd, type ExportHead, signedText } from './exportFormat.ts';
 import { rowImport } from './importRows.ts';
 import { movedPlaces } from './movedPlaces.ts';
 import { readExport } from './readExport.ts';
-import { isSignedBy } from './signature.ts';
 
 type Needs = {
   /** The export. */

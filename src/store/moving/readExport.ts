@@ -21,7 +21,7 @@ const lineFeed = 10;
 const longestLine = 64 * 1024 * 1024;
 
 /** The lines of a file, with their line feeds. A last line without one is given as it is. */
-const linesOf = async function* (file: string): AsyncGenerator<Buffer> {
+export const linesOf = async function* (file: string): AsyncGenerator<Buffer> {
   let open: Buffer[] = [];
   let size = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {

@@ -1,0 +1,9 @@
+import type { Compared } from '../projections/compareFolds.ts';
+import { type Access, messageOf, platformAt } from './askService.ts';
+
+/** Asks the running service to make its read models anew. Gives what it found. */
+export const askRebuild = async (access: Access, signal: AbortSignal): Promise<readonly Compared[]> => {
+  const { status, body } = await platformAt(access, signal).ask({ method: 'POST', path: '/health/rebuild' });
+  if (status !== 200) throw new Error(messageOf(body, status));
+  return (body as { readonly collections: readonly Compared[] }).collections;
+};

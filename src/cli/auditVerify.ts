@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Config } from '../config.ts';
+import { isLinkedStream } from '../ownStreams.ts';
+import { openLogToRead } from '../store/open.ts';
+import { type AnchorAt, type AnchorLine, anchorLines } from '../store/proof/anchor.ts';
+import { fingerprintOf, publicKeyIn } from '../store/proof/keys.ts';
+import { type LogUrl, logUrl } from '../store/url.ts';
+import { exportSource } from '../store/verify/exportSource.ts';
+import type { Coverage, Finding } from '../store/verify/findings.ts';
+import { fileSource, type Source, storeSource } from '../store/verify/sources.ts';
+import { type Verified, verifyLog } from '../store/verify/verify.ts';
+import type { Status } from './engine/command.ts';
+import { progressLine, type Terminal } from './progress.ts';
+import { type Column, type RecordOutput, recordWriter } from './records.ts';
+
+type Asked = {
+  /** '' for the log of the service. */
+  readonly log: string;
+  readonly key: string | undefined;
+  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'AUDIT_ANCHOR'>;
+  readonly signal: AbortSignal;
+  readonly output?: RecordOutput;
+  readonly messages?: Terminal;
+};
+
+const columns: readonly Column<Finding>[] = [
+  {
+    heading: 'position',
+    width: 21,
+    text: ({ position, from, to }) => (position === undefined ? `${from} to ${to}` : String(position)),
+  },
+  { heading: 'finding', width: 20, text: ({ finding }) => finding },
+  { heading: 'what', width: 0, text: ({ message }) => message },
+];
+
+const openSource = async (at: LogUrl, told: (message: string) => void): Promise<Source> =>
+  'file' in at ? fileSource(at.file) : storeSource(await openLogToRead(at, told));
+
+/** The log that was asked for: that of the service, one at a URL, or an export. */
+const sourceOf = async ({ log, config }: Asked, told: (message: string) => void): Promise<Source> => {
+  if (log === '') return openSource(config.EVENTSTORE_URL, told);
+  return /^(sqlite|esdb|esdb\+discover):/.test(log) ? openSource(logUrl(log), told) : exportSource(log);
+};
+
+const givenKey = (key: string): string => {
+  try {
+    return publicKeyIn(existsSync(key) ? readFileSync(key, 'utf8') : key);
+  } catch (error) {
+    throw new Error(`--key ${(error as Error).message}`, { cause: error });
+  }
+};
+
+/** What the anchor was told; undefined if it is not set, is a URL, or is no file yet. */
+const anchorOf = async (at: AnchorAt | undefined): Promise<readonly AnchorLine[] | undefined> =>
+  at && 'file' in at && existsSync(at.file) ? anchorLines(at.file) : undefined;
+
+/** What is covered, in words. */
+const wordsOf = ({ coverage, keys, anchored }: Verified, given: string | undefined): readonly string[] => {
+  const { verified, signed, uncovered }: Coverage = coverage;
+  const prints = keys.map(fingerprintOf).join(', ');
+  const believed =
+    given === undefined
+      ? `No key was given, so the keys that the log holds are believed: ${prints || 'it has none'}.`
+      : `These keys are believed, the given one and those that follow from it: ${prints || fingerprintOf(given)}.`;
+  const thief =
+    anchored > 0
+      ? `The anchor was told ${anchored} signatures of this log.`
+      : 'Without an anchor, a thief of the key could have signed the log anew, and a cut below the last signature shows only in the note beside the log.';
+  return [
+    believed,
+    `${verified} events were verified. Signatures prove ${signed} of them. No signature covers ${uncovered}.`,
+    thief,
+  ];
+};
+
+/** Verifies a log and shows what was found. */
+export const verifyAndShow = async (asked: Asked): Promise<Status> => {
+  const { key, config, signal, output = process.stdout, messages = process.stderr } = asked;
+  const given = key === undefined ? undefined : givenKey(key);
+  const progress = progressLine(messages);
+  const source = await sourceOf(asked, (message) => messages.write(`${message}\n`));
+  try {
+    const verified = await verifyLog({
+      source,
+      linked: isLinkedStream,
+      key: given,
+      anchor: await anchorOf(config.AUDIT_ANCHOR),
+      signal,
+      told: (position, head) => progress.show(() => `verifying ${Math.floor((100 * position) / head)} %`),
+    });
+    progress.end();
+    const { findings, coverage } = verified;
+    if (findings.length > 0 || !output.isTTY) {
+      const { write } = recordWriter(output, columns);
+      for (const finding of findings) await write(finding, signal);
+    }
+    if (!output.isTTY) output.write(`${JSON.stringify(coverage)}\n`);
+    for (const words of wordsOf(verified, given)) (output.isTTY ? output : messages).write(`${words}\n`);
+    return findings.length > 0 ? 3 : 0;
+  } finally {
+    progress.end();
+    await source.close();
+  }
+};

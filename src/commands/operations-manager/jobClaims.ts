@@ -1,0 +1,70 @@
+import { Type } from 'typebox';
+import type { Actor } from '../../domain/engine/core.ts';
+import {
+  claim,
+  claimInput,
+  claimNumber,
+  heartbeat,
+  heartbeatSchema,
+  lapse,
+  release,
+} from '../../domain/operations-manager/jobClaims.ts';
+import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
+import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import type { Request } from '../engine/requests.ts';
+import { accessListThatDenies } from './jobs.ts';
+
+const command = commandsOf(job);
+const claimOnly = Type.Object({ claim: claimNumber }, { additionalProperties: false });
+
+/** Who may see a job may work on it. */
+const byAccess = {
+  prepare: async ({ state, actor }: { readonly state: JobState; readonly actor: Actor }, tools: Tools) => ({
+    gbac: await accessListThatDenies(actor, state, tools),
+  }),
+  gbac: (_: JobState, { gbac }: { readonly gbac: Awaited<ReturnType<typeof accessListThatDenies>> }) => gbac,
+};
+
+/** Gives one job to a worker. */
+export const claimJob = command({ name: 'claimJob', input: claimInput, on: 'existing', decide: claim, ...byAccess });
+
+/** A worker's sign of life. */
+export const heartbeatJob = command({
+  name: 'heartbeatJob',
+  input: heartbeatSchema,
+  on: 'existing',
+  decide: heartbeat,
+  ...byAccess,
+});
+
+/** A worker gives a job back. */
+export const releaseJob = command({
+  name: 'releaseJob',
+  input: claimOnly,
+  on: 'existing',
+  decide: release,
+  ...byAccess,
+});
+
+/** Releases a claim whose time is up. */
+export const lapseClaim = command({ name: 'lapseClaim', input: claimOnly, on: 'any', decide: lapse });
+
+/** A worker's wish for jobs. */
+export type WantedJobs = {
+  readonly components: readonly string[];
+  readonly worker: string;
+  readonly max: number;
+  /** Seconds. */
+  readonly lease: number;
+  readonly about: Omit<Request, 'id' | 'input'>;
+  /** The account as of now, with the right to claim. Throws if it has it no more. */
+  readonly actorNow: () => Promise<Actor>;
+};
+
+/** A job that was given out: the document as it was claimed. */
+export type ClaimedJob = {
+  readonly doc: JobDoc & { readonly claim: NonNullable<JobDoc['claim']> };
+  readonly position: number;
+};
+export type ClaimedJobs = { readonly jobs: readonly ClaimedJob[]; readonly replayed: boolean };

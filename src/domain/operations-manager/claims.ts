@@ -1,0 +1,72 @@
+import { RequestError } from '../engine/requestError.ts';
+
+/** A worker's claim on a job. Only the last claim of a job counts. */
+export type Claim = {
+  /** 1, 2, 3: the claims of a job are counted for as long as it exists. */
+  readonly claim: number;
+  /** The name that the worker gives itself. */
+  readonly worker: string;
+  /** The account that claimed. */
+  readonly account: string;
+  /** When the claim lapses unless it is extended, epoch milliseconds. */
+  readonly until: number;
+  /** For how long it is given at a time, in seconds. */
+  readonly lease: number;
+};
+
+/** Why a claim was released. `lapsed`: its worker was not heard of in time. `returned`: it was given back. */
+export type ReleaseReason = 'lapsed' | 'returned';
+
+/** The claims of a job until now. */
+export type Claims = {
+  /** The number of the last claim; 0: there was none. */
+  readonly last: number;
+  /** How many claims there were since the start or the last retry, and how many of them were lost. */
+  readonly attempts: number;
+  readonly lost: number;
+  /** The claim that has not been released. A job that ends keeps it. */
+  readonly held: Claim | null;
+};
+
+export const noClaims: Claims = { last: 0, attempts: 0, lost: 0, held: null };
+
+/** After so many lost claims a job is given up. */
+export const mostLost = 3;
+
+/** The claims of a job after each of their events. */
+export const claimed = ({ attempts, lost }: Claims, held: Claim): Claims => ({
+  last: held.claim,
+  attempts: attempts + 1,
+  lost,
+  held,
+});
+export const extended = (claims: Claims, until: number): Claims => ({
+  ...claims,
+  held: claims.held && { ...claims.held, until },
+});
+export const released = (claims: Claims, reason: ReleaseReason): Claims => ({
+  ...claims,
+  lost: claims.lost + (reason === 'lapsed' ? 1 : 0),
+  held: null,
+});
+export const forgotten = ({ last }: Claims): Claims => ({ ...noClaims, last });
+
+type Caller = { readonly id: string; readonly admin: boolean };
+
+/** The claim with this number, if it is held. Throws `conflict` if it is not, or if it is another account's. */
+export const heldBy = ({ held }: Claims, claim: number, { id, admin }: Caller): Claim => {
+  if (held?.claim !== claim)
+    throw new RequestError('conflict', `Claim ${claim} is not held any more`, { path: '/claim' });
+  if (held.account !== id && !admin)
+    throw new RequestError('conflict', `Claim ${claim} is another account's`, { path: '/claim' });
+  return held;
+};
+
+/** Throws `conflict` unless the caller may report: with the claim that is held, or without one if none is held. */
+export const refuseOtherReports = (claims: Claims, claim: number | undefined, caller: Caller): void => {
+  if (claim !== undefined) heldBy(claims, claim, caller);
+  else if (claims.held)
+    throw new RequestError('conflict', 'A worker has claimed the job: a report must name that claim', {
+      path: '/claim',
+    });
+};

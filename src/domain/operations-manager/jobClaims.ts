@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox';
+import type { Context } from '../engine/core.ts';
+import { RequestError } from '../engine/requestError.ts';
+import { name } from '../engine/schemas.ts';
+import { type Claim, heldBy, mostLost } from './claims.ts';
+import { jobProgress } from './jobSchemas.ts';
+import { type JobEvent, type JobState, refuseEnded } from './jobs.ts';
+
+/** The number of a claim in requests. */
+export const claimNumber = Type.Integer({ minimum: 1, description: 'Number of the claim' });
+
+const leaseSchema = Type.Integer({
+  minimum: 10,
+  maximum: 86_400,
+  description: 'Seconds after which the claim lapses unless a heartbeat extends it',
+});
+
+/** The body of a request for work. */
+export const jobClaimSchema = Type.Object(
+  {
+    components: Type.Array(name('Name of a component'), {
+      minItems: 1,
+      maxItems: 1000,
+      description: 'Names of the components that the worker can run',
+    }),
+    worker: name('Name that the worker gives itself'),
+    max: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 1, description: 'How many jobs at most' })),
+    lease: Type.Optional(Type.Integer({ ...leaseSchema, default: 300 })),
+    wait: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 30, default: 0, description: 'Seconds to wait if there is no job' }),
+    ),
+  },
+  { additionalProperties: false, title: 'JobClaim', description: 'Who wants to work on what' },
+);
+export type JobClaim = Static<typeof jobClaimSchema>;
+
+/** The input of the command that claims one job. */
+export const claimInput = Type.Object({ worker: name('Worker'), lease: leaseSchema });
+
+/** A sign of life of a worker. */
+export const heartbeatSchema = Type.Object(
+  { claim: claimNumber, progress: Type.Optional(jobProgress) },
+  { additionalProperties: false, title: 'Heartbeat', description: 'Sign of life of a worker' },
+);
+
+const msOf = (now: string): number => Date.parse(now);
+const hasEnded = ({ status }: JobState): boolean => status !== 'running' && status !== 'paused';
+
+/** Whether a worker may be given the job. */
+const waits = ({ status, claims: { held } }: JobState): boolean => status === 'running' && held === null;
+
+/** Gives the job to a worker. Nothing happens if it does not wait for one, because another was faster. */
+export const claim = (
+  state: JobState,
+  { worker, lease }: Static<typeof claimInput>,
+  { now, actor }: Context,
+): readonly JobEvent[] => {
+  if (!waits(state)) return [];
+  const until = msOf(now) + lease * 1000;
+  return [{ topic: 'jobClaimed', data: { claim: state.claims.last + 1, worker, account: actor.id, until, lease } }];
+};
+
+/** A claim is extended once half of its lease is over. A claim on a canceled job is heard, so that its worker stops. */
+export const heartbeat = (
+  state: JobState,
+  { claim }: { readonly claim: number },
+  { id, now, actor }: Context,
+): readonly JobEvent[] => {
+  if (state.status !== 'canceled') refuseEnded(state, id);
+  const { until, lease } = heldBy(state.claims, claim, actor);
+  const at = msOf(now);
+  const isYoung = until - at > (lease * 1000) / 2;
+  if (state.status === 'canceled' || isYoung) return [];
+  return [{ topic: 'jobClaimExtended', data: { claim, until: at + lease * 1000 } }];
+};
+
+/** A worker gives the job back. That is no lost claim. */
+export const release = (
+  state: JobState,
+  { claim }: { readonly claim: number },
+  { id, actor }: Context,
+): readonly JobEvent[] => {
+  refuseEnded(state, id);
+  heldBy(state.claims, claim, actor);
+  return [{ topic: 'jobReleased', data: { claim, reason: 'returned' } }];
+};
+
+/**
+ * Releases a claim whose time is up. After the third lost claim the job is given up. A claim on a paused job is not
+ * lost.
+ */
+export const lapse = (
+  state: JobState,
+  { claim }: { readonly claim: number },
+  { now }: Context,
+): readonly JobEvent[] => {
+  const { held, lost } = state.claims;
+  if (hasEnded(state) || held?.claim !== claim || held.until > msOf(now)) return [];
+  if (state.status === 'paused') return [{ topic: 'jobReleased', data: { claim, reason: 'returned' } }];
+  const lapsed: JobEvent = { topic: 'jobReleased', data: { claim, reason: 'lapsed' } };
+  return lost + 1 < mostLost ? [lapsed] : [lapsed, { topic: 'jobGivenUp', data: { claims: lost + 1 } }];
+};
+
+/** Throws `conflict` unless the account holds this claim on the job, which has not ended. */
+export const refuseUnlessLive = (
+  state: JobState | undefined,
+  { claim, account }: Pick<Claim, 'claim' | 'account'>,
+): void => {
+  const { held } = state?.claims ?? { held: null };
+  if (!state || hasEnded(state) || held?.claim !== claim || held.account !== account)
+    throw new RequestError('conflict', 'X-Claim names no claim that you hold', { path: 'X-Claim' });
+};

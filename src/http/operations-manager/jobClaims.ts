@@ -1,0 +1,127 @@
+import { Type } from 'typebox';
+import { type ClaimedJob, heartbeatJob, releaseJob } from '../../commands/operations-manager/jobClaims.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { clearSecrets } from '../../domain/engine/secretFields.ts';
+import { heartbeatSchema, type JobClaim, jobClaimSchema } from '../../domain/operations-manager/jobClaims.ts';
+import { jobSchema } from '../../domain/operations-manager/jobSchemas.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
+import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
+import { withMessage } from '../engine/envelopes.ts';
+import type { Call, Common, Route } from '../engine/route.ts';
+import { actionRoute, commandRoute } from '../engine/routes.ts';
+import { enveloped } from '../engine/schemas.ts';
+import { requestOf } from '../engine/serve.ts';
+import type { Service } from '../engine/service.ts';
+import { shown } from './jobs.ts';
+
+const claimRow: Pick<Common, 'name' | 'access'> = { name: 'claimJobs', access: ['operators'] };
+
+const until = Type.Integer({ description: 'When the claim lapses unless it is extended, epoch milliseconds' });
+
+const claimedSchema = Type.Object(
+  { job: jobSchema, claim: Type.Integer({ minimum: 1, description: 'Number of the claim' }), until },
+  { title: 'ClaimedJob', description: 'A job that the worker has now, with its secrets in clear' },
+);
+
+const heardSchema = Type.Object(
+  {
+    until,
+    asked: Type.Union([Type.Null(), Type.Enum(['pause', 'cancel'])], {
+      description: 'What the worker should do; null: go on',
+    }),
+  },
+  { title: 'HeardHeartbeat', description: 'What the worker should know' },
+);
+
+const refuseOverheard = ({ secret }: Call): void => {
+  if (!secret)
+    throw new RequestError('forbidden', 'Jobs have secrets in clear: they are given out over TLS or on this machine');
+};
+
+/** The caller as of now. Throws if the account has lost the right to claim while it waited. */
+const claimerNow = async ({ actor }: Call, { events }: Service) => {
+  const principal = await events.viewerOf(actor.id);
+  if (!principal?.may(job.area, claimRow))
+    throw new RequestError('forbidden', 'The account may not claim jobs any more');
+  return principal.actor;
+};
+
+/** The job as GET shows it, but with its secrets in clear. */
+const givenOut = async ({ doc }: ClaimedJob, service: Service) => ({
+  job: { ...(await shown(doc, service)), variables: clearSecrets(doc.variables, service.tools.unseal) },
+  claim: doc.claim.claim,
+  until: doc.claim.until,
+});
+
+const askedOf = ({ status }: JobDoc): 'pause' | 'cancel' | null => {
+  if (status === 'canceled') return 'cancel';
+  return status === 'paused' ? 'pause' : null;
+};
+
+const [claimed, heard] = [withMessage('Successfully claimed jobs'), withMessage('Successfully heard heartbeat')];
+
+/** Jobs as workers get them (docs/workers.md). */
+export const jobClaimRoutes: readonly Route[] = [
+  actionRoute({
+    ...claimRow,
+    method: 'post',
+    path: '/jobs/claim',
+    untimed: true,
+    summary: 'Claim jobs to work on',
+    description:
+      'The oldest jobs that wait for one of the components; automations take turns. If there is none, the answer waits ' +
+      'for the next one, for as long as asked. The variables have their secrets in clear, so the caller must be on this ' +
+      'machine or come over TLS. A claim lapses unless heartbeats extend it; then the job is offered again, and after ' +
+      'three lost claims it is incomplete.',
+    body: jobClaimSchema,
+    answer: enveloped(Type.Array(claimedSchema)),
+    run: async (call: Call<never, JobClaim>, service) => {
+      refuseOverheard(call);
+      const { components, worker, max = 1, lease = 300, wait = 0 } = call.body;
+      const about = { ...requestOf(claimRow.name, call, service), ifRevision: undefined };
+      const actorNow = () => claimerNow(call, service);
+      const wanted = { components, worker, max, lease, about, actorNow };
+      const { jobs, replayed } = await service.work.claim(wanted, wait * 1000, call.abandoned());
+      const given = await Promise.all(jobs.map((one) => givenOut(one, service)));
+      const positions = jobs.map((one) => one.position);
+      const position = positions.length > 0 ? Math.max(...positions) : undefined;
+      return defined({ text: claimed(exactText(given)), replayed, position });
+    },
+  }),
+  actionRoute({
+    name: 'heartbeatJob',
+    method: 'post',
+    path: '/jobs/:id/heartbeat',
+    access: ['operators'],
+    summary: 'Report that a worker is at work on a job',
+    description:
+      'Extends the claim once half of its lease is over. Progress is shown by the node that hears it and is not stored. ' +
+      'The answer says whether to pause or to stop. A claim that is not held any more is 409.',
+    body: heartbeatSchema,
+    answer: enveloped(heardSchema),
+    run: async (call, service) => {
+      const { id } = call.params;
+      const { claim, progress } = call.body;
+      const about = requestOf(heartbeatJob.name, call, service);
+      const { doc, position, replayed } = await service.handle(heartbeatJob, { ...about, id, input: call.body });
+      const now = doc as JobDoc; // the projection of the command's aggregate
+      if (progress) service.work.heard(id, claim, progress);
+      return { text: heard(JSON.stringify({ until: now.claim?.until, asked: askedOf(now) })), position, replayed };
+    },
+  }),
+  commandRoute({
+    name: 'releaseJob',
+    method: 'post',
+    path: '/jobs/:id/release',
+    access: ['operators'],
+    summary: 'Give a claimed job back',
+    description: 'It waits for a worker again. That is no lost claim.',
+    command: releaseJob,
+    key: ({ id }) => id,
+    join: shown,
+    envelope: withMessage('Successfully released job'),
+    answer: enveloped(jobSchema),
+  }),
+];

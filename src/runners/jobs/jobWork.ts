@@ -1,0 +1,135 @@
+import { LRUCache } from 'lru-cache';
+import type { Tools } from '../../commands/engine/define.ts';
+import type { Handle } from '../../commands/engine/handle.ts';
+import type { Retries } from '../../commands/engine/retries.ts';
+import type { Streams } from '../../commands/engine/streams.ts';
+import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
+import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
+import { mayReadGuard } from '../../projections/engine/guards.ts';
+import type { Leadership } from '../../projections/engine/leadership.ts';
+import type { ReadStore } from '../../projections/engine/port.ts';
+import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
+import { type EventNotice, splitStream } from '../../store/event.ts';
+import { claiming } from './claiming.ts';
+import { jobBook, waitingJobIn } from './jobBook.ts';
+import { jobQueue } from './jobQueue.ts';
+import { leases } from './leases.ts';
+
+type Needs = {
+  readonly handle: Handle;
+  readonly tools: Pick<Tools, 'state'>;
+  readonly events: Streams['events'];
+  readonly retries: Pick<Retries, 'all'>;
+  readonly model: Pick<ReadStore, 'list' | 'getMany' | 'guard'>;
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  readonly leadership: Leadership;
+  readonly now?: () => number;
+  /** How often the leader looks for claims whose time is up. */
+  readonly lookEveryMs?: number;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+/** What the worker with this claim has said. */
+type Progress = { readonly claim: number; readonly said: JobProgress };
+
+const mostProgress = 100_000;
+
+/**
+ * The work on jobs: the queue of those that wait for workers, the leases of those that workers have, and how far they
+ * are. Every node has all of it, from the events of the log. What happens is decided in the streams of the jobs.
+ */
+export const jobWork = ({
+  handle,
+  tools,
+  events,
+  retries,
+  model,
+  ready,
+  leadership,
+  now = Date.now,
+  log,
+  ...more
+}: Needs) => {
+  const { lookEveryMs = 1000 } = more;
+  const queue = jobQueue();
+  const held = leases({ handle, leadership, now, lookEveryMs, log });
+  // Soft state: it is gone after a restart, and other nodes do not have it.
+  const progress = new LRUCache<string, Progress>({ max: mostProgress });
+
+  const seen = (doc: JobDoc): void => {
+    const { _id: id, status, claim } = doc;
+    const waiting = waitingJobIn(doc);
+    if (waiting) queue.add(waiting);
+    else queue.remove(id);
+    const isWorkedOn = claim !== null && (status === 'running' || status === 'paused');
+    if (isWorkedOn) held.set(id, claim);
+    else held.remove(id);
+    if (!isWorkedOn) progress.delete(id);
+  };
+
+  const book = jobBook({ model, ready, seen, log });
+  const claim = claiming({
+    handle,
+    tools,
+    events,
+    retries,
+    queue,
+    mayRead: (actor, guard) => guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(guard),
+    look: book.look,
+  });
+
+  // How to end the waiting of each worker.
+  const waits = new Set<() => void>();
+  let isStopping = false;
+
+  return {
+    /**
+     * Gives out jobs to a worker: those that wait now, else the next one within this time. None once the worker has
+     * gone, or the service stops.
+     */
+    claim: async (wanted: WantedJobs, waitMs: number, gone: AbortSignal): Promise<ClaimedJobs> => {
+      const waiting = new AbortController();
+      const end = (): void => waiting.abort();
+      if (waitMs === 0 || gone.aborted || isStopping) end();
+      const timer = setTimeout(end, waitMs);
+      gone.addEventListener('abort', end);
+      waits.add(end);
+      try {
+        return await claim(wanted, waiting.signal);
+      } finally {
+        clearTimeout(timer);
+        waits.delete(end);
+      }
+    },
+    /** No worker waits any more. */
+    stopWaiting: (): void => {
+      isStopping = true;
+      for (const end of waits) end();
+    },
+    /** Notes how far a job is, as the worker with this claim says. */
+    heard: (id: string, claim: number, said: JobProgress): void => void progress.set(id, { claim, said }),
+    /** How far a job is, as this node has heard; null: the worker that has it now has not said it here. */
+    progressOf: ({ _id: id, claim }: Pick<JobDoc, '_id' | 'claim'>): JobProgress | null => {
+      const known = progress.get(id);
+      return known && known.claim === claim?.claim ? known.said : null;
+    },
+    /** To be called with events of jobs once their documents are readable. */
+    onEvent: ({ stream }: Pick<EventNotice, 'stream'>): void => {
+      const { category, id } = splitStream(stream);
+      if (category === job.category) book.look(id);
+    },
+    /** The categories of the streams whose events `onEvent` needs. */
+    categories: new Set([job.category]),
+    start: (): void => {
+      book.start();
+      held.start();
+    },
+    stop: async (): Promise<void> => {
+      await held.stop();
+      await book.stop();
+    },
+  };
+};
+
+export type JobWork = ReturnType<typeof jobWork>;

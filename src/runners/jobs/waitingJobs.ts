@@ -1,0 +1,104 @@
+import { dueQueue } from '../schedules/dueQueue.ts';
+
+/** A job that waits for a worker. */
+export type WaitingJob = {
+  readonly id: string;
+  /** The name of its component. */
+  readonly component: string;
+  /** Jobs with the same word share a turn: those of one automation. */
+  readonly turn: string;
+  /** The key that tells who may read it (projections/engine/guards.ts); undefined: everybody. */
+  readonly guard: string | undefined;
+  /** When it was started, epoch milliseconds. */
+  readonly created: number;
+};
+
+/** Who wants jobs: of which components, and which guards the account passes. */
+export type Wish = {
+  readonly components: ReadonlySet<string>;
+  readonly may: (guard: string | undefined) => boolean;
+};
+
+type Line = ReturnType<typeof dueQueue>;
+/** The jobs of one automation, by guard. `since` says who has waited longest for a turn. */
+type Turn = { readonly since: number; readonly lines: Map<string | undefined, Line> };
+type Found = { readonly turns: Map<string, Turn>; readonly key: string; readonly turn: Turn; readonly line: Line };
+
+/** The line whose first job is the oldest of those that may be taken. */
+const oldestLine = ({ lines }: Turn, { may }: Wish): Line | undefined => {
+  let oldest: { readonly line: Line; readonly at: number } | undefined;
+  for (const [guard, line] of lines) {
+    const at = line.first()?.at ?? Infinity;
+    if (at < (oldest?.at ?? Infinity) && may(guard)) oldest = { line, at };
+  }
+  return oldest?.line;
+};
+
+/** The first turn, in the order in which they come, that has a job for this wish. */
+const firstTurn = (turns: Map<string, Turn>, wish: Wish): Found | undefined => {
+  for (const [key, turn] of turns) {
+    const line = oldestLine(turn, wish);
+    if (line) return { turns, key, turn, line };
+  }
+  return undefined;
+};
+
+/**
+ * The jobs that wait for workers. Automations take turns: who has had one goes to the end. In its turn, an automation's
+ * oldest job comes first.
+ */
+export const waitingJobs = () => {
+  const known = new Map<string, WaitingJob>();
+  const components = new Map<string, Map<string, Turn>>();
+  let turnsGiven = 0;
+
+  const goToEnd = (turns: Map<string, Turn>, key: string, lines: Turn['lines']): void => {
+    turns.delete(key);
+    turns.set(key, { since: ++turnsGiven, lines });
+  };
+
+  const remove = (id: string): void => {
+    const job = known.get(id);
+    if (!job) return;
+    known.delete(id);
+    const turns = components.get(job.component);
+    const lines = turns?.get(job.turn)?.lines;
+    const line = lines?.get(job.guard);
+    if (!turns || !lines || !line) return;
+    line.remove(id);
+    if (line.size() === 0) lines.delete(job.guard);
+    if (lines.size === 0) turns.delete(job.turn);
+    if (turns.size === 0) components.delete(job.component);
+  };
+
+  return {
+    add: (job: WaitingJob): void => {
+      remove(job.id);
+      known.set(job.id, job);
+      const turns = components.get(job.component) ?? new Map<string, Turn>();
+      components.set(job.component, turns);
+      if (!turns.has(job.turn)) goToEnd(turns, job.turn, new Map());
+      const lines = turns.get(job.turn)?.lines;
+      const line = lines?.get(job.guard) ?? dueQueue();
+      lines?.set(job.guard, line);
+      line.set(job.id, job.created);
+    },
+    remove,
+    /** Takes the job whose turn it is; undefined if none waits that may be taken. */
+    take: (wish: Wish): WaitingJob | undefined => {
+      let next: Found | undefined;
+      for (const component of wish.components) {
+        const found = firstTurn(components.get(component) ?? new Map(), wish);
+        if (found && found.turn.since < (next?.turn.since ?? Infinity)) next = found;
+      }
+      const id = next?.line.first()?.id;
+      const job = id === undefined ? undefined : known.get(id);
+      if (!next || !job) return undefined;
+      goToEnd(next.turns, next.key, next.turn.lines);
+      remove(job.id);
+      return job;
+    },
+    has: (id: string): boolean => known.has(id),
+    size: (): number => known.size,
+  };
+};

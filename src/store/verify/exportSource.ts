@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { type ExportEnd, type ExportedEvent, type ExportHead, lineHash, signedText } from '../moving/exportFormat.ts';
+import { linesOf } from '../moving/readExport.ts';
+import type { StoredEvent } from '../port.ts';
+import { isSignedBy } from '../proof/keys.ts';
+import { digestStream } from '../proof/lines.ts';
+import type { Finding } from './findings.ts';
+import type { Source } from './sources.ts';
+
+/** A line of an export. What is no JSON has no members. */
+type Line = Partial<ExportedEvent> & {
+  readonly export?: ExportHead;
+  readonly checksum?: string;
+  readonly end?: ExportEnd;
+};
+
+const lineIn = (bytes: Buffer): Line => {
+  try {
+    return (JSON.parse(bytes.toString('utf8')) as Line | null) ?? {};
+  } catch {
+    return {};
+  }
+};
+
+const isEvent = (line: Line): line is ExportedEvent =>
+  typeof line.position === 'number' &&
+  typeof line.revision === 'number' &&
+  [line.stream, line.id, line.type, line.data, line.metadata].every((text) => typeof text === 'string');
+
+/** What a first pass over the lines of an export has found. */
+type Scan = {
+  readonly head: ExportHead | undefined;
+  readonly last: number;
+  readonly proofs: readonly StoredEvent[];
+  readonly findings: readonly Finding[];
+  /** The key that has signed the whole export, if its lines are what was signed. */
+  readonly signedBy: string | undefined;
+};
+
+/** Compares the lines of an export with its checksums and with its end. */
+const scan = async (file: string): Promise<Scan> => {
+  const hash = lineHash();
+  const proofs: StoredEvent[] = [];
+  const findings: Finding[] = [];
+  let head: ExportHead | undefined;
+  let end: ExportEnd | undefined;
+  let last = 0;
+  // Each checksum is over all lines before it: after one that is wrong, the others say nothing.
+  let checked = 0;
+  let isRight = true;
+
+  const check = (holds: boolean, what: string): void => {
+    if (!holds && isRight) {
+      const message = `${what} is not that of the lines before it`;
+      findings.push({ from: checked + 1, to: last, finding: 'altered or reordered', message });
+    }
+    isRight &&= holds;
+    checked = last;
+  };
+
+  for await (const bytes of linesOf(file)) {
+    const line = lineIn(bytes);
+    if (isEvent(line)) {
+      last = line.position;
+      if (line.stream === digestStream) proofs.push(line);
+    } else if (line.export) head = line.export;
+    else if (line.checksum !== undefined) check(line.checksum === hash.checksum(), 'A checksum');
+    else if (line.end) {
+      ({ end } = line);
+      check(line.end.digest === hash.digest(), 'The digest at the end of the export');
+    } else findings.push({ position: last + 1, finding: 'altered', message: 'This line is none of an export' });
+    hash.add(bytes);
+  }
+  if (!end) findings.push({ position: last, finding: 'cut', message: 'The export ends here, but has no last line' });
+  const { key = null, events = 0, digest = '', signature = null } = end ?? {};
+  const isSigned = key !== null && signature !== null && isSignedBy(key, signedText(events, digest), signature);
+  if (key !== null && !isSigned)
+    findings.push({ position: last, finding: 'altered', message: 'The signature of the export is not by its key' });
+  return { head, last, proofs, findings, signedBy: isRight && isSigned ? key : undefined };
+};
+
+const linesAtOnce = 200;
+
+/** An export of a log. It is read twice: its signatures must be known before its events. */
+export const exportSource = async (file: string): Promise<Source> => {
+  if (!existsSync(file)) throw new Error(`There is no export at ${file}`);
+  const { head, last, proofs, findings, signedBy } = await scan(file);
+  if (!head) throw new Error(`${file} is no export of a log; write sqlite:${file} if it is a log`);
+  const sums = new Map<number, string>();
+  return {
+    id: head.log,
+    head: last,
+    lookUps: { dense: false, sumAt: (position) => sums.get(position) },
+    noted: undefined,
+    findings,
+    signedBy,
+    proofs: async () => proofs,
+    at: async () => undefined,
+    events: async function* () {
+      let events: StoredEvent[] = [];
+      for await (const bytes of linesOf(file)) {
+        const line = lineIn(bytes);
+        if (!isEvent(line)) continue;
+        if (line.sum !== undefined) sums.set(line.position, line.sum);
+        events.push(line);
+        if (events.length < linesAtOnce) continue;
+        yield events;
+        events = [];
+        sums.clear();
+      }
+      if (events.length > 0) yield events;
+    },
+    close: async () => undefined,
+  };
+};

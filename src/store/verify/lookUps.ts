@@ -1,0 +1,13 @@
+import type { StoredEvent } from '../port.ts';
+
+/** What a check may ask of the log. A log that is a stream of lines answers nothing. */
+export type LookUps = {
+  /** Whether positions have no gaps, as in a file of this program. */
+  readonly dense: boolean;
+  /** The event at a revision of a stream. Without it, the newest event of every stream is kept in memory. */
+  readonly find?:
+    | ((stream: string, revision: number) => Pick<StoredEvent, 'position' | 'metadata'> | undefined)
+    | undefined;
+  /** The sum that was stored for an event without a link. */
+  readonly sumAt?: ((position: number) => string | undefined) | undefined;
+};

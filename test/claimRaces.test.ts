@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import type { Request } from '../src/commands/engine/requests.ts';
+import type { ClaimedJobs } from '../src/commands/operations-manager/jobClaims.ts';
+import { claimJob, lapseClaim, releaseJob } from '../src/commands/operations-manager/jobClaims.ts';
+import { completeJob, startJob } from '../src/commands/operations-manager/jobs.ts';
+import { job } from '../src/domain/operations-manager/jobs.ts';
+import { type JobWork, jobWork } from '../src/runners/jobs/jobWork.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { context } from './given.ts';
+import { fixedClock, nodesOnLog, type TestNode } from './node.ts';
+import { stopping } from './stopping.ts';
+import { until } from './until.ts';
+import { outcome } from './writer.ts';
+
+const id = 'a'.repeat(24);
+const wish = { worker: 'w', lease: 10 };
+
+/** Topics of a stream's events. */
+const topicsIn = async (store: Pick<EventStore, 'read'>, stream: string): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for await (const events of store.read(stream))
+    found.push(...events.map(({ type }) => type.slice(type.lastIndexOf(':') + 1)));
+  return found;
+};
+
+describe('Claims on two nodes', () => {
+  const clock = fixedClock();
+  const { log, node } = nodesOnLog({ reacting: true, now: clock.now });
+  const topics = () => topicsIn(log.store, `job-${id}`);
+  const statusOf = async ({ tools }: TestNode) => (await tools.state(job, id)).status;
+
+  it('are given to one of two workers that ask at the same time', async () => {
+    const [one, two] = [await node(), await node()];
+    await one.command(startJob, id, { workflow: 'Back up' });
+    const both = await Promise.all([one, two].map((each) => each.command(claimJob, id, wish)));
+    assert.equal(both.filter(({ changed }) => changed).length, 1);
+    assert.deepEqual(await topics(), ['jobStarted', 'jobClaimed']);
+  });
+
+  it('are released once, though both nodes believe to lead', async () => {
+    const [one, two] = [await node(), await node()];
+    await one.command(startJob, id, { workflow: 'Back up' });
+    await one.command(claimJob, id, wish);
+    clock.pass(10_000);
+    await Promise.all([one, two].map((each) => each.command(lapseClaim, id, { claim: 1 })));
+    assert.deepEqual(await topics(), ['jobStarted', 'jobClaimed', 'jobReleased']);
+  });
+
+  it('end by a report or by their lease, never by both', async () => {
+    const [one, two] = [await node(), await node()];
+    await one.command(startJob, id, { workflow: 'Back up' });
+    await one.command(claimJob, id, wish);
+    clock.pass(10_000);
+    const [reported] = await Promise.all([
+      outcome(one.command(completeJob, id, { claim: 1 })),
+      two.command(lapseClaim, id, { claim: 1 }),
+    ]);
+    const last = (await topics()).at(-1);
+    assert.equal(last, reported === 'conflict' ? 'jobReleased' : 'jobCompleted');
+  });
+
+  it('that a slow node stores too late are not given at all', async () => {
+    const held = stopping(log.store, 1);
+    const slow = await node(held.store);
+    const quick = await node();
+    await quick.command(startJob, id, { workflow: 'Back up' });
+    held.arm();
+    const late = slow.command(claimJob, id, wish);
+    await held.atStop;
+    await quick.command(claimJob, id, wish);
+    await quick.command(completeJob, id, { claim: 1 });
+    held.resume();
+    assert.equal((await late).changed, false);
+    assert.equal(await statusOf(quick), 'complete');
+    assert.equal(await outcome(slow.command(releaseJob, id, { claim: 1 })), 'conflict');
+  });
+});
+
+describe('The work on jobs, on two nodes', () => {
+  const clock = fixedClock();
+  const works: JobWork[] = [];
+  const { log, node } = nodesOnLog({ reacting: true, now: clock.now });
+  afterEach(async () => {
+    await Promise.all(works.splice(0).map((each) => each.stop()));
+  });
+
+  /** A node with the work on jobs. */
+  const worker = async () => {
+    let work: JobWork | undefined;
+    const started = await node(log.store, { onEvent: (event) => work?.onEvent(event) });
+    const { handle, tools, events, retries, model, run, leadership } = started;
+    const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, now: clock.now };
+    work = jobWork({ ...needs, lookEveryMs: 5, log: () => undefined });
+    works.push(work);
+    work.start();
+    const { claim } = work;
+    const ask = (waitMs = 0, more: Partial<Request> = {}): Promise<ClaimedJobs> =>
+      claim(
+        {
+          components: ['Back up'],
+          worker: 'w',
+          max: 1,
+          lease: 10,
+          about: { actor: context.actor, operation: 'claimJobs', requestId: `r${works.length}`, ...more },
+          actorNow: async () => context.actor,
+        },
+        waitMs,
+        new AbortController().signal,
+      );
+    return { ...started, ask };
+  };
+  const idsOf = (claims: readonly ClaimedJobs[]): readonly string[] =>
+    claims.flatMap(({ jobs }) => jobs.map(({ doc }) => doc._id));
+
+  it('gives each job to one worker, whichever nodes they ask', async () => {
+    const [one, two] = [await worker(), await worker()];
+    const asking = [one, two, one, two, one, two].map(({ ask }) => ask(30_000));
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => letter.repeat(24));
+    await Promise.all(ids.map((each) => one.command(startJob, each, { workflow: 'Back up' })));
+    assert.deepEqual([...idsOf(await Promise.all(asking))].sort(), ids);
+  });
+
+  it('offers a job again whose worker was not heard of, and gives it up after the third', async () => {
+    const [one, two] = [await worker(), await worker()];
+    await one.command(startJob, id, { workflow: 'Back up' });
+    for (const attempt of [1, 2, 3]) {
+      const [given] = (await (attempt % 2 ? one : two).ask(30_000)).jobs;
+      assert.equal(given?.doc.claim.claim, attempt);
+      clock.pass(10_000);
+    }
+    await until(async () => (await two.tools.state(job, id)).status === 'incomplete');
+    assert.deepEqual((await topicsIn(log.store, `job-${id}`)).slice(-3), ['jobClaimed', 'jobReleased', 'jobGivenUp']);
+    assert.deepEqual((await two.ask()).jobs, []);
+  });
+
+  it('keeps what is claimed until its time is up', async () => {
+    const one = await worker();
+    await one.command(startJob, id, { workflow: 'Back up' });
+    await one.ask(30_000);
+    clock.pass(9999);
+    const asking = one.ask(30_000);
+    // A further job is given to who waits, so the first was not offered.
+    await one.command(startJob, 'b'.repeat(24), { workflow: 'Back up' });
+    assert.deepEqual(idsOf([await asking]), ['b'.repeat(24)]);
+  });
+
+  it('takes over leases and waiting jobs when it starts', async () => {
+    const plain = await node();
+    await plain.command(startJob, id, { workflow: 'Back up' });
+    await plain.command(claimJob, id, wish);
+    await plain.command(startJob, 'b'.repeat(24), { workflow: 'Back up' });
+    clock.pass(10_000);
+    const late = await worker();
+    const given = [await late.ask(30_000), await late.ask(30_000)];
+    assert.deepEqual([...idsOf(given)].sort(), [id, 'b'.repeat(24)]);
+  });
+
+  it('gives one answer for one Idempotency-Key, on whichever node it is sent', async () => {
+    const [one, two] = [await worker(), await worker()];
+    const ids = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(24));
+    for (const each of ids) await one.command(startJob, each, { workflow: 'Back up' });
+    await two.catchUp();
+    const idempotency = { key: 'k', request: 'r' };
+    const both = await Promise.all(
+      [one, two].map(({ ask }, i) => ask(30_000, { idempotency, requestId: `request ${i}` })),
+    );
+    assert.equal(new Set(idsOf(both)).size, 1);
+    const rest = new Set<string>();
+    await until(async () => {
+      for (const each of idsOf([await one.ask(), await two.ask()])) rest.add(each);
+      return rest.size === 3;
+    }, 'the other jobs');
+  });
+});

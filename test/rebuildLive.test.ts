@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { mayHaveParts } from '../src/ownStreams.ts';
+import type { Entry } from '../src/projections/engine/port.ts';
+import { foldLog } from '../src/projections/foldLog.ts';
+import { type Origin, writeSnapshot } from '../src/projections/snapshots/snapshot.ts';
+import { snapshotName } from '../src/projections/snapshots/snapshotSeen.ts';
+import { originOf } from '../src/service/readModels.ts';
+import { withPayloads } from '../src/store/payloads.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { startProgram, temporaryFolder } from './process.ts';
+import { describeOwnRedis } from './redisServer.ts';
+import { adminPassword, startService, type TestService } from './service.ts';
+import { until } from './until.ts';
+
+type Collection = { readonly name: string; readonly documents: number; readonly differences: readonly string[] };
+
+const differing = (collections: readonly Collection[]) =>
+  collections.filter(({ differences }) => differences.length > 0);
+
+type Entries = Iterable<readonly [string, Entry]>;
+
+/** Three faults: a document is altered, one is missing, one is too many. */
+const spoilt = function* (entries: Entries): Entries {
+  for (const [collection, entry] of entries) {
+    if (entry.id === 'ldap m5') continue;
+    if (entry.id === 'ldap m3') yield [collection, { ...entry, text: entry.text.replace('["m3"]', '["other"]') }];
+    else yield [collection, entry];
+    if (entry.id === 'ldap m7') yield [collection, { ...entry, id: 'ldap mX', text: entry.text.replace('m7', 'mX') }];
+  }
+};
+const faults = ['ldap m3', 'ldap m5', 'ldap mX'];
+
+/** Writes the snapshot of a stopped service, with faults. */
+const spoilSnapshot = async (folder: string, more: Partial<Origin> = {}): Promise<void> => {
+  const log = await openSqliteReader(join(folder, 'events.db'));
+  try {
+    const fold = await foldLog(withPayloads(log, mayHaveParts));
+    await fold.foldTo();
+    const origin = { ...originOf(log.id), ...more };
+    await writeSnapshot(join(folder, snapshotName), origin, fold.at(), spoilt(fold.model.entries()));
+  } finally {
+    await log.close();
+  }
+};
+
+describe('a rebuild of read models', function () {
+  this.timeout(300_000);
+  let folder: string;
+  let service: TestService;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const mapping = (name: string, group = name) =>
+    service.ask('PATCH', `/group-mappings/ldap/${name}`, { updates: { platformGroups: [group] } });
+  const rebuild = async (): Promise<readonly Collection[]> => {
+    const { status, text, body } = await service.ask('POST', '/health/rebuild');
+    assert.equal(status, 200, text);
+    return body.collections;
+  };
+
+  it('finds nothing while changes go on, and each of them is shown', async () => {
+    service = await startService({}, folder);
+    for (let n = 0; n < 50; n++) assert.equal((await mapping(`m${n}`)).status, 200);
+    let done = false;
+    const changing = (async () => {
+      for (let n = 0; !done; n++) {
+        const name = `m${n % 60}`;
+        assert.equal((await mapping(name, `g${n}`)).status, 200);
+        const { body } = await service.ask('GET', `/group-mappings/ldap/${name}`);
+        assert.deepEqual(body.platformGroups, [`g${n}`]);
+        if (n % 7 === 0) assert.equal((await service.ask('DELETE', `/group-mappings/ldap/${name}`)).status, 200);
+      }
+    })();
+    for (let round = 0; round < 5; round++) {
+      const collections = await rebuild();
+      assert.deepEqual(differing(collections), []);
+      assert.equal(collections.find(({ name }) => name === 'accounts')?.documents, 1);
+    }
+    done = true;
+    await changing;
+    assert.equal((await service.ask('GET', '/health/ready')).status, 200);
+  });
+
+  it('may be asked for by several at once; only admins may ask', async () => {
+    service = await startService({}, folder);
+    const [one, other] = await Promise.all([rebuild(), rebuild()]);
+    assert.deepEqual(one, other);
+    await service.ask('POST', '/authorization/accounts', {
+      username: 'carl',
+      password: 'carl-password',
+      memberOf: ['operators', 'readers'],
+    });
+    const asCarl = service.as({ user: 'carl', password: 'carl-password' });
+    assert.equal((await asCarl('POST', '/health/rebuild')).status, 403);
+  });
+
+  it('by the command shows a line for each collection, and ends with 0 when nothing differs', async () => {
+    service = await startService({}, folder);
+    await mapping('m1');
+    const program = startProgram(['rebuild', '--url', service.url], { AUTOMATION_PLATFORM_PASSWORD: adminPassword });
+    program.child.stdin!.end();
+    assert.equal(await program.ended, 0, program.output().err);
+    const lines = program
+      .output()
+      .out.trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      lines.find(({ name }) => name === 'groupMappings'),
+      { name: 'groupMappings', documents: 1, differences: [] },
+    );
+  });
+
+  /** A service whose snapshot has faults. */
+  const spoiltService = async (more: Partial<Origin> = {}): Promise<void> => {
+    service = await startService({}, folder);
+    for (let n = 0; n < 40; n++) assert.equal((await mapping(`m${n}`)).status, 200);
+    await service.stop();
+    await spoilSnapshot(folder, more);
+    service = await startService({ LOG_LEVEL: 'info' }, folder);
+  };
+  const groupsOf = async (name: string) =>
+    (await service.ask('GET', `/group-mappings/ldap/${name}`)).body.platformGroups;
+  const total = async () => (await service.ask('GET', '/group-mappings?limit=1')).body.total;
+
+  it('names the documents that differ, are missing or too many, and puts them right', async () => {
+    await spoiltService();
+    assert.deepEqual(await groupsOf('m3'), ['other']);
+    assert.equal((await service.ask('GET', '/group-mappings/ldap/m5')).status, 404);
+    assert.deepEqual(differing(await rebuild()), [{ name: 'groupMappings', documents: 40, differences: faults }]);
+    assert.deepEqual([await groupsOf('m3'), await groupsOf('m5'), await total()], [['m3'], ['m5'], 40]);
+    assert.deepEqual(differing(await rebuild()), []);
+    assert.ok(service.lines.some((line) => line.includes('Documents differed from the log')));
+    // Projecting goes on from the right documents.
+    await mapping('m3', 'next');
+    assert.deepEqual(await groupsOf('m3'), ['next']);
+    assert.deepEqual(differing(await rebuild()), []);
+  });
+
+  it('by the command ends with 3 when a document differed', async () => {
+    await spoiltService();
+    const program = startProgram(['rebuild', '--url', service.url], { AUTOMATION_PLATFORM_PASSWORD: adminPassword });
+    program.child.stdin!.end();
+    assert.equal(await program.ended, 3, program.output().err);
+    assert.match(program.output().out, /"name":"groupMappings","documents":40,"differences":\["ldap m3"/);
+  });
+
+  it('is made at the start when another version has made the documents, and these serve meanwhile', async () => {
+    await spoiltService({ version: 'an earlier one' });
+    const header = (): { version: string } =>
+      JSON.parse(readFileSync(join(folder, snapshotName), 'utf8').split('\n', 1)[0]!);
+    // No request is refused at any time.
+    await until(async () => {
+      const { status, body } = await service.ask('GET', '/group-mappings/ldap/m3');
+      assert.equal(status, 200);
+      return body.platformGroups[0] === 'm3';
+    }, 'the document of this version');
+    assert.deepEqual([await groupsOf('m5'), await total()], [['m5'], 40]);
+    assert.ok(service.lines.some((line) => line.includes('those of another version; they are made anew')));
+    await until(() => header().version === originOf('').version, 'a snapshot of this version');
+    assert.deepEqual(differing(await rebuild()), []);
+  });
+
+  it('is not needed for a snapshot of other collections: it is not used', async () => {
+    await spoiltService({ version: 'an earlier one', shape: 'another' });
+    assert.deepEqual([await groupsOf('m3'), await groupsOf('m5'), await total()], [['m3'], ['m5'], 40]);
+    assert.ok(!service.lines.some((line) => line.includes('of another version')));
+  });
+});
+
+describeOwnRedis('a rebuild of read models in Redis', (redis) => {
+  it('names what differs and puts it right, for all nodes; only the node that leads does it', async function () {
+    this.timeout(300_000);
+    const settings = { READSTORE_URL: redis().url };
+    const service = await startService(settings);
+    try {
+      const change = (n: number) =>
+        service.ask('PATCH', `/group-mappings/ldap/m${n}`, { updates: { platformGroups: [`m${n}`] } });
+      for (let n = 0; n < 30; n++) assert.equal((await change(n)).status, 200);
+      const keys = (await redis().command('KEYS', '*:texts')) as readonly string[];
+      const field = 'groupMappings/ldap m3';
+      const text = String(await redis().command('HGET', keys[0]!, field));
+      await redis().command('HSET', keys[0]!, field, text.replace('["m3"]', '["other"]'));
+      const groups = async () => (await service.ask('GET', '/group-mappings/ldap/m3')).body.platformGroups;
+      assert.deepEqual(await groups(), ['other']);
+      const { status, body } = await service.ask('POST', '/health/rebuild');
+      assert.equal(status, 200);
+      assert.deepEqual(differing(body.collections), [
+        { name: 'groupMappings', documents: 30, differences: ['ldap m3'] },
+      ]);
+      assert.deepEqual(await groups(), ['m3']);
+      assert.equal((await change(3)).status, 200);
+      assert.deepEqual(differing((await service.ask('POST', '/health/rebuild')).body.collections), []);
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { jobOfInstant } from '../src/commands/operations-manager/triggerSchedules.ts';
+import { decode, type Recorded } from '../src/store/event.ts';
+import { authorityFile } from '../src/store/grpc/certificate.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { freePort } from './freePort.ts';
+import { ok } from './people.ts';
+import { type Server, startServer, temporaryFolder } from './process.ts';
+import { minute, second } from './scheduling.ts';
+import { adminPassword } from './service.ts';
+import { until } from './until.ts';
+
+const missing =
+  spawnSync('strace', ['-qqq', '-o', '/dev/null', 'true']).status === 0
+    ? ''
+    : ' (needs strace, and the right to use it)';
+/** Every n-th fsync is tried; all with SOAK_ROUNDS. */
+const stride = process.env.SOAK_ROUNDS ? 1 : 4;
+const om = '/operations-manager';
+const settings = { SECRET_KEY: 'the same key on every node' };
+
+type Schedules = {
+  /** The instant of all of them but `often`. */
+  readonly instant: number;
+  readonly ids: { readonly [name in 'last' | 'none' | 'homeless' | 'often']: string };
+};
+
+/** Schedules that are disabled, and due at once when somebody enables them. */
+const makeSchedules = async ({ ask }: Server): Promise<Schedules> => {
+  const { _id: actionId } = ok(await ask('POST', `${om}/automations`, { name: 'a' })).data;
+  const instant = Date.now() - 50 * second;
+  const make = async (name: string, more: object): Promise<string> => {
+    const body = {
+      name,
+      type: 'schedule',
+      enabled: false,
+      actionType: 'automations',
+      actionId,
+      formId: null,
+      formData: null,
+      firstRunAt: instant,
+      processMissedRuns: 'last',
+      ...more,
+    };
+    return ok(await ask('POST', `${om}/triggers`, body)).data._id;
+  };
+  const form = { name: 'f', schema: { title: 'f', type: 'object', properties: { vlan: { type: 'integer' } } } };
+  ok(await ask('POST', '/json-forms/forms', form));
+  const ids = {
+    last: await make('last', {}),
+    none: await make('none', { processMissedRuns: 'none' }),
+    homeless: await make('homeless', { formId: 'f', formData: { vlan: 1 } }),
+    often: await make('often', { firstRunAt: instant, repeatInterval: second }),
+  };
+  const changed = { ...form.schema, required: ['vlan'] };
+  ok(await ask('PUT', '/json-forms/forms', { options: { name: 'f', schema: changed } }));
+  return { instant, ids };
+};
+
+/** Enables all, however often the service dies meanwhile. */
+const enabling = async ({ ask }: Pick<Server, 'ask'>, ids: Schedules['ids']): Promise<boolean> => {
+  for (const id of Object.values(ids)) {
+    const { status, text } = await ask('PATCH', `${om}/triggers/${id}`, { enabled: true });
+    if (status === 0 || status === 503) return false;
+    assert.equal(status, 200, text);
+  }
+  return true;
+};
+
+const eventsIn = async (folder: string): Promise<readonly Recorded<any>[]> => {
+  const store = await openSqliteReader(join(folder, 'events.db'));
+  try {
+    const events: Recorded<any>[] = [];
+    for await (const batch of store.readAll(0)) events.push(...batch.events.map(decode));
+    return events;
+  } finally {
+    await store.close();
+  }
+};
+
+/** The events by which a trigger's schedule was decided and its runs refused, and its jobs. */
+const outcomeOf = (events: readonly Recorded<any>[], id: string) => {
+  const of = (stream: string) => events.filter((event) => event.stream === `${stream}-${id}`);
+  return {
+    decided: of('triggerSchedule').slice(1),
+    refused: of('triggerRuns').filter(({ topic }) => topic === 'runsRefused'),
+    jobs: events.filter(({ topic, data }) => topic === 'jobStarted' && data.trigger === id),
+  };
+};
+
+/** Whether everything has happened that must happen. */
+const isDone = (events: readonly Recorded<any>[], { ids }: Schedules): boolean => {
+  const [last, none, homeless, often] = [ids.last, ids.none, ids.homeless, ids.often].map((id) =>
+    outcomeOf(events, id),
+  );
+  const fired = often?.decided.filter(({ topic }) => topic === 'scheduleFired').length ?? 0;
+  return (
+    last?.jobs.length === 1 &&
+    none?.decided.length === 1 &&
+    homeless?.refused.length === 1 &&
+    fired >= 3 &&
+    often?.jobs.length === fired
+  );
+};
+
+/** That it happened as it is written in docs/schedules.md, and once. */
+const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): void => {
+  const { last, none, homeless, often } = ids;
+  const fired = (id: string, at: number) => ['scheduleFired', { instant: at, job: jobOfInstant(id, at) }];
+  const decided = (id: string) => outcomeOf(events, id).decided.map(({ topic, data }) => [topic, data]);
+  assert.deepEqual(decided(last), [fired(last, instant)]);
+  assert.deepEqual(decided(none), [['runsMissed', { count: 1, first: instant, last: instant }]]);
+  assert.deepEqual(decided(homeless), [fired(homeless, instant)]);
+  const { refused, jobs } = outcomeOf(events, homeless);
+  assert.deepEqual(
+    refused.map(({ data }) => [data.reason, data.count, data.instant]),
+    [['form', 1, instant]],
+  );
+  assert.deepEqual(jobs, []);
+  assert.deepEqual(outcomeOf(events, none).jobs, []);
+  // All instants of the one that runs every second are settled, each once.
+  let next = instant;
+  const ran: number[] = [];
+  for (const { topic, data } of outcomeOf(events, often).decided) {
+    if (topic === 'runsMissed') {
+      assert.deepEqual([data.first, data.last], [next, next + (data.count - 1) * second]);
+      next = data.last + second;
+    } else {
+      assert.equal(data.instant, next);
+      ran.push(next);
+      next += second;
+    }
+  }
+  assert.deepEqual(
+    outcomeOf(events, often).jobs.map(({ data }) => data.instant),
+    ran,
+  );
+};
+
+(missing ? describe.skip : describe)(`Schedules: kill -9 at every fsync${missing}`, function () {
+  this.timeout(3_600_000);
+  let folder: string;
+  let made: Schedules;
+  let servers: Server[] = [];
+  const ended = async (server: Server | undefined, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+    await server?.stop(signal);
+    servers = servers.filter((one) => one !== server);
+  };
+  const started = async (...args: Parameters<typeof startServer>): Promise<Server> => {
+    const server = await startServer(...args);
+    servers.push(server);
+    return server;
+  };
+  before(async () => {
+    folder = temporaryFolder();
+    const server = await started(join(folder, 'base'), settings);
+    made = await makeSchedules(server);
+    await ended(server);
+    await until(async () => Date.now() > made.instant + minute + second || pause(100, false), 'a minute to pass');
+  });
+  after(async () => {
+    await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const killing = async (others: (port: number, data: string) => Promise<Server[]>): Promise<number> => {
+    const data = join(folder, 'data');
+    const done = async (): Promise<boolean> => isDone(await eventsIn(data), made) || pause(50, false);
+    let rounds = 0;
+    for (let [n, lived] = [1, false]; !lived; n += stride) {
+      rmSync(data, { recursive: true, force: true });
+      cpSync(join(folder, 'base'), data, { recursive: true });
+      const port = await freePort();
+      const own = { ...settings, ESDB_PORT: String(port) };
+      const inject = `-e trace=fsync,fdatasync -e inject=fsync,fdatasync:signal=KILL:when=${n}`;
+      const traced = `exec strace -D -f -qqq --seccomp-bpf -o /dev/null ${inject} "$@"`;
+      let server = await started(data, own, traced).catch(() => undefined);
+      const beside = server ? await others(port, data).catch(() => []) : [];
+      if (server && (await enabling(server, made.ids))) {
+        const dead = server.ended.then(() => true);
+        await Promise.race([until(done, 'the outcome of the model'), dead]);
+        lived = server.child.exitCode === null && server.child.signalCode === null;
+      }
+      if (!lived) {
+        await ended(server, 'SIGKILL');
+        server = await started(data, own);
+        assert.ok(await enabling(server, made.ids));
+        await until(done, 'the outcome of the model');
+      }
+      for (const one of beside) await ended(one);
+      await ended(server);
+      check(await eventsIn(data), made);
+      rounds++;
+    }
+    return rounds;
+  };
+
+  it('settles each instant once on one node', async () => {
+    const rounds = await killing(async () => []);
+    assert.ok(rounds > 1, 'nothing was killed');
+  });
+
+  it('settles each instant once on two nodes that both decide and start jobs', async () => {
+    const rounds = await killing(async (port, data) => {
+      const url = `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${authorityFile(data)}`;
+      const other = join(folder, 'other');
+      rmSync(other, { recursive: true, force: true });
+      return [await started(other, { ...settings, EVENTSTORE_URL: url })];
+    });
+    assert.ok(rounds > 1, 'nothing was killed');
+  });
+});

@@ -1,0 +1,408 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { decode, type Recorded } from '../src/store/event.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { ok, type People, people, refused } from './people.ts';
+import { type Answer, startService, type TestService } from './service.ts';
+import { until } from './until.ts';
+
+type Ask = People['member'];
+
+const om = '/operations-manager';
+const jobs = `${om}/jobs`;
+
+/** Requests of workers, as an account. */
+const workerOf = (ask: Ask) => ({
+  start: async (workflow: string, options: object = {}): Promise<any> =>
+    ok(await ask('POST', `${jobs}/start`, { workflow, options })).data,
+  claim: async (component: string, more: object = {}, headers: Record<string, string> = {}): Promise<any[]> =>
+    ok(await ask('POST', `${jobs}/claim`, { components: [component], worker: 'w1', ...more }, headers)).data,
+  report: (what: string, id: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+    ask('POST', `${jobs}/${id}/${what}`, body, headers),
+  get: async (id: string): Promise<any> => ok(await ask('GET', `${jobs}/${id}`)).data,
+});
+
+/** The events of one stream. */
+const eventsOf = async ({ folder }: TestService, stream: string): Promise<readonly Recorded<any>[]> => {
+  const store = await openSqliteReader(join(folder, 'events.db'));
+  try {
+    const events: Recorded<any>[] = [];
+    for await (const batch of store.read(stream)) events.push(...batch.map((event) => decode(event)));
+    return events;
+  } finally {
+    await store.close();
+  }
+};
+
+describe('workers', function () {
+  this.timeout(120_000);
+  let service: TestService;
+  let who: People;
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
+  after(() => service.stop());
+
+  it('claim a job with its secrets in clear; the event names who got it', async () => {
+    const { start, claim, get } = workerOf(who.member);
+    const { _id: id } = await start('Secrets', { variables: { site: 'Bonn', login: { password: 'hunter2' } } });
+    const before = Date.now();
+    const [given, ...others] = await claim('Secrets', { worker: 'rack 7', lease: 60 });
+    assert.deepEqual(others, []);
+    const { job, claim: number, until: end } = given;
+    assert.deepEqual(job.variables, { site: 'Bonn', login: { password: 'hunter2' } });
+    assert.equal(number, 1);
+    assert.ok(end >= before + 60_000 && end <= Date.now() + 60_000);
+    const shown = await get(id);
+    assert.deepEqual(shown.variables, { site: 'Bonn', login: { password: '********' } });
+    assert.deepEqual(shown.claim, { worker: 'rack 7', until: end, attempts: 1 });
+    assert.deepEqual({ ...job, variables: null }, { ...shown, variables: null });
+    const [, claimed] = await eventsOf(service, `job-${id}`);
+    assert.equal(claimed?.topic, 'jobClaimed');
+    assert.deepEqual(claimed.data, {
+      claim: 1,
+      worker: 'rack 7',
+      account: claimed.metadata.actor.id,
+      until: end,
+      lease: 60,
+    });
+    assert.equal(claimed.metadata.actor.username, 'member');
+  });
+
+  it('get the oldest jobs first, as many as they ask for, and nothing if there is none', async () => {
+    const { start, claim } = workerOf(service.ask);
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i++) ids.push((await start('Oldest'))._id);
+    const first = await claim('Oldest', { max: 3 });
+    assert.deepEqual(
+      first.map(({ job }) => job._id),
+      ids.slice(0, 3),
+    );
+    assert.deepEqual(
+      (await claim('Oldest', { max: 3 })).map(({ job }) => job._id),
+      ids.slice(3),
+    );
+    assert.deepEqual(await claim('Oldest'), []);
+    assert.deepEqual(await claim('Oldest', { wait: 1 }), []);
+  });
+
+  it('wait for a job without asking again; each job goes to one of them', async () => {
+    const { start, claim } = workerOf(service.ask);
+    const waiting = [1, 2, 3].map(() => claim('Waited for', { wait: 30 }));
+    const started: string[] = [];
+    for (let i = 0; i < 3; i++) started.push((await start('Waited for'))._id);
+    const got = (await Promise.all(waiting)).map((given) => given.map(({ job }) => job._id));
+    assert.deepEqual(got.flat().sort(), started.sort());
+    assert.ok(got.every(({ length }) => length === 1));
+  });
+
+  it('are not bound by the timeout of answers while they wait', async () => {
+    const { start, claim } = workerOf(service.ask);
+    const use = async (properties: object) =>
+      ok(await service.ask('PUT', '/profiles/p', { properties: { id: 'p', ...properties } }));
+    ok(await service.ask('POST', '/profiles', { properties: { id: 'p' } }));
+    ok(await service.ask('PUT', '/profiles/p/active'));
+    await use({ expressProps: { timeout: 300 } });
+    const waiting = claim('Later', { wait: 2 });
+    assert.deepEqual(await waiting, []);
+    await use({ expressProps: { timeout: 0 } });
+    await start('Later');
+    assert.equal((await claim('Later')).length, 1);
+  });
+
+  it('hear in a heartbeat what they are asked; progress is shown and not stored', async () => {
+    const { start, claim, report, get } = workerOf(service.ask);
+    const { _id: id } = await start('Beats');
+    const [{ claim: number, until: end }] = await claim('Beats');
+    const beat = async (more: object = {}) => ok(await report('heartbeat', id, { claim: number, ...more })).data;
+    assert.deepEqual(await beat({ progress: { percent: 40, message: 'Half of the ports' } }), {
+      until: end,
+      asked: null,
+    });
+    assert.deepEqual((await get(id)).progress, { percent: 40, message: 'Half of the ports' });
+    ok(await service.ask('POST', `${jobs}/pause`, { jobIds: [id] }));
+    assert.equal((await beat()).asked, 'pause');
+    ok(await service.ask('POST', `${jobs}/resume`, { jobIds: [id] }));
+    assert.equal((await beat()).asked, null);
+    refused(await report('heartbeat', id, { claim: number + 1 }), 409, /claim/);
+    ok(await service.ask('POST', `${jobs}/cancel`, { jobIds: [id] }));
+    assert.deepEqual(await beat(), { until: end, asked: 'cancel' });
+    const { claim: held, progress } = await get(id);
+    assert.deepEqual([held, progress], [null, null]);
+    assert.deepEqual(
+      (await eventsOf(service, `job-${id}`)).map(({ topic }) => topic),
+      ['jobStarted', 'jobClaimed', 'jobPaused', 'jobResumed', 'jobCanceled'],
+    );
+  });
+
+  it('report with the claim that they hold, and with no other', async () => {
+    const { start, claim, report, get } = workerOf(who.member);
+    const { _id: id } = await start('Reports');
+    const [{ claim: number }] = await claim('Reports');
+    refused(await report('complete', id, {}), 409, /claim/);
+    refused(await report('error', id, { error: 'x' }), 409, /claim/);
+    refused(await report('complete', id, { claim: number + 1 }), 409, /claim/);
+    refused(await workerOf(who.stranger).report('complete', id, { claim: number }), 409, /another account/);
+    refused(await report('complete', id, { claim: 0 }), 400, /claim/);
+    assert.equal((await get(id)).status, 'running');
+    const done = ok(await report('complete', id, { claim: number, variables: { saved: 3 } })).data;
+    assert.deepEqual([done.status, done.variables, done.claim], ['complete', { saved: 3 }, null]);
+    ok(await report('complete', id, { claim: number, variables: { saved: 3 } }));
+    refused(await report('heartbeat', id, { claim: number }), 409, /ended/);
+  });
+
+  it('give a job back, and somebody else gets it', async () => {
+    const { start, claim, report, get } = workerOf(service.ask);
+    const { _id: id } = await start('Returned');
+    const [{ claim: number }] = await claim('Returned');
+    ok(await report('release', id, { claim: number }));
+    assert.equal((await get(id)).claim, null);
+    refused(await report('release', id, { claim: number }), 409);
+    const [again] = await claim('Returned', { worker: 'w2', wait: 30 });
+    assert.deepEqual([again.job._id, again.claim, again.job.claim.attempts], [id, 2, 2]);
+    refused(await report('complete', id, { claim: number }), 409);
+    ok(await report('release', id, { claim: 2 }));
+    ok(await report('complete', id, {}));
+  });
+
+  it('get jobs of error and incomplete again after a retry, of all or of none', async () => {
+    const { start, claim, report, get } = workerOf(service.ask);
+    const [failed, running] = [(await start('Retried'))._id, (await start('Other'))._id];
+    const [{ claim: number }] = await claim('Retried');
+    ok(await report('error', failed, { claim: number, error: 'No answer' }));
+    refused(await service.ask('POST', `${jobs}/retry`, { jobIds: [failed, running] }), 409, /running/);
+    assert.equal((await get(failed)).status, 'error');
+    const { data } = ok(await service.ask('POST', `${jobs}/retry`, { jobIds: [failed] }));
+    assert.deepEqual([data[0].status, data[0].error, data[0].metrics.end_time], ['running', null, null]);
+    const [again] = await claim('Retried', { wait: 30 });
+    assert.deepEqual([again.claim, again.job.claim.attempts], [2, 1]);
+  });
+
+  it('get only what they may see', async () => {
+    const gbac = { read: [], write: ['ops'] };
+    const body = { name: 'Closed', componentType: 'workflows', componentName: 'Closed', gbac };
+    ok(await service.ask('POST', `${om}/automations`, body));
+    const { _id: id } = await workerOf(who.member).start('Closed');
+    const stranger = workerOf(who.stranger).claim('Closed', { wait: 2 });
+    const member = workerOf(who.member).claim('Closed', { wait: 30 });
+    assert.deepEqual(
+      (await member).map(({ job }) => job._id),
+      [id],
+    );
+    assert.deepEqual(await stranger, []);
+  });
+
+  it('need the method claimJobs; readers have it not', async () => {
+    for (const ask of [who.reader, who.outsider])
+      refused(await ask('POST', `${jobs}/claim`, { components: ['x'], worker: 'w' }), 403);
+  });
+
+  it('get nothing that waited for them once they have lost the right', async () => {
+    ok(
+      await service.ask('POST', '/authorization/accounts', {
+        username: 'leaver',
+        password: 'a long enough password',
+        memberOf: ['operators'],
+      }),
+    );
+    const leaver = service.as({ user: 'leaver', password: 'a long enough password' });
+    const waiting = leaver('POST', `${jobs}/claim`, { components: ['Left'], worker: 'w', wait: 30 });
+    // The next answer shows that the one before is under way.
+    await workerOf(leaver).claim('Nothing');
+    const { results } = ok(await service.ask('GET', '/authorization/accounts?limit=1000'));
+    const { _id: id } = results.find(({ username }: any) => username === 'leaver');
+    ok(await service.ask('PATCH', `/authorization/accounts/${id}`, { inactive: true }));
+    await workerOf(service.ask).start('Left');
+    refused(await waiting, 403);
+    assert.equal((await workerOf(service.ask).claim('Left', { wait: 30 })).length, 1);
+  });
+
+  it('are not offered what the platform runs itself', async () => {
+    const { start, claim } = workerOf(service.ask);
+    ok(await service.ask('POST', '/template_builder/templates', { name: 'built in', template: 'x' }));
+    ok(
+      await service.ask('POST', `${om}/automations`, {
+        name: 'By template',
+        componentType: 'template',
+        componentName: 'built in',
+      }),
+    );
+    await start('By template');
+    await start('built in');
+    assert.deepEqual(
+      (await claim('built in', { max: 10 })).map(({ job }) => job.automation),
+      [null],
+    );
+  });
+
+  it('are told what is wrong with a request', async () => {
+    const bad = [
+      [{}, /components/],
+      [{ components: [], worker: 'w' }, /components/],
+      [{ components: ['x'] }, /worker/],
+      [{ components: ['x'], worker: 'w', max: 101 }, /max/],
+      [{ components: ['x'], worker: 'w', lease: 9 }, /lease/],
+      [{ components: ['x'], worker: 'w', wait: 31 }, /wait/],
+    ] as const;
+    for (const [body, about] of bad) refused(await service.ask('POST', `${jobs}/claim`, body), 400, about);
+    refused(await service.ask('POST', `${jobs}/${'0'.repeat(24)}/heartbeat`, { claim: 1 }), 404);
+    refused(await service.ask('POST', `${jobs}/x/heartbeat`, { claim: 1, progress: { percent: 101 } }), 400, /percent/);
+  });
+
+  describe('with an Idempotency-Key', () => {
+    const key = (value: string) => ({ 'Idempotency-Key': value });
+
+    it('get the same jobs again while they hold them, then 409', async () => {
+      const { start, claim, report } = workerOf(service.ask);
+      for (let i = 0; i < 3; i++) await start('Keyed');
+      const body = { max: 2 };
+      const first = await claim('Keyed', body, key('k1'));
+      assert.equal(first.length, 2);
+      const same = (given: readonly any[]) => given.map(({ job, claim }) => `${job._id} ${claim}`).sort();
+      assert.deepEqual(same(await claim('Keyed', body, key('k1'))), same(first));
+      refused(
+        await service.ask('POST', `${jobs}/claim`, { components: ['Keyed'], worker: 'w1', max: 3 }, key('k1')),
+        422,
+      );
+      ok(await report('complete', first[0].job._id, { claim: 1 }));
+      assert.deepEqual(same(await claim('Keyed', body, key('k1'))), same(first.slice(1)));
+      ok(await report('release', first[1].job._id, { claim: 1 }));
+      const late = await service.ask(
+        'POST',
+        `${jobs}/claim`,
+        { components: ['Keyed'], worker: 'w1', max: 2 },
+        key('k1'),
+      );
+      refused(late, 409, /held/);
+      assert.equal((await claim('Keyed', { max: 10, wait: 30 }, key('k2'))).length > 0, true);
+    });
+
+    it('that found nothing may be used again', async () => {
+      const { start, claim } = workerOf(service.ask);
+      assert.deepEqual(await claim('Empty', {}, key('k3')), []);
+      await start('Empty');
+      assert.equal((await claim('Empty', {}, key('k3'))).length, 1);
+    });
+
+    it('get a job once, however many send the key at the same time', async () => {
+      const { start, claim } = workerOf(service.ask);
+      for (let i = 0; i < 8; i++) await start('At once');
+      const given = await Promise.all([1, 2, 3, 4].map(() => claim('At once', {}, key('k4'))));
+      assert.equal(new Set(given.flat().map(({ job }) => job._id)).size, 1);
+      // What the others had claimed meanwhile is offered again.
+      const rest = new Set<string>();
+      await until(async () => {
+        for (const { job } of await claim('At once', { max: 10 })) rest.add(job._id);
+        return rest.size === 7;
+      }, 'the other jobs');
+    });
+  });
+
+  describe('that publish events', () => {
+    const publish = (ask: Ask, claim: string) => ask('POST', `${om}/events/w/done`, { n: 1 }, { 'X-Claim': claim });
+
+    it('name the claim that they hold', async () => {
+      const { start, claim, report } = workerOf(who.member);
+      const { _id: id } = await start('Publishes');
+      const [{ claim: number }] = await claim('Publishes');
+      ok(await publish(who.member, `${id}/${number}`));
+      refused(await publish(who.member, `${id}/${number + 1}`), 409, /X-Claim/);
+      refused(await publish(service.ask, `${id}/${number}`), 409, /X-Claim/);
+      refused(await publish(who.member, `${'0'.repeat(24)}/1`), 409, /X-Claim/);
+      for (const malformed of [id, `${id}/`, `${id}/0`, `${id}/x`, `/1`])
+        refused(await publish(who.member, malformed), 400, /X-Claim/);
+      ok(await report('complete', id, { claim: number }));
+      refused(await publish(who.member, `${id}/${number}`), 409, /X-Claim/);
+    });
+
+    it('may repeat a request under its Idempotency-Key after they have lost the claim', async () => {
+      const { start, claim, report } = workerOf(service.ask);
+      const { _id: id } = await start('Repeats');
+      const [{ claim: number }] = await claim('Repeats');
+      const again = () =>
+        service.ask('POST', `${om}/events/w/once`, {}, { 'X-Claim': `${id}/${number}`, 'Idempotency-Key': 'p1' });
+      const { data } = ok(await again());
+      ok(await report('release', id, { claim: number }));
+      assert.deepEqual(ok(await again()).data, data);
+    });
+
+    it('give them the depth of their job', async () => {
+      const { claim } = workerOf(service.ask);
+      const automation = ok(
+        await service.ask('POST', `${om}/automations`, {
+          name: 'Deep',
+          componentType: 'workflows',
+          componentName: 'Deep',
+        }),
+      ).data._id;
+      const about = { type: 'eventSystem', enabled: true, actionType: 'automations', actionId: automation };
+      ok(
+        await service.ask('POST', `${om}/triggers`, {
+          ...about,
+          name: 'Deep',
+          source: 'deep',
+          topic: 'next',
+          schema: null,
+          jst: null,
+        }),
+      );
+      ok(await service.ask('POST', `${om}/events/deep/next`, {}));
+      for (const depth of [1, 2, 3]) {
+        const [{ job, claim: number }] = await claim('Deep', { wait: 30 });
+        assert.equal(job.depth, depth);
+        ok(await service.ask('POST', `${om}/events/deep/next`, {}, { 'X-Claim': `${job._id}/${number}` }));
+      }
+    });
+  });
+});
+
+describe('secrets of jobs in clear', () => {
+  const asking = { components: ['Secrets'], worker: 'w' };
+
+  it('go to callers on this machine and over TLS, and to nobody else', async () => {
+    const service = await startService({ TRUST_PROXY: '127.0.0.1' });
+    const { start, get } = workerOf(service.ask);
+    const { _id: id } = await start('Secrets');
+    const from = (address: string, more: Record<string, string> = {}) =>
+      service.ask('POST', `${jobs}/claim`, asking, { 'X-Forwarded-For': address, ...more });
+    refused(await from('192.0.2.7'), 403, /TLS/);
+    refused(await from('192.0.2.7', { 'X-Forwarded-Proto': 'http' }), 403);
+    refused(await from('192.0.2.7', { 'X-Forwarded-Proto': 'https, http' }), 403);
+    assert.equal((await get(id)).claim, null);
+    assert.equal(ok(await from('192.0.2.7', { 'X-Forwarded-Proto': 'https' })).data.length, 1);
+    assert.equal(ok(await from('127.0.0.1')).data.length, 0);
+    await service.stop();
+  });
+
+  it('do not follow what anybody says who is no trusted proxy', async () => {
+    const service = await startService();
+    // The caller is on this machine, so these headers say nothing.
+    ok(await service.ask('POST', `${jobs}/claim`, asking, { 'X-Forwarded-For': '192.0.2.7' }));
+    await service.stop();
+  });
+});
+
+describe('a service that stops', () => {
+  it('answers workers that wait, with nothing', async () => {
+    const service = await startService();
+    const { claim } = workerOf(service.ask);
+    const waiting = claim('Nothing', { wait: 30 });
+    await claim('Nothing');
+    const [given] = await Promise.all([waiting, service.stop()]);
+    assert.deepEqual(given, []);
+  });
+
+  it('offers after its next start what waited, and knows what is claimed', async () => {
+    const service = await startService();
+    const first = workerOf(service.ask);
+    const ids = [(await first.start('Kept'))._id, (await first.start('Kept'))._id];
+    await first.claim('Kept');
+    const again = await service.restart();
+    const [given, ...others] = await workerOf(again.ask).claim('Kept', { max: 5, wait: 30 });
+    assert.deepEqual([given.job._id, others], [ids[1], []]);
+    ok(await workerOf(again.ask).report('complete', ids[0], { claim: 1 }));
+    await again.stop();
+    await service.stop().catch(() => undefined);
+  });
+});
