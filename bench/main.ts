@@ -36,10 +36,10 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   k: projecting,
   l: readingWrites,
   m: eventstoredb,
-  s: backInTime,
   n: triggering,
   o: firing,
   p: telling,
+  q: backInTime,
 };
 
 const wanted = process.argv.slice(2);
