@@ -39,7 +39,7 @@ const answered = async ({ url }: Service, path: string): Promise<number> => {
   }
 };
 
-/** (s) Documents and lists of an earlier time. */
+/** (q) Documents and lists of an earlier time. */
 export const backInTime = async (): Promise<Findings> => {
   const { comparisons, notes = [] } = await ofLists();
   const { comparisons: ofOne } = await ofOneDocument();
@@ -58,7 +58,7 @@ const ofLists = async (): Promise<Findings> => {
   const now = loader(pages(''));
   const then = loader(pages(`&asOf=${position + 1}`));
   const ofPages = { connections: 1, status: 200, milliseconds: scale.milliseconds };
-  const next = await inTurn('s, next page', {
+  const next = await inTurn('q, next page', {
     then: async () => (await then.run('as of', service, ofPages)).p50,
     now: async () => (await now.run('now', service, ofPages)).p50,
   });
@@ -76,16 +76,16 @@ const ofLists = async (): Promise<Findings> => {
     await work;
     return p99;
   };
-  const disturbed = await inTurn('s, others', { beside, alone });
+  const disturbed = await inTurn('q, others', { beside, alone });
 
-  const firsts = await inTurn('s, first list', { first });
+  const firsts = await inTurn('q, first list', { first });
   const scaled = firsts.first.map((took) => (took * measuredEvents) / (documents * eventsEach));
   for (const load of [now, then, others]) await load.stop();
   await service.stop();
   return {
     comparisons: [
       {
-        what: `(s) first list of 25 of 100,000 mappings as of a position, per ${measuredEvents.toLocaleString('en')} events`,
+        what: `(q) first list of 25 of 100,000 mappings as of a position, per ${measuredEvents.toLocaleString('en')} events`,
         comparedWith: '3 s',
         ours: scaled,
         theirs: scaled.map(() => 3),
@@ -93,7 +93,7 @@ const ofLists = async (): Promise<Findings> => {
         goal: { most: 1 },
       },
       {
-        what: '(s) next list of 25 as of that position, median',
+        what: '(q) next list of 25 as of that position, median',
         comparedWith: 'the same list as of now',
         ours: next.then,
         theirs: next.now,
@@ -101,7 +101,7 @@ const ofLists = async (): Promise<Findings> => {
         goal: { most: 2 },
       },
       {
-        what: '(s) p99 of GET of a mapping while lists of earlier times are made',
+        what: '(q) p99 of GET of a mapping while lists of earlier times are made',
         comparedWith: 'the same alone',
         ours: disturbed.beside,
         theirs: disturbed.alone,
@@ -110,7 +110,7 @@ const ofLists = async (): Promise<Findings> => {
       },
     ],
     notes: [
-      `(s) first list: ${firsts.first.map((took) => perSecond((documents * eventsEach) / took)).join(', ')} events.`,
+      `(q) first list: ${firsts.first.map((took) => perSecond((documents * eventsEach) / took)).join(', ')} events.`,
     ],
   };
 };
@@ -121,7 +121,7 @@ const ofOneDocument = async (): Promise<Findings> => {
   const stream = `${groupMapping.category}-${groupMappingId(provenance, externalGroup)}`;
   const log = await openSqliteReader(file);
   let position = longStream;
-  const found = await inTurn('s, one document', {
+  const found = await inTurn('q, one document', {
     asOf: async () => answered(service, `${mappingPath(0)}?asOf=${position--}`),
     fold: async () => {
       const began = performance.now();
@@ -134,7 +134,7 @@ const ofOneDocument = async (): Promise<Findings> => {
   return {
     comparisons: [
       {
-        what: `(s) GET of a mapping with ${longStream.toLocaleString('en')} events as of a position`,
+        what: `(q) GET of a mapping with ${longStream.toLocaleString('en')} events as of a position`,
         comparedWith: 'folding its stream',
         ours: found.asOf,
         theirs: found.fold,
