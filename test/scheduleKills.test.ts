@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,16 +7,13 @@ import { decode, type Recorded } from '../src/store/event.ts';
 import { authorityFile } from '../src/store/grpc/certificate.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
 import { freePort } from './freePort.ts';
+import { cannotKill, killedAtFsync } from './killing.ts';
 import { ok } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
 import { minute, second } from './scheduling.ts';
 import { adminPassword } from './service.ts';
 import { until } from './until.ts';
 
-const missing =
-  spawnSync('strace', ['-qqq', '-o', '/dev/null', 'true']).status === 0
-    ? ''
-    : ' (needs strace, and the right to use it)';
 /** Every n-th fsync is tried; all with SOAK_ROUNDS. */
 const stride = process.env.SOAK_ROUNDS ? 1 : 4;
 const om = '/operations-manager';
@@ -141,7 +137,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
   );
 };
 
-(missing ? describe.skip : describe)(`Schedules: kill -9 at every fsync${missing}`, function () {
+(cannotKill ? describe.skip : describe)(`Schedules: kill -9 at every fsync${cannotKill}`, function () {
   this.timeout(3_600_000);
   let folder: string;
   let made: Schedules;
@@ -176,9 +172,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
       cpSync(join(folder, 'base'), data, { recursive: true });
       const port = await freePort();
       const own = { ...settings, ESDB_PORT: String(port) };
-      const inject = `-e trace=fsync,fdatasync -e inject=fsync,fdatasync:signal=KILL:when=${n}`;
-      const traced = `exec strace -D -f -qqq --seccomp-bpf -o /dev/null ${inject} "$@"`;
-      let server = await started(data, own, traced).catch(() => undefined);
+      let server = await started(data, own, killedAtFsync(n)).catch(() => undefined);
       const beside = server ? await others(port, data).catch(() => []) : [];
       if (server && (await enabling(server, made.ids))) {
         const dead = server.ended.then(() => true);
