@@ -11,7 +11,7 @@ import { day, hour, minute, second } from './scheduling.ts';
 import { until } from './until.ts';
 
 /*
- * What many schedules cost. `SCHEDULES=100000 npx mocha test/scheduleMany.test.ts` measures as many as the issue asks
+ * What many schedules cost. `SCHEDULES=100000 npx mocha test/scheduleMany.test.ts` measures as many as the service is made
  * for, and holds the figures to its limits; without it there are few, and only what happens is looked at.
  */
 const asked = process.env.SCHEDULES;

@@ -14,7 +14,8 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-const atOnce = 50;
+/** How many schedules are decided at once. With more, requests wait longer meanwhile. */
+const atOnce = 10;
 const againMs = 1000;
 const afterFailureMs = 5000;
 

@@ -18,8 +18,8 @@ type Needs = Starting & {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** How many jobs are started at once. */
-const mostStarting = 200;
+/** How many jobs are started at once. With more, requests wait longer meanwhile. */
+const mostStarting = 16;
 
 /** Starts the jobs of instants that have fired: those of one trigger in their order, one after the other. */
 export const startLanes = ({ start, refuse, park, instantOf, settledBefore, away, fail, signal, log }: Needs) => {
