@@ -5,12 +5,13 @@ import { rmSync } from 'node:fs';
 import '@eventstore/db-client';
 
 import { authorityFile } from '../src/store/grpc/certificate.ts';
+import { auditKey } from './auditKey.ts';
 import { ok, refused } from './people.ts';
 import { startProgram, temporaryFolder } from './process.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 
-const secret = { SECRET_KEY: 'a key of sixteen characters' };
+const secret = { SECRET_KEY: 'a key of sixteen characters', AUDIT_KEY: auditKey };
 
 describe('audits on two nodes, one of which reads the log over esdb://', function () {
   this.timeout(300_000);

@@ -21,6 +21,7 @@ import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { acceptDamage } from '../src/store/sqliteAccept.ts';
 import { openFile } from '../src/store/sqliteLog.ts';
 import { readNote } from '../src/store/sqliteNote.ts';
+import { auditKey } from './auditKey.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { heard, writeLog } from './movingLog.ts';
 import { startProgram, temporaryFolder } from './process.ts';
@@ -259,7 +260,7 @@ describe('moving a log', function () {
       await exportTo('a');
       const server = await scriptedEventStore(memoryEventStore().handlers);
       try {
-        const settings = { EVENTSTORE_URL: server.url, SECRET_KEY: 'x'.repeat(16) };
+        const settings = { EVENTSTORE_URL: server.url, SECRET_KEY: 'x'.repeat(16), AUDIT_KEY: auditKey };
         const config = readConfig({ DATA_DIR: join(folder, 'b'), ...settings });
         await importFile(config, exported(), never, quiet());
         const remote = await openRemoteToCopy({ url: server.url, log: () => undefined, own: isOwnStream });
@@ -409,6 +410,7 @@ describe('moving a log', function () {
         DATA_DIR: folder,
         EVENTSTORE_URL: 'esdb://localhost?tls=false',
         SECRET_KEY: 'x'.repeat(16),
+        AUDIT_KEY: auditKey,
       });
       await assert.rejects(backupFile(remote, join(folder, 'c.db'), quiet()), /is for a log in a file/);
       await assert.rejects(restoreFile(remote, join(folder, 'c.db'), quiet()), /is for a log in a file/);

@@ -6,6 +6,7 @@ import { jobOfInstant } from '../src/commands/operations-manager/triggerSchedule
 import { decode, type Recorded } from '../src/store/event.ts';
 import { authorityFile } from '../src/store/grpc/certificate.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
+import { auditKey } from './auditKey.ts';
 import { freePort } from './freePort.ts';
 import { cannotKill, killedAtFsync } from './killing.ts';
 import { ok } from './people.ts';
@@ -17,7 +18,7 @@ import { until } from './until.ts';
 /** Every n-th fsync is tried; all with SOAK_ROUNDS. */
 const stride = process.env.SOAK_ROUNDS ? 1 : 4;
 const om = '/operations-manager';
-const settings = { SECRET_KEY: 'the same key on every node' };
+const settings = { SECRET_KEY: 'the same key on every node', AUDIT_KEY: auditKey };
 
 type Schedules = {
   /** The instant of all of them but `often`. */
