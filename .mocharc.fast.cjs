@@ -2,16 +2,21 @@
 // A new test file runs here too. Tests called `... over HTTP` are left out by `grep` below. Add a file to this list if other
 // tests in it start programs or whole services, or take long.
 const notFast = `
-  account activeProfile answers authenticate authorization automationImports automationRaces backup badEvents
-  badEventsLive badSshServers badUpstreams certificate compression demo deployment deviceCrash deviceGroupRaces
-  documented eventstoredb eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow
-  eventstoredbReads eventstoredbTampered faults foreignDocuments foreignWrites grpcClients grpcHostile grpcServer hooks hostile
-  importedSecrets inheritedNames jinjaLimits jinjaOracle jobRaces keyCheck kill largePages life logCopy logCopyBytes
-  logFaults logFull logIntegrity logShorter loginFlood membership memory metrics migrate monitoring orderOfChecks passwords
-  payloads prebuiltRaces prebuiltRoundTrip prebuiltSize rawRequests readme rebuild redis redisLosses redisService
-  referrers refusedRequests refusedTurns resourceRaces retries scheduledJobRaces schemaSuite sealedPackages
-  sealedVariables secretsKept servedLog sessionCrashes sessionRaces sessions severalNodes snapshots sqlite ssh
-  starting strangers tampered traceparent triggerForms twoWriters
+  account activeProfile answers asOf asOfAnswers asOfCluster asOfReplay asOfRights auditAfternoon auditFound
+  auditIndex auditNodes auditReading auditRestore auditVerify authenticate authorization automationImports
+  automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
+  claimsCluster cli client compression demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
+  eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow eventstoredbReads
+  eventstoredbTampered eventStream eventTriggerCrashes eventTriggerKills eventTriggers eventTriggersCluster
+  eventTriggersLive faults foreignDocuments foreignWrites grpcClients grpcHostile grpcServer hooks hostile
+  importedSecrets inheritedNames jinjaLimits jinjaOracle jobRaces jobStream jsonataLimits keyCheck kill largePages
+  life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
+  migrate monitoring moving movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
+  prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildLive redis redisLosses redisService referrers
+  refusedRequests refusedTurns requestRecords resourceRaces retries scheduledJobRaces scheduleFaketime scheduleKills
+  scheduleLife scheduleMany scheduleRuns schemaSuite sealedPackages sealedVariables secretsKept servedLog
+  sessionCrashes sessionRaces sessions severalNodes signing snapshots sqlite ssh starting strangers subscribing
+  tampered traceparent triggerForms triggersPage twoWriters verify work workers workersPage
 `;
 
 module.exports = {
