@@ -60,7 +60,9 @@ export const answering = (needs: Needs) => {
     incoming.asked = asked?.name;
     incoming.untimed = asked?.untimed === true;
 
-    const asOf = asked && takesAsOf(asked) ? splitAsOf(ctx.querystring) : asOfNow(ctx.querystring);
+    // The query of a target that is no path cannot be read.
+    const querystring = asked ? ctx.querystring : '';
+    const asOf = asked && takesAsOf(asked) ? splitAsOf(querystring) : asOfNow(querystring);
     const known = caller(incoming, asked, asOf.texts.length > 0);
     incoming.principal = known instanceof Promise ? await known : known;
     if (!match) throw noRoute(path);
