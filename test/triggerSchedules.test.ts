@@ -238,7 +238,11 @@ describe('Schedules on nodes', () => {
     for (let n = 0; n < 20; n++) await planners.schedule(`s${n}`, { firstRunAt: midnight, repeatInterval: minute });
     await run();
     await run({ leadership: newLeadership() }, other);
-    for (let n = 0; n < 3; n++) await pass(n === 0 ? hour : minute);
+    for (let n = 1; n <= 3; n++) {
+      await pass(n === 1 ? hour : minute);
+      // Few are decided at once, and the clock stands until all are.
+      await until(async () => withoutProbes(await decided()).length >= 20 * n, 'the decisions');
+    }
     await stop();
     const fired = withoutProbes(await decided());
     assert.equal(fired.length, 60);
