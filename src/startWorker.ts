@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
@@ -29,4 +30,18 @@ export const startWorker = (
   return extname(from) === '.ts'
     ? new Worker(throughTsx(fileURLToPath(module), importsLater), { eval: true, workerData, resourceLimits })
     : new Worker(module, { workerData, resourceLimits });
+};
+
+const endMs = 5000;
+
+/**
+ * Asks a worker to end, so that it can close its files. One that waits for something that is away is ended all the same.
+ * The worker ends itself when it gets the message 'end'.
+ */
+export const endWorker = async (worker: Worker): Promise<void> => {
+  const gone = once(worker, 'exit').catch(() => undefined);
+  worker.postMessage('end');
+  const late = setTimeout(() => void worker.terminate(), endMs);
+  await gone;
+  clearTimeout(late);
 };

@@ -90,7 +90,8 @@ describe('The work on jobs, on two nodes', () => {
     const started = await node(log.store, { onEvent: (event) => work?.onEvent(event) });
     const { handle, tools, events, retries, model, run, leadership } = started;
     const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, now: clock.now };
-    work = jobWork({ ...needs, lookEveryMs: 5, log: () => undefined });
+    const ends = { whyGone: async () => undefined, timeoutHours: 0 };
+    work = jobWork({ ...needs, ...ends, lookEveryMs: 5, log: () => undefined });
     works.push(work);
     work.start();
     const { claim } = work;

@@ -1,24 +1,25 @@
-/** A number of places. Who finds none free waits, first come, first served. `take` resolves to the way to give it back. */
-export const places = (count: number) => {
-  let free = count;
+/** Runs works in the order of the calls, so many at once. The number may change at any time. */
+export const places = (atOnce: () => number) => {
+  let taken = 0;
   const waiting: (() => void)[] = [];
 
-  const giveBack = (): void => {
-    const next = waiting.shift();
-    if (next) next();
-    else free++;
+  const next = (): void => {
+    while (taken < Math.max(1, atOnce()) && waiting.length > 0) {
+      taken++;
+      waiting.shift()?.();
+    }
   };
 
-  return async (): Promise<() => void> => {
-    if (free > 0) free--;
-    else
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-      });
-    let back = false;
-    return () => {
-      if (!back) giveBack();
-      back = true;
-    };
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      next();
+    });
+    try {
+      return await work();
+    } finally {
+      taken--;
+      next();
+    }
   };
 };

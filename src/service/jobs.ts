@@ -1,14 +1,32 @@
+import { whyGone } from '../commands/operations-manager/jobEnds.ts';
+import type { Config } from '../config.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
 import type { Node } from '../node.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
 
-type Warn = (message: string, about: Record<string, unknown>) => void;
+type Needs = {
+  readonly config: Pick<Config, 'JOB_TIMEOUT'>;
+  readonly node: Node;
+  readonly access: Pick<EventAccess, 'viewerOf'>;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
 
 /** The work on jobs, and those who hear of it. Both hear of the node's events. */
-export const jobsOf = (node: Node, { viewerOf }: Pick<EventAccess, 'viewerOf'>, log: Warn) => {
-  const { handle, tools, events, retries, model, leadership } = node;
-  const work = jobWork({ handle, tools, events, retries, model, ready: node.run.whenReady, leadership, log });
+export const jobsOf = ({ config, node, access: { viewerOf }, log }: Needs) => {
+  const { handle, tools, events, retries, model, leadership, settled } = node;
+  const work = jobWork({
+    handle,
+    tools,
+    events,
+    retries,
+    model,
+    ready: node.run.whenReady,
+    leadership,
+    whyGone: whyGone({ model, tools, settled, viewerOf }),
+    timeoutHours: config.JOB_TIMEOUT,
+    log,
+  });
   const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, log });
   work.onProgress(jobReaders.change);
   node.subscribe({ categories: work.categories, onShown: work.onEvent });

@@ -27,7 +27,7 @@ const againMs = 1000;
 
 /** Brings readers to the newest event: from the log, some at once, then from the newest events in memory. */
 export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs) => {
-  const placeAtLog = places(atOnce);
+  const atLog = places(() => atOnce);
 
   /** Sends the reader those of the events up to a position that it wants and sees. */
   const send = async (reader: Reader, items: readonly Item[], position: number): Promise<void> => {
@@ -46,26 +46,21 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
 
   /** Reads the log for a reader, until it is at its end or in the window, or does not take what was read. */
   const readLog = async (reader: Reader): Promise<void> => {
-    const giveBack = await placeAtLog();
-    try {
-      if (readers.isGone(reader)) return;
-      const atLeast = window.end();
-      for await (const { events, position } of log.readAll(reader.after, typesOf(reader.wanted))) {
-        await send(reader, itemsOf(events, access.resourceOf), position);
-        if (readers.isGone(reader) || reader.after >= window.start() || !(await isTaken(reader.connection))) return;
-      }
-      // With a filter, the end of the log is further than the last position that was read.
-      reader.after = Math.max(reader.after, atLeast);
-    } finally {
-      giveBack();
+    if (readers.isGone(reader)) return;
+    const atLeast = window.end();
+    for await (const { events, position } of log.readAll(reader.after, typesOf(reader.wanted))) {
+      await send(reader, itemsOf(events, access.resourceOf), position);
+      if (readers.isGone(reader) || reader.after >= window.start() || !(await isTaken(reader.connection))) return;
     }
+    // With a filter, the end of the log is further than the last position that was read.
+    reader.after = Math.max(reader.after, atLeast);
   };
 
   const catchUp = async (reader: Reader): Promise<void> => {
     while (!readers.isGone(reader)) {
       await reader.connection.idle();
       if (reader.after < window.start()) {
-        await readLog(reader);
+        await atLog(() => readLog(reader));
         continue;
       }
       const next = window.after(reader.after, mostAtOnce);

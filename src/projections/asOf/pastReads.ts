@@ -53,7 +53,7 @@ export const pastReads = ({ log, memory }: Needs): PastReads => {
     sizeCalculation: (model) => Math.max(1, Math.min(model.bytes(), forModels)),
   });
   const underWay = new Map<string, Promise<PastModel>>();
-  const oneAtATime = places(1);
+  const oneAtATime = places(() => 1);
 
   const makeRoom = (bytes: number): void => {
     while (kept.size > 0 && kept.calculatedSize + bytes > forModels) kept.pop();
@@ -67,17 +67,12 @@ export const pastReads = ({ log, memory }: Needs): PastReads => {
   };
 
   const fold = async (unit: Unit, position: number): Promise<PastModel> => {
-    const giveBack = await oneAtATime();
-    try {
-      const model = pastModel(unit);
-      await foldUnit(log, unit, position, (changes) => {
-        model.put(changes);
-        bound(model, unit);
-      });
-      return model;
-    } finally {
-      giveBack();
-    }
+    const model = pastModel(unit);
+    await foldUnit(log, unit, position, (changes) => {
+      model.put(changes);
+      bound(model, unit);
+    });
+    return model;
   };
 
   const keyOf = (unit: Unit, position: number): string => `${position} ${nameOfUnit(unit)}`;
@@ -89,7 +84,7 @@ export const pastReads = ({ log, memory }: Needs): PastReads => {
     const begun = underWay.get(key);
     if (begun) return begun;
     if (underWay.size >= mostWaiting) throw tooMany();
-    const work = fold(unit, position);
+    const work = oneAtATime(() => fold(unit, position));
     underWay.set(key, work);
     try {
       const model = await work;

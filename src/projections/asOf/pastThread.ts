@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { startWorker } from '../../startWorker.ts';
+import { endWorker, startWorker } from '../../startWorker.ts';
 import type { LogUrl } from '../../store/url.ts';
 import type { Entry } from '../engine/port.ts';
 import type { Asked, AsOfWork, Told } from './asOfWorker.ts';
@@ -20,7 +19,6 @@ type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (
 
 type ResultOf<R extends keyof PastReads> = Awaited<ReturnType<PastReads[R]>>;
 
-const endMs = 5000;
 const heapAround = 256;
 
 const unavailable = (message: string, retryAfterSeconds: number): RequestError =>
@@ -127,19 +125,10 @@ export const pastThread = ({ log, memory, warn, patienceMs = 10_000 }: Needs) =>
       stopped = true;
       const thread = worker;
       forget('The service is shutting down');
-      if (thread) await ended(thread);
+      if (thread) await endWorker(thread);
     },
   };
 };
 
 const retrying = (retryAfterSeconds: number | undefined) =>
   retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-
-/** Lets the thread close the log. A thread that waits for a log that is away is ended all the same. */
-const ended = async (thread: Worker): Promise<void> => {
-  const gone = once(thread, 'exit').catch(() => undefined);
-  thread.postMessage('end');
-  const late = setTimeout(() => void thread.terminate(), endMs);
-  await gone;
-  clearTimeout(late);
-};

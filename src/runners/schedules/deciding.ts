@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { settleSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
+import { places } from '../../concurrency/places.ts';
 import { platform } from '../../domain/engine/core.ts';
-import { places } from '../triggers/places.ts';
 import type { Due } from './dueQueue.ts';
 import type { Hold } from './timetable.ts';
 

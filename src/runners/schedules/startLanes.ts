@@ -1,8 +1,8 @@
+import { places } from '../../concurrency/places.ts';
 import { splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Placed } from '../triggers/earlier.ts';
 import { persistently } from '../triggers/persistently.ts';
-import { places } from '../triggers/places.ts';
 import { type Refusals, refusals } from '../triggers/refusals.ts';
 import type { Hold } from '../triggers/window.ts';
 import type { Starting } from './starting.ts';

@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { places } from '../../concurrency/places.ts';
 import { splitStream } from '../../store/event.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
 import { cursorOfTrigger, triggersReader } from '../../store/readers.ts';
@@ -8,11 +8,10 @@ import { begin } from './beginning.ts';
 import { triggerBook } from './book.ts';
 import { candidates } from './candidates.ts';
 import { type Definition, pastDefinitions } from './definitions.ts';
-import { everySecond } from './everySecond.ts';
 import type { Decide, Firing, MayFire, Verdict } from './firing.ts';
 import { type Lane, type LaneNeeds, lane } from './lane.ts';
-import { places } from './places.ts';
 import { type RateLimit, rateLimit } from './rate.ts';
+import { type Reading, readForTerm, type TermEnd } from './readForTerm.ts';
 import type { Refused } from './refusals.ts';
 import { readersWindow } from './window.ts';
 
@@ -78,11 +77,7 @@ const deciding =
  * then the reader begins anew.
  */
 const refusing =
-  (
-    { refuse, log }: Pick<ReaderNeeds, 'refuse' | 'log'>,
-    lastRefused: Map<string, string>,
-    { signal, fail }: { readonly signal: AbortSignal; readonly fail: (error: unknown) => void },
-  ) =>
+  ({ refuse, log }: Pick<ReaderNeeds, 'refuse' | 'log'>, lastRefused: Map<string, string>, { signal, fail }: TermEnd) =>
   async (trigger: string, refused: Refused): Promise<void> => {
     for (;;) {
       try {
@@ -115,20 +110,13 @@ export const triggerReader = (needs: ReaderNeeds) => {
     return known;
   };
 
-  return async (term: AbortSignal, goesOn: () => void): Promise<void> => {
-    const ending = new AbortController();
-    const signal = AbortSignal.any([term, ending.signal]);
-    // Each lane may wait with it. Node must not warn of many.
-    setMaxListeners(0, signal);
-    const fail = (error: unknown): void => ending.abort(error);
-
+  const begun = async ({ signal, fail }: TermEnd): Promise<Reading> => {
     const breathe = breather();
     const book = triggerBook({ candidates: candidates(), fits, mayFire, breathe });
     const decidedTogether = deciding(decide, places(needs.decidedAtOnce));
     const lanes = new Map<string, Lane>();
     const { from, cursors, lastRefused, settledBefore } = await begin(store, book, { signal, breathe });
     const window = readersWindow(from);
-    let kept = from;
     /** The last event that is worth a checkpoint. A checkpoint may be an event, which is worth none. */
     let worth = from;
 
@@ -160,13 +148,7 @@ export const triggerReader = (needs: ReaderNeeds) => {
         if (firing && verdict) laneOf(firing.definition.id).take(firing, before, hold, verdict);
       });
       while (window.size() >= mostOpen && !signal.aborted) await window.news();
-    };
-
-    const keep = async (): Promise<void> => {
-      const settled = window.settled();
-      if (settled === kept || worth <= kept) return;
-      await store.keepCheckpoint(triggersReader, settled);
-      kept = settled;
+      await breathe();
     };
 
     const tick = async (): Promise<void> => {
@@ -174,35 +156,23 @@ export const triggerReader = (needs: ReaderNeeds) => {
       await Promise.all([...lanes.values()].map((each) => each.tick()));
       for (const [trigger, each] of lanes) if (each.idle()) lanes.delete(trigger);
       for (const [trigger, rate] of rates) if (rate.idle() && !lanes.has(trigger)) rates.delete(trigger);
-      await keep();
     };
 
-    const ticking = everySecond(tick, (error) => {
-      if (error instanceof WrongRevision) fail(error);
-      else if (!signal.aborted) log('The place of event triggers cannot be kept; it is tried again', { error });
-    });
-    signal.addEventListener('abort', window.wake);
-
     state.reading = { lanes, settled: window.settled };
-    try {
-      for (const [trigger, cursor] of cursors) laneOf(trigger, cursor);
-      for await (const { events } of store.follow(from, undefined, signal)) {
-        for (const event of events) {
-          if (signal.aborted) break;
-          await take(event);
-          await breathe();
-        }
-        goesOn();
-      }
-      // Only the end of the term is no failure.
-      if (!term.aborted) throw ending.signal.reason ?? new Error('The log can no longer be followed');
-    } finally {
-      signal.removeEventListener('abort', window.wake);
-      ending.abort();
-      delete state.reading;
-      await ticking.stop();
-      await Promise.all([...lanes.values()].map((each) => each.ended()));
-      await keep().catch(() => undefined);
-    }
+    for (const [trigger, cursor] of cursors) laneOf(trigger, cursor);
+
+    return {
+      from,
+      window,
+      take,
+      tick,
+      isWorthKeeping: (kept) => worth > kept,
+      ended: async () => {
+        delete state.reading;
+        await Promise.all([...lanes.values()].map((each) => each.ended()));
+      },
+    };
   };
+
+  return readForTerm({ store, reader: triggersReader, begin: begun, log });
 };

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { startWorker } from '../../startWorker.ts';
+import { endWorker, startWorker } from '../../startWorker.ts';
 import { isForGood } from '../sqliteErrors.ts';
 import type { Connection } from '../sqliteLog.ts';
 import type { LogUrl } from '../url.ts';
@@ -24,7 +23,6 @@ type Waiting = {
 // So many events may be missing before the index is brought up to date although nobody asks.
 const mostBehind = 10_000;
 const patienceMs = 10_000;
-const endMs = 5000;
 
 const unavailable = (message: string): RequestError =>
   new RequestError('unavailable', message, { retryAfterSeconds: 2 });
@@ -131,18 +129,9 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
       stopped = true;
       const thread = worker;
       forget('The service is shutting down');
-      if (thread) await ended(thread);
+      if (thread) await endWorker(thread);
     },
   };
-};
-
-/** Lets the thread close its files. A thread that waits for a log that is away is ended all the same. */
-const ended = async (thread: Worker): Promise<void> => {
-  const gone = once(thread, 'exit').catch(() => undefined);
-  thread.postMessage('end');
-  const late = setTimeout(() => void thread.terminate(), endMs);
-  await gone;
-  clearTimeout(late);
 };
 
 export type AuditIndex = ReturnType<typeof auditIndex>;
