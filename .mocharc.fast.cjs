@@ -4,7 +4,8 @@
 const notFast = `
   account activeProfile answers asOf asOfAnswers asOfCluster asOfReplay asOfRights auditAfternoon auditFound
   auditIndex auditNodes auditReading auditRestore auditVerify authenticate authorization automationImports
-  automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
+  automationRaces backup badEvents badEventsLive badSshServers badUpstreams builtInJobs
+  candidates certificate claimRaces
   claimsCluster cli client compression demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
   eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow eventstoredbReads
   eventstoredbTampered eventStream eventTriggerCrashes eventTriggerKills eventTriggers eventTriggersCluster

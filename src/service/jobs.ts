@@ -1,17 +1,51 @@
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
+import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
+import { agentRun } from '../runners/jobs/builtIn/agentRun.ts';
+import { commandRun } from '../runners/jobs/builtIn/commandRun.ts';
+import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
+import { templateRun } from '../runners/jobs/builtIn/templateRun.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
+import type { WaysOut } from './waysOut.ts';
 
-type Warn = (message: string, about: Record<string, unknown>) => void;
+type Needs = {
+  readonly node: Node;
+  readonly out: Pick<WaysOut, 'renderer' | 'devices'>;
+  readonly access: Pick<EventAccess, 'viewerOf'>;
+  readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
 
 /** The work on jobs, and those who hear of it. Both hear of the node's events. */
-export const jobsOf = (node: Node, { viewerOf }: Pick<EventAccess, 'viewerOf'>, log: Warn) => {
+export const jobsOf = ({ node, out, access: { viewerOf }, settings, log }: Needs) => {
   const { handle, tools, events, retries, model, leadership } = node;
-  const work = jobWork({ handle, tools, events, retries, model, ready: node.run.whenReady, leadership, log });
+  const agents = agentRun({ handle, tools });
+  const work = jobWork({
+    handle,
+    tools,
+    events,
+    retries,
+    model,
+    ready: node.run.whenReady,
+    leadership,
+    builtIn: {
+      components: {
+        template: templateRun({ tools, renderer: out.renderer }),
+        'mop-template': commandRun({ tools, devices: out.devices }),
+        agent: agents.run,
+      },
+      actorOf: rightsNow({ tools, viewerOf }),
+      atOnce: () => settings.current().jobsAtOnce,
+    },
+    startLimit: () => settings.current().startLimit,
+    log,
+  });
+  settings.onChange(work.limitsChanged);
   const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, log });
   work.onProgress(jobReaders.change);
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
+  node.subscribe({ categories: agents.categories, onShown: agents.onEvent });
   node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
   return { work, jobReaders };
 };

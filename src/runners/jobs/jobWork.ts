@@ -11,10 +11,12 @@ import type { Leadership } from '../../projections/engine/leadership.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
+import { type BuiltInNeeds, builtInWork } from './builtIn/builtInWork.ts';
 import { claiming } from './claiming.ts';
 import { jobBook, waitingJobIn } from './jobBook.ts';
 import { jobQueue } from './jobQueue.ts';
 import { leases } from './leases.ts';
+import { type StartLimit, starts } from './starts.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -24,6 +26,9 @@ type Needs = {
   readonly model: Pick<ReadStore, 'list' | 'getMany' | 'guard'>;
   readonly ready: (signal: AbortSignal) => Promise<void>;
   readonly leadership: Leadership;
+  readonly builtIn: BuiltInNeeds;
+  /** How many jobs may begin on this node: claims, and what runs here. */
+  readonly startLimit: () => StartLimit;
   readonly now?: () => number;
   /** How often the leader looks for claims whose time is up. */
   readonly lookEveryMs?: number;
@@ -36,8 +41,8 @@ type Progress = { readonly claim: number; readonly said: JobProgress };
 const mostProgress = 100_000;
 
 /**
- * The work on jobs: the queue of those that wait for workers, the leases of those that workers have, and how far they
- * are. Every node has all of it, from the events of the log. What happens is decided in the streams of the jobs.
+ * The work on jobs: the queue of those that wait, the leases of those that somebody has, how far they are, and the runs
+ * of those that this node has. Every node has all of it, from the events of the log. What happens is decided in the streams of the jobs.
  */
 export const jobWork = ({
   handle,
@@ -47,12 +52,15 @@ export const jobWork = ({
   model,
   ready,
   leadership,
+  builtIn,
+  startLimit,
   now = Date.now,
   log,
   ...more
 }: Needs) => {
   const { lookEveryMs = 1000 } = more;
-  const queue = jobQueue();
+  const begun = starts({ limit: startLimit, now, opened: () => queue.serve() });
+  const queue = jobQueue(begun);
   const held = leases({ handle, leadership, now, lookEveryMs, log });
   // Soft state: it is gone after a restart, and other nodes do not have it.
   const listeners: ((id: string) => void)[] = [];
@@ -67,9 +75,11 @@ export const jobWork = ({
     if (isWorkedOn) held.set(id, claim);
     else held.remove(id);
     if (!isWorkedOn) progress.delete(id);
+    here.seen(doc);
   };
 
   const book = jobBook({ model, ready, seen, log });
+  const here = builtInWork({ ...builtIn, handle, tools, events, queue, look: book.look, log });
   const claim = claiming({
     handle,
     tools,
@@ -103,9 +113,15 @@ export const jobWork = ({
         waits.delete(end);
       }
     },
-    /** No worker waits any more. */
+    /** The limits have changed. */
+    limitsChanged: (): void => {
+      begun.changed();
+      here.changed();
+    },
+    /** No worker waits any more, and nothing begins here. */
     stopWaiting: (): void => {
       isStopping = true;
+      here.stopTaking();
       for (const end of waits) end();
     },
     /** Notes how far a job is, as the worker with this claim says. */
@@ -130,8 +146,13 @@ export const jobWork = ({
     start: (): void => {
       book.start();
       held.start();
+      here.start();
     },
+    /** Ends what runs here. What cannot be done again may go on for this time. */
+    leave: here.leave,
     stop: async (): Promise<void> => {
+      await here.leave(0);
+      begun.stop();
       await held.stop();
       await book.stop();
     },
