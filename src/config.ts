@@ -32,6 +32,14 @@ const integer = (about: string, preset: number, least: number, most: number) =>
     return value;
   });
 
+const number = (about: string, preset: number, most: number) =>
+  setting(about, String(preset), (given) => {
+    if (given === undefined) return preset;
+    const value = Number(given);
+    if (!/^\d+(\.\d+)?$/.test(given) || value > most) throw new Error(`must be a number from 0 to ${most}`);
+    return value;
+  });
+
 const oneOf = <const T extends string>(about: string, shown: string, values: readonly T[]) =>
   setting(about, shown, (given) => {
     const value = values.find((v) => v === given);
@@ -141,6 +149,7 @@ const settings = {
     anchorAt,
   ),
   TRIGGER_RATE: integer('Jobs that one event trigger may start in a minute; more of them wait', 600, 1, 1_000_000),
+  JOB_TIMEOUT: number('Hours after which a job of which nothing is heard ends in error; 0: never', 168, 1_000_000),
   METRICS_TOKEN: setting(
     'Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters',
     'none',

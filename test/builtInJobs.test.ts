@@ -197,7 +197,7 @@ describe('Built-in components', function () {
         ['Faulty', { devices: ['r1'], variables: 'x' }, /must be an object/],
         ['Faulty', { devices: ['r1'] }, /what/],
         ['Faulty', { devices: ['r1', 'nobody'], variables: { what: 'x' } }, /No such devices: nobody/],
-        ['Missing command template', { devices: ['r1'] }, /no command template "Missing command template"/],
+        ['Missing command template', { devices: ['r1'] }, /There is no mop-template "Missing command template"/],
       ] as const;
       for (const [name, variables, about] of wrong) {
         const { status, error } = await admin.inState(await admin.start(name, variables), 'complete', 'error');
@@ -289,7 +289,7 @@ describe('Built-in components', function () {
       const wrong = [
         ['Failing', /has failed: No disk/],
         ['Picky', /do not fit the agent's input schema/],
-        ['Missing agent', /No such agent/],
+        ['Missing agent', /There is no agent "Missing agent"/],
       ] as const;
       for (const [name, about] of wrong) {
         const { status, error } = await admin.inState(await admin.start(name), 'complete', 'error');

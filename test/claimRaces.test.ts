@@ -97,8 +97,9 @@ describe('The work on jobs, on two nodes', () => {
       actorOf: async () => context.actor,
       atOnce: () => 1,
     };
-    const startLimit = () => ({ most: 0, windowMs: 1000 });
-    work = jobWork({ ...needs, builtIn, startLimit, lookEveryMs: 5, log: () => undefined });
+    const limits = { startLimit: () => ({ most: 0, windowMs: 1000 }), timeoutHours: 0 };
+    const whyGone = async () => undefined;
+    work = jobWork({ ...needs, ...limits, builtIn, whyGone, lookEveryMs: 5, log: () => undefined });
     works.push(work);
     work.start();
     const { claim } = work;

@@ -48,14 +48,14 @@ describe('A claim on a job', () => {
   const wish = { worker: 'w1', lease };
 
   it('is numbered, and lasts for its lease', () => {
-    given(started).when(claim, wish).then(first);
-    given(started, first, releasedFor('lapsed')).when(claim, wish).then(claimedBy(2, me));
+    given(started).when(claim, wish, { isGone: false }).then(first);
+    given(started, first, releasedFor('lapsed')).when(claim, wish, { isGone: false }).then(claimedBy(2, me));
   });
 
   it('is given on running jobs that nobody holds', () => {
     for (const past of [[first], [paused], [canceled], [done], [failed]])
       given(started, ...past)
-        .when(claim, wish)
+        .when(claim, wish, { isGone: false })
         .thenNothing();
   });
 
@@ -120,7 +120,7 @@ describe('A claim on a job', () => {
       .when(lapse, { claim: 4 })
       .then(releasedFor('lapsed', 4), { topic: 'jobGivenUp', data: { claims: 3 } });
     given(started, ...lostTwice, claimedBy(3, me), releasedFor('returned', 3))
-      .when(claim, wish)
+      .when(claim, wish, { isGone: false })
       .then(claimedBy(4, me));
   });
 
@@ -128,7 +128,7 @@ describe('A claim on a job', () => {
     const givenUp: JobEvent = { topic: 'jobGivenUp', data: { claims: 3 } };
     const past = [started, ...lostTwice, claimedBy(3, me, now), releasedFor('lapsed', 3), givenUp, retried];
     given(...past)
-      .when(claim, wish)
+      .when(claim, wish, { isGone: false })
       .then(claimedBy(4, me));
     given(...past, claimedBy(4, me, now))
       .when(lapse, { claim: 4 })

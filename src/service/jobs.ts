@@ -1,3 +1,5 @@
+import { whyGone } from '../commands/operations-manager/jobEnds.ts';
+import type { Config } from '../config.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
@@ -10,6 +12,7 @@ import { jobWork } from '../runners/jobs/jobWork.ts';
 import type { WaysOut } from './waysOut.ts';
 
 type Needs = {
+  readonly config: Pick<Config, 'JOB_TIMEOUT'>;
   readonly node: Node;
   readonly out: Pick<WaysOut, 'renderer' | 'devices'>;
   readonly access: Pick<EventAccess, 'viewerOf'>;
@@ -18,8 +21,9 @@ type Needs = {
 };
 
 /** The work on jobs, and those who hear of it. Both hear of the node's events. */
-export const jobsOf = ({ node, out, access: { viewerOf }, settings, log }: Needs) => {
-  const { handle, tools, events, retries, model, leadership } = node;
+export const jobsOf = ({ config, node, out, access: { viewerOf }, settings, log }: Needs) => {
+  const { handle, tools, events, retries, model, leadership, settled } = node;
+  const gone = whyGone({ model, tools, settled, viewerOf });
   const agents = agentRun({ handle, tools });
   const work = jobWork({
     handle,
@@ -35,10 +39,12 @@ export const jobsOf = ({ node, out, access: { viewerOf }, settings, log }: Needs
         'mop-template': commandRun({ tools, devices: out.devices }),
         agent: agents.run,
       },
-      actorOf: rightsNow({ tools, viewerOf }),
+      actorOf: rightsNow({ whyGone: gone, viewerOf }),
       atOnce: () => settings.current().jobsAtOnce,
     },
     startLimit: () => settings.current().startLimit,
+    whyGone: gone,
+    timeoutHours: config.JOB_TIMEOUT,
     log,
   });
   settings.onChange(work.limitsChanged);

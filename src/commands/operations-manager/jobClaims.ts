@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Actor } from '../../domain/engine/core.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
 import {
   claim,
   claimInput,
@@ -27,7 +28,18 @@ const byAccess = {
 };
 
 /** Gives one job to a worker. */
-export const claimJob = command({ name: 'claimJob', input: claimInput, on: 'existing', decide: claim, ...byAccess });
+export const claimJob = command({
+  name: 'claimJob',
+  input: claimInput,
+  on: 'existing',
+  prepare: async ({ state, actor }, tools) => {
+    const id = state.started?.automation ?? null;
+    const isGone = id !== null && !(await tools.state(automation, id)).exists;
+    return { ...(await byAccess.prepare({ state, actor }, tools)), isGone };
+  },
+  decide: claim,
+  gbac: byAccess.gbac,
+});
 
 /** A worker's sign of life. */
 export const heartbeatJob = command({

@@ -45,18 +45,21 @@ export const heartbeatSchema = Type.Object(
 );
 
 const msOf = (now: string): number => Date.parse(now);
-const hasEnded = ({ status }: JobState): boolean => status !== 'running' && status !== 'paused';
+export const hasEnded = ({ status }: JobState): boolean => status !== 'running' && status !== 'paused';
 
 /** Whether a worker may be given the job. */
 const waits = ({ status, claims: { held } }: JobState): boolean => status === 'running' && held === null;
 
-/** Gives the job to a worker. Nothing happens if it does not wait for one, because another was faster. */
+/**
+ * Gives the job to a worker. Nothing happens if it does not wait for one, because another was faster, or if its
+ * automation is gone (`isGone`).
+ */
 export const claim = (
   state: JobState,
   { worker, lease }: Static<typeof claimInput>,
-  { now, actor }: Context,
+  { now, actor, refs: { isGone } }: Context<{ readonly isGone: boolean }>,
 ): readonly JobEvent[] => {
-  if (!waits(state)) return [];
+  if (!waits(state) || isGone) return [];
   const until = msOf(now) + lease * 1000;
   return [{ topic: 'jobClaimed', data: { claim: state.claims.last + 1, worker, account: actor.id, until, lease } }];
 };

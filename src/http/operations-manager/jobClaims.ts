@@ -112,7 +112,10 @@ export const jobClaimRoutes: readonly Route[] = [
       const { doc, position, replayed } = await service.handle(heartbeatJob, { ...about, id, input: call.body });
       const now = doc as JobDoc; // the projection of the command's aggregate
       if (progress) service.work.heard(id, claim, progress);
-      return { text: heard(JSON.stringify({ until: now.claim?.until, asked: askedOf(now) })), position, replayed };
+      const ended = await service.work.endIfGone(id, claim);
+      const asked = ended ? 'cancel' : askedOf(now);
+      const text = heard(JSON.stringify({ until: now.claim?.until, asked }));
+      return { text, position: ended?.position ?? position, replayed };
     },
   }),
   commandRoute({

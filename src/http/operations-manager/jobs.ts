@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
 import { moveJobs } from '../../commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../commands/operations-manager/jobs.ts';
@@ -29,6 +30,8 @@ declare module '../engine/service.ts' {
 export type JobWork = {
   /** Gives out jobs to a worker that waits for so long, unless it has gone. */
   readonly claim: (wanted: WantedJobs, waitMs: number, gone: AbortSignal) => Promise<ClaimedJobs>;
+  /** Ends the job at a step of the worker with this claim, if something that it needs is gone. */
+  readonly endIfGone: (id: string, claim: number) => Promise<Pick<CommandResult, 'position'> | undefined>;
   /** Notes how far a job is, as the worker with this claim says. */
   readonly heard: (id: string, claim: number, said: JobProgress) => void;
   /** How far a job is, as this node has heard. */

@@ -27,6 +27,8 @@ type Needs = {
   readonly mayRead: (actor: Actor, guard: string | undefined) => boolean;
   /** Looks whether the job still waits. */
   readonly look: (id: string) => void;
+  /** Whether something that the job needs is gone. Then it has ended. */
+  readonly isGone: (id: string) => Promise<boolean>;
 };
 
 /** The name under which the jobs of a request with an Idempotency-Key are noted, so that a retry finds them. */
@@ -42,7 +44,7 @@ const noWait = AbortSignal.abort();
 const isMissing = (error: unknown): boolean => error instanceof RequestError && error.code === 'not_found';
 
 /** Gives out jobs. Each is decided by its own stream, so that of two nodes one gives it out. */
-export const claiming = ({ handle, tools, events, retries, queue, mayRead, look }: Needs) => {
+export const claiming = ({ handle, tools, events, retries, queue, mayRead, look, isGone }: Needs) => {
   const claimOne = async (id: string, actor: Actor, { about, worker, lease }: WantedJobs) => {
     const key = about.idempotency?.key;
     const calledBy = key === undefined ? undefined : { name: noteOf(key) };
@@ -51,7 +53,9 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look 
 
   /** Claims these jobs, at once. `refused`: the account may not have one of them. Throws if there is none because of a fault. */
   const claimAll = async (waiting: readonly WaitingJob[], actor: Actor, wanted: WantedJobs) => {
-    const outcomes = await Promise.allSettled(waiting.map(({ id }) => claimOne(id, actor, wanted)));
+    const outcomes = await Promise.allSettled(
+      waiting.map(async ({ id }) => ((await isGone(id)) ? undefined : claimOne(id, actor, wanted))),
+    );
     const jobs: ClaimedJob[] = [];
     const faults: unknown[] = [];
     for (const [i, outcome] of outcomes.entries()) {
@@ -62,7 +66,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look 
         continue;
       }
       // Without a change somebody else has it: an event will tell when it waits again.
-      const claimed = outcome.value.changed ? claimedIn(outcome.value) : undefined;
+      const claimed = outcome.value?.changed ? claimedIn(outcome.value) : undefined;
       if (claimed) jobs.push(claimed);
       else queue.giveBack();
     }

@@ -82,8 +82,10 @@ export const jobBook = ({ model, ready, seen, log }: Needs) => {
       changed.add(id);
       read();
     },
-    start: (): void => {
+    /** Resolves once the jobs that have not ended are read. */
+    start: (): Promise<void> => {
       loading = supervised(load);
+      return loading;
     },
     stop: async (): Promise<void> => {
       stop.abort();

@@ -4,6 +4,7 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
 import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
+import type { WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -14,6 +15,7 @@ import { type EventNotice, splitStream } from '../../store/event.ts';
 import { type BuiltInNeeds, builtInWork } from './builtIn/builtInWork.ts';
 import { claiming } from './claiming.ts';
 import { jobBook, waitingJobIn } from './jobBook.ts';
+import { jobEnds } from './jobEnds.ts';
 import { jobQueue } from './jobQueue.ts';
 import { leases } from './leases.ts';
 import { type StartLimit, starts } from './starts.ts';
@@ -29,6 +31,10 @@ type Needs = {
   readonly builtIn: BuiltInNeeds;
   /** How many jobs may begin on this node: claims, and what runs here. */
   readonly startLimit: () => StartLimit;
+  /** Says why a job cannot go on. */
+  readonly whyGone: WhyGone;
+  /** After how many hours without an event a job ends; 0: never. */
+  readonly timeoutHours: number;
   readonly now?: () => number;
   /** How often the leader looks for claims whose time is up. */
   readonly lookEveryMs?: number;
@@ -39,10 +45,12 @@ type Needs = {
 type Progress = { readonly claim: number; readonly said: JobProgress };
 
 const mostProgress = 100_000;
+const lookForEndsEveryMs = 3000;
 
 /**
- * The work on jobs: the queue of those that wait, the leases of those that somebody has, how far they are, and the runs
- * of those that this node has. Every node has all of it, from the events of the log. What happens is decided in the streams of the jobs.
+ * The work on jobs: the queue of those that wait, the leases of those that somebody has, how far they are, the runs of
+ * those that this node has, and the end of those that cannot go on. Every node has all of it, from the events of the
+ * log. What happens is decided in the streams of the jobs.
  */
 export const jobWork = ({
   handle,
@@ -54,6 +62,8 @@ export const jobWork = ({
   leadership,
   builtIn,
   startLimit,
+  whyGone,
+  timeoutHours,
   now = Date.now,
   log,
   ...more
@@ -62,6 +72,7 @@ export const jobWork = ({
   const begun = starts({ limit: startLimit, now, opened: () => queue.serve() });
   const queue = jobQueue(begun);
   const held = leases({ handle, leadership, now, lookEveryMs, log });
+  const ends = jobEnds({ handle, whyGone, leadership, now, timeoutHours, lookEveryMs: lookForEndsEveryMs, log });
   // Soft state: it is gone after a restart, and other nodes do not have it.
   const listeners: ((id: string) => void)[] = [];
   const progress = new LRUCache<string, Progress>({ max: mostProgress });
@@ -71,7 +82,10 @@ export const jobWork = ({
     const waiting = waitingJobIn(doc);
     if (waiting) queue.add(waiting);
     else queue.remove(id);
-    const isWorkedOn = claim !== null && (status === 'running' || status === 'paused');
+    const hasEnded = status !== 'running' && status !== 'paused';
+    if (hasEnded) ends.remove(id);
+    else ends.set(doc);
+    const isWorkedOn = claim !== null && !hasEnded;
     if (isWorkedOn) held.set(id, claim);
     else held.remove(id);
     if (!isWorkedOn) progress.delete(id);
@@ -88,6 +102,7 @@ export const jobWork = ({
     queue,
     mayRead: (actor, guard) => guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(guard),
     look: book.look,
+    isGone: async (id) => (await ends.endIfGone(id, null)) !== undefined,
   });
 
   // How to end the waiting of each worker.
@@ -118,6 +133,8 @@ export const jobWork = ({
       begun.changed();
       here.changed();
     },
+    /** Ends the job at a step of the worker with this claim, if something that it needs is gone. */
+    endIfGone: ends.endIfGone,
     /** No worker waits any more, and nothing begins here. */
     stopWaiting: (): void => {
       isStopping = true;
@@ -144,7 +161,7 @@ export const jobWork = ({
     /** The categories of the streams whose events `onEvent` needs. */
     categories: new Set([job.category]),
     start: (): void => {
-      book.start();
+      ends.start(book.start());
       held.start();
       here.start();
     },
@@ -153,8 +170,8 @@ export const jobWork = ({
     stop: async (): Promise<void> => {
       await here.leave(0);
       begun.stop();
-      await held.stop();
-      await book.stop();
+      await Promise.all([held.stop(), book.stop()]);
+      await ends.stop();
     },
   };
 };

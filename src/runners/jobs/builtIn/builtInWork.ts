@@ -8,7 +8,7 @@ import type { Streams } from '../../../commands/engine/streams.ts';
 import { claimJob } from '../../../commands/operations-manager/jobClaims.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
-import { type JobStarted, type JobState, job } from '../../../domain/operations-manager/jobs.ts';
+import { type JobStarted, job } from '../../../domain/operations-manager/jobs.ts';
 import type { JobDoc } from '../../../projections/operations-manager/jobs.ts';
 import type { Recorded } from '../../../store/event.ts';
 import type { JobQueue } from '../jobQueue.ts';
@@ -18,8 +18,8 @@ import type { Component } from './run.ts';
 
 export type BuiltInNeeds = {
   readonly components: Readonly<Record<BuiltInType, Component>>;
-  /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them. */
-  readonly actorOf: (state: JobState, account: string) => Promise<Actor>;
+  /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
+  readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
   /** How many jobs run here at once. It may change at any time. */
   readonly atOnce: () => number;
 };

@@ -49,7 +49,7 @@ export const commandRun =
     const wanted = state.started?.component.name ?? '';
     const id = await tools.find(commandTemplates, wanted);
     const { content } = id === undefined ? {} : await tools.state(commandTemplate, id);
-    if (!content) throw new RunEnded(`There is no command template ${JSON.stringify(wanted)}`);
+    if (!content) throw new RunEnded(`There is no mop-template ${JSON.stringify(wanted)}`);
     const names = devicesIn(state.variables.devices);
     const secrets: string[] = [];
     const open = (sealed: Sealed): string => {

@@ -14,8 +14,8 @@ import { type Component, RunEnded } from './run.ts';
 
 type Needs = {
   readonly handle: Handle;
-  /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them. */
-  readonly actorOf: (state: JobState, account: string) => Promise<Actor>;
+  /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
+  readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
   /** Aborts when the service ends: reports are not tried again. */
   readonly stopping: AbortSignal;
   readonly log: (message: string, about: Record<string, unknown>) => void;
@@ -68,7 +68,7 @@ export const jobRun = (needs: Needs, { id, claim, state, started, component }: C
   const step = async (): Promise<Actor> => {
     while (isPaused && !signal.aborted) await once(moves, 'resumed', { signal });
     signal.throwIfAborted();
-    return actorOf(state, started.metadata.actor.id);
+    return actorOf(started.data, started.metadata.actor.id);
   };
 
   const acts = (): void => {

@@ -1,0 +1,28 @@
+import type { Context } from '../engine/core.ts';
+import { hasEnded } from './jobClaims.ts';
+import type { JobEvent, JobState } from './jobs.ts';
+
+/**
+ * Ends a job in error because something that it needs is gone. `claim`: the claim at whose step it ends; null: nobody
+ * works on it. Somebody who has claimed it since comes to a step of their own.
+ */
+export const endGone = (
+  state: JobState,
+  { reason, claim }: { readonly reason: string; readonly claim: number | null },
+): readonly JobEvent[] => {
+  const held = state.claims.held?.claim ?? null;
+  return hasEnded(state) || held !== claim ? [] : [{ topic: 'jobErrored', data: { error: reason } }];
+};
+
+export const msOfHours = (hours: number): number => hours * 3_600_000;
+
+/** Ends a job in error of which nothing was heard for so many hours. `lastEvent`: when its last event happened. */
+export const timeOut = (
+  state: JobState,
+  { hours }: { readonly hours: number },
+  { now, refs }: Context<{ readonly lastEvent: string | undefined }>,
+): readonly JobEvent[] => {
+  const silent = Date.parse(now) - Date.parse(refs.lastEvent ?? now);
+  if (hasEnded(state) || silent < msOfHours(hours)) return [];
+  return [{ topic: 'jobErrored', data: { error: `Nothing has happened for ${hours} hours (JOB_TIMEOUT)` } }];
+};

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
+import { endGoneJob, type NeedsOfJob, timeOutJob, type WhyGone } from '../../commands/operations-manager/jobEnds.ts';
+import { platform } from '../../domain/engine/core.ts';
+import { msOfHours } from '../../domain/operations-manager/jobEnds.ts';
+import type { Leadership } from '../../projections/engine/leadership.ts';
+import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
+import { dueQueue } from '../schedules/dueQueue.ts';
+
+type Needs = {
+  readonly handle: Handle;
+  readonly whyGone: WhyGone;
+  /** Only the leader looks for jobs that cannot go on. */
+  readonly leadership: Leadership;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** After how many hours without an event a job ends; 0: never. */
+  readonly timeoutHours: number;
+  readonly lookEveryMs: number;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+/** The jobs that need the same. `queued`: those that nobody works on. */
+type Alike = { readonly needs: NeedsOfJob; readonly jobs: Set<string>; readonly queued: Set<string> };
+
+const atOnce = 100;
+
+const about = (operation: string) => ({ actor: platform, operation, requestId: randomUUID() });
+
+/**
+ * Ends jobs that cannot go on, because something that they need is gone, or because nothing was heard of them for too
+ * long. The job's own stream decides, so that each ends once.
+ */
+export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEveryMs, log }: Needs) => {
+  // Jobs share automations, components and accounts, so few of them are looked at.
+  const alike = new Map<string, Alike>();
+  const byJob = new Map<string, Alike>();
+  const silent = dueQueue();
+  const stop = new AbortController();
+  let done = Promise.resolve();
+
+  const remove = (id: string): void => {
+    silent.remove(id);
+    const known = byJob.get(id);
+    if (!known) return;
+    byJob.delete(id);
+    known.jobs.delete(id);
+    known.queued.delete(id);
+    if (known.jobs.size === 0) alike.delete(keyOf(known.needs));
+  };
+
+  const alikeOf = ({ automation, component, created_by }: JobDoc): Alike => {
+    const needs = { automation, component, created_by };
+    const key = keyOf(needs);
+    const known = alike.get(key) ?? { needs, jobs: new Set(), queued: new Set() };
+    alike.set(key, known);
+    return known;
+  };
+
+  const endQueued = async (id: string, reason: string): Promise<void> => {
+    if (stop.signal.aborted) return;
+    try {
+      await handle(endGoneJob, { ...about(endGoneJob.name), id, input: { reason, claim: null } });
+    } catch (error) {
+      log('A job that cannot go on could not be ended; it is tried again', { job: id, error });
+    }
+  };
+
+  const endSilent = async (id: string): Promise<void> => {
+    if (stop.signal.aborted) return;
+    // If it cannot be ended now, it is looked at again. If it ends, it is removed.
+    silent.set(id, now() + lookEveryMs);
+    try {
+      await handle(timeOutJob, { ...about(timeOutJob.name), id, input: { hours: timeoutHours } });
+    } catch (error) {
+      log('A job of which nothing is heard could not be ended; it is tried again', { job: id, error });
+    }
+  };
+
+  const endAll = async (ids: readonly string[], end: (id: string) => Promise<void>): Promise<void> => {
+    for (let from = 0; from < ids.length; from += atOnce) await Promise.all(ids.slice(from, from + atOnce).map(end));
+  };
+
+  const lookForGone = async (): Promise<void> => {
+    for (const { needs, queued } of [...alike.values()]) {
+      if (queued.size === 0 || stop.signal.aborted) continue;
+      const reason = await whyGone(needs);
+      if (reason !== undefined) await endAll([...queued], (id) => endQueued(id, reason));
+    }
+  };
+
+  const look = async (): Promise<void> => {
+    const late = silent.take(now()).map(({ id }) => id);
+    await endAll(late, endSilent);
+    await lookForGone();
+  };
+
+  const watch = async (loaded: Promise<void>): Promise<void> => {
+    await loaded;
+    while (!stop.signal.aborted) {
+      if (leadership.held())
+        await look().catch((error: unknown) => log('Jobs could not be looked at; it is tried again', { error }));
+      await pause(lookEveryMs, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+    }
+  };
+
+  return {
+    /** The job has not ended. */
+    set: (doc: JobDoc): void => {
+      const { _id: id, status, claim, last_updated: last } = doc;
+      const known = byJob.get(id) ?? alikeOf(doc);
+      byJob.set(id, known);
+      known.jobs.add(id);
+      if (status === 'running' && claim === null) known.queued.add(id);
+      else known.queued.delete(id);
+      if (timeoutHours > 0) silent.set(id, Date.parse(last) + msOfHours(timeoutHours));
+    },
+    /** The job has ended. */
+    remove,
+    /**
+     * Ends the job if something that it needs is gone. `claim`: whose step this is; null: nobody works on it. Undefined:
+     * it goes on.
+     */
+    endIfGone: async (id: string, claim: number | null): Promise<CommandResult | undefined> => {
+      const known = byJob.get(id);
+      const reason = known && (await whyGone(known.needs));
+      if (reason === undefined) return undefined;
+      return handle(endGoneJob, { ...about(endGoneJob.name), id, input: { reason, claim } });
+    },
+    /** Begins once the jobs that have not ended are known. */
+    start: (loaded: Promise<void>): void => {
+      done = watch(loaded);
+    },
+    stop: async (): Promise<void> => {
+      stop.abort();
+      await done;
+    },
+  };
+};
+
+const keyOf = ({ automation, component: { type, name }, created_by }: NeedsOfJob): string =>
+  JSON.stringify([automation, type, name, created_by]);
