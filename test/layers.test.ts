@@ -72,13 +72,15 @@ const rooms: Record<string, readonly Area[]> = {
 /** Areas whose documents a layer without areas reads. */
 const areasRead: Record<string, readonly Area[]> = {
   southbound: ['agent-session-manager', 'configuration-manager'],
-  // An agent's template may use stored ones. Triggers start jobs.
-  runners: ['agent-session-manager', 'operations-manager', 'template-builder'],
+  // An agent's template may use stored ones. Triggers start jobs. Jobs render templates and run command templates.
+  runners: ['agent-session-manager', 'mop', 'operations-manager', 'template-builder'],
 };
 
 /** The files of an area that other areas may import. All else of an area is its own affair. */
 const offers: Partial<Record<Area, readonly string[]>> = {
   'agent-session-manager': [
+    'commands/agentSessions.ts', // jobs run agents
+    'domain/agentSessions.ts',
     'projections/agents.ts', // an automation may name one as its component
   ],
   authorization: [
