@@ -119,6 +119,35 @@ describe('Schedules over HTTP', () => {
     assert.deepEqual(data, [{ at, state: 'missed' }]);
   });
 
+  it('that were scheduled jobs before have missed nothing from before their migration', async () => {
+    const catalog = '/automation_catalog';
+    const at = Date.now() - 10 * day - 2 * hour;
+    const job = {
+      _id: '7'.repeat(24),
+      name: 'WorkflowJob',
+      data: { workflowId: 'Back up every day', formId: null, formData: null },
+      type: 'normal',
+      nextRunAt: new Date(at).toISOString(),
+      repeatInterval: '1 day',
+    };
+    ok(await service.ask('POST', `${catalog}/import/scheduled-jobs`, { scheduledJobs: [job] }));
+    ok(await service.ask('POST', `${catalog}/automations/migration`, { agendaJobs: [job._id] }));
+    const migrated = async (): Promise<any> =>
+      ok(await asks('GET', '/triggers?limit=1000')).data.find(({ firstRunAt }: any) => firstRunAt === at);
+    await until(async () => (await migrated()) !== undefined, 'the trigger');
+    const made = await migrated();
+    await until(async () => (await events(`triggerSchedule-${made._id}`)).length > 0);
+    const [set, ...more] = await events(`triggerSchedule-${made._id}`);
+    const [created] = await events(`trigger-${made._id}`);
+    assert.equal(set.data.since, Date.parse(created.metadata.at) - minute);
+    assert.deepEqual(
+      more.map(({ data }) => data),
+      [],
+    );
+    ok(await asks('PATCH', `/triggers/${made._id}`, { enabled: true }));
+    assert.equal((await shown(made)).nextRunAt, at + 11 * day);
+  });
+
   it('are refused in words by a form that has changed, and go on', async () => {
     const schema = { title: 'Ports', type: 'object', properties: { vlan: { type: 'integer' } } };
     ok(await service.ask('POST', '/json-forms/forms', { name: 'Ports', schema }));
