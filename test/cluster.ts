@@ -150,7 +150,6 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
       await log.start();
       await Promise.all(nodes.map((node) => node.start()));
     },
-    /** The node that leads, and one that does not. */
     /** Which node leads, and one that does not. */
     roles: () => rolesOf(nodes),
     /** Starts what does not run, and lets everything through. */

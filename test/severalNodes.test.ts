@@ -327,6 +327,40 @@ describeOwnRedis('several nodes', (redis) => {
     );
   });
 
+  it('run each instant of a schedule once, also when the one that leads is killed', async function () {
+    this.timeout(300_000);
+    const om = '/operations-manager';
+    const { leader, other } = await nodes.roles();
+    const { _id: actionId } = (await made(a, `${om}/automations`, { name: 'by the clock' })).data;
+    const trigger = {
+      name: 'each second',
+      type: 'schedule',
+      enabled: true,
+      actionType: 'automations',
+      actionId,
+      formId: null,
+      formData: null,
+      firstRunAt: Date.now() + 1000,
+      repeatInterval: 1000,
+      processMissedRuns: 'last',
+    };
+    const { _id: id } = (await made(a, `${om}/triggers`, trigger)).data;
+    const fired = async () =>
+      (await events('scheduleFired')).filter(({ stream }) => stream === `triggerSchedule-${id}`);
+    const started = async () => (await events('jobStarted')).filter(({ data }) => data.trigger === id);
+    await acts('the first runs', async () => (await started()).length >= 3);
+    await leader.kill();
+    await acts('the other leads', () => other.leads());
+    const before = (await started()).length;
+    await acts('runs of the other', async () => (await started()).length >= before + 3);
+    ok(await other.ask('PATCH', `${om}/triggers/${id}`, { enabled: false }));
+    await acts('all jobs', async () => (await started()).length === (await fired()).length);
+    const instants = (await fired()).map(({ data }) => data.instant);
+    assert.equal(new Set(instants).size, instants.length);
+    assert.deepEqual((await started()).map(({ data }) => data.instant).sort(), instants.sort());
+    await leader.start();
+  });
+
   it('hand the lead over at once when the one that leads is stopped, and go on without an error', async function () {
     this.timeout(300_000);
     const { leader, other } = await nodes.roles();
