@@ -156,6 +156,20 @@ describe(`${many} schedules`, function () {
       return Date.now() + 5 * second < at ? at : makeDue(3 * wait);
     };
     const dueAt = await makeDue(15 * second);
+    const about = { type: 'eventSystem', source: 's', topic: 't', schema: null, jst: null };
+    const common = { name: 'Trigger of events', enabled: true, actionType: 'automations', actionId };
+    ok(await server.ask('POST', '/operations-manager/triggers', { ...common, ...about }));
+    /** When events were published, by their ids. */
+    const published = new Map<string, number>();
+    const publish = async (to: number): Promise<void> => {
+      while (Date.now() < to) {
+        const at = Date.now();
+        const { data } = ok(await server.ask('POST', '/operations-manager/events/s/t', {}));
+        published.set(data.id, at);
+        // Fewer than TRIGGER_RATE.
+        await pause(110);
+      }
+    };
     const latencies = async (to: number): Promise<number[]> => {
       const found: number[] = [];
       while (Date.now() < to) {
@@ -166,10 +180,10 @@ describe(`${many} schedules`, function () {
       }
       return found.sort((a, b) => a - b);
     };
-    const before = await latencies(dueAt - second);
+    const [before] = await Promise.all([latencies(dueAt - second), publish(dueAt - second)]);
     await pause(Math.max(0, dueAt - 500 - Date.now()));
     const cpu = await metric(server, 'process_cpu_seconds_total');
-    const during = await latencies(dueAt + 2 * second);
+    const [during] = await Promise.all([latencies(dueAt + 2 * second), publish(dueAt + 2 * second)]);
     const count = async (topic: string): Promise<readonly number[]> => {
       const store = await openSqliteReader(join(folder, 'events.db'));
       const times: number[] = [];
@@ -180,6 +194,19 @@ describe(`${many} schedules`, function () {
       return times;
     };
     await until(async () => (await count('jobStarted')).length === due || pause(200, false), 'the jobs');
+    /** How long events waited for their jobs, by when they were published. */
+    const delays = async (from: number, to: number): Promise<number[]> => {
+      const store = await openSqliteReader(join(folder, 'events.db'));
+      const found: number[] = [];
+      for await (const { events } of store.readAll(0, ['@platform/operations-manager:jobStarted']))
+        for (const { data, metadata } of events) {
+          const at = published.get(JSON.parse(data).event);
+          if (at !== undefined && at >= from && at < to) found.push(Date.parse(JSON.parse(metadata).at) - at);
+        }
+      await store.close();
+      return found.sort((a, b) => a - b);
+    };
+    const waits = { before: await delays(0, dueAt), during: await delays(dueAt, dueAt + 2 * second) };
     const used = (await metric(server, 'process_cpu_seconds_total')) - cpu;
     await server.stop();
     const [decided, started] = [await count('scheduleFired'), await count('jobStarted')];
@@ -188,6 +215,7 @@ describe(`${many} schedules`, function () {
     const p99 = (all: readonly number[]): number => all[Math.floor(all.length * 0.99)] ?? 0;
     show(`${due} due at once: decided within ${last(decided)} ms, jobs started within ${last(started)} ms`);
     show(`processor time per decision with its job: ${((used / due) * 1000).toFixed(2)} ms`);
+    show(`p99 from event to job: ${p99(waits.before)} ms before, ${p99(waits.during)} ms meanwhile`);
     show(`p99 of requests: ${p99(before).toFixed(1)} ms before, ${p99(during).toFixed(1)} ms meanwhile`);
     if (asked) assert.ok(last(decided) < 2000, `${last(decided)} ms`);
   });
