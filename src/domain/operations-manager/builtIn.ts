@@ -1,8 +1,9 @@
-/** The types of components that the platform runs itself. */
-export const builtInTypes = ['template', 'mop-template', 'agent'] as const;
-export type BuiltInType = (typeof builtInTypes)[number];
+const types = ['template', 'mop-template', 'agent'] as const;
 
-const all: readonly (string | null | undefined)[] = builtInTypes;
+/** The types of components that the platform runs itself. */
+export type BuiltInType = (typeof types)[number];
+
+const all: readonly (string | null | undefined)[] = types;
 
 /** Whether the platform runs components of this type itself. */
 export const isBuiltIn = (type: string | null | undefined): type is BuiltInType => all.includes(type);

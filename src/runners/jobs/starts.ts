@@ -20,7 +20,7 @@ export const starts = ({ limit, now, opened }: Needs) => {
   let timer: NodeJS.Timeout | undefined;
 
   const wakeLater = (): void => {
-    const left = (window + 1) * windowMs - now();
+    const left = Math.ceil((window + 1) * windowMs - now());
     timer ??= setTimeout(
       () => {
         timer = undefined;

@@ -149,5 +149,3 @@ export const builtInWork = (needs: Needs) => {
     },
   };
 };
-
-export type BuiltInWork = ReturnType<typeof builtInWork>;
