@@ -6,6 +6,7 @@ import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { JobWork } from '../runners/jobs/jobWork.ts';
+import type { Retirement } from '../runners/retirement.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
@@ -27,6 +28,7 @@ type Parts = {
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
   readonly work: JobWork;
+  readonly retiring: Pick<Retirement, 'stop'>;
   readonly jobReaders: Pick<JobReaders, 'stop'>;
   readonly triggers: EventTriggers;
   readonly signing: Pick<Signing, 'stop'>;
@@ -58,6 +60,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await out.devices.close();
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
+  await parts.retiring.stop();
   await Promise.all([sessions.stop(), work.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
   await Promise.all([runs.stop(), recorder.stop()]);
   await signing.stop();

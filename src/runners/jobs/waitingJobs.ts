@@ -1,4 +1,4 @@
-import { dueQueue } from '../schedules/dueQueue.ts';
+import { dueQueue } from '../../concurrency/dueQueue.ts';
 
 /** A job that waits for a worker. */
 export type WaitingJob = {
