@@ -22,6 +22,7 @@ const placed = areas.flatMap((area) => area.routes.map((row) => ({ area, row, pa
 const unprojected = new Set([
   'nameClaimed',
   'turnTaken',
+  'endedRetired', // it removes documents of other streams
   'automationImported',
   'plansDeleted',
   'jobsMoved',

@@ -40,5 +40,3 @@ export const retiredHint = ({ streams, tools, model }: Needs) => {
     return isOpen ? `It ended at ${ended} and was retired since: ?asOf=${ended} shows it` : undefined;
   };
 };
-
-export type RetiredHint = ReturnType<typeof retiredHint>;
