@@ -152,7 +152,8 @@ describe('samples of stored events', () => {
             assert.doesNotMatch(sample.source ?? '$', /^(@platform\/|\$)/, `${category} has sources of its own`);
           else assert.ok(sample.topic in evolve, `${category} knows no ${sample.topic}`);
           // A claim on a name has the source of the owner's area, and a retirement that of what is retired.
-          if (category !== 'name' && category !== 'retirement') assert.equal(home, area, `${category} belongs to ${home}`);
+          if (category !== 'name' && category !== 'retirement')
+            assert.equal(home, area, `${category} belongs to ${home}`);
         }
       });
 
