@@ -20,7 +20,6 @@ import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { jobsOf } from './service/jobs.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { rebuildingOf } from './service/rebuilding.ts';
-import { retirementOf } from './service/retirement.ts';
 import { openRuns } from './service/runs.ts';
 import { schedulesOf } from './service/schedules.ts';
 import { serveEmbedded } from './service/serveEmbedded.ts';
@@ -88,8 +87,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
-  const retiring = retirementOf(node, config, warn);
-  const { work, jobReaders } = jobsOf({ config, node, access, log: warn });
+  const { work, jobReaders } = jobsOf({ config, node, out, access, settings, log: warn });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
@@ -102,7 +100,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.startReactions();
   sessions.start();
   work.start();
-  retiring.start();
   // From the first request on, every event counts.
   await orDamaged(node, triggers.prepare(isUpgrade));
   triggers.start();
@@ -165,7 +162,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         settings,
         sessions,
         work,
-        retiring,
         jobReaders,
         triggers,
         schedules,

@@ -6,7 +6,6 @@ import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { JobWork } from '../runners/jobs/jobWork.ts';
-import type { Retirement } from '../runners/retirement.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
@@ -28,7 +27,6 @@ type Parts = {
   readonly settings: ActiveSettings;
   readonly sessions: SessionRunner;
   readonly work: JobWork;
-  readonly retiring: Pick<Retirement, 'stop'>;
   readonly jobReaders: Pick<JobReaders, 'stop'>;
   readonly triggers: EventTriggers;
   readonly signing: Pick<Signing, 'stop'>;
@@ -60,7 +58,6 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await out.devices.close();
   auth.stop();
   // The end of a session and the start of a job may cause reactions, so these stop together: none waits for another.
-  await parts.retiring.stop();
   await Promise.all([sessions.stop(), work.stop(), triggers.stop(), schedules.stop(), node.stopReactions()]);
   await Promise.all([runs.stop(), recorder.stop()]);
   await signing.stop();
@@ -74,12 +71,12 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
 };
 
 /**
- * Waits for answers in progress. Calls of devices are ended after half the time, so that their outcome can still be
- * stored and answered.
+ * Waits for answers in progress, and for commands of jobs. Calls of devices are ended after half the time, so that their
+ * outcome can still be stored and answered.
  */
-const finishRequests = async ({ server, served, settings, out }: Parts): Promise<void> => {
+const finishRequests = async ({ server, served, settings, work, out }: Parts): Promise<void> => {
   const { shutdownMs } = settings.current();
   const patience = setTimeout(() => void out.devices.close(), shutdownMs / 2);
-  await Promise.all([server.stop(shutdownMs), served?.close()]);
+  await Promise.all([server.stop(shutdownMs), served?.close(), work.leave(shutdownMs / 2)]);
   clearTimeout(patience);
 };
