@@ -3,8 +3,9 @@
 // tests in it start programs or whole services, or take long.
 const notFast = `
   account activeProfile answers asOf asOfAnswers asOfCluster asOfReplay asOfRights auditAfternoon auditFound
-  auditIndex auditNodes auditReading auditRestore auditVerify authenticate authorization automationImports
+  auditIndex auditNodes auditReading auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
+  builtInJobs
   claimsCluster cli client compression demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
   eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow eventstoredbReads
   eventstoredbTampered eventStream eventTriggerCrashes eventTriggerKills eventTriggers eventTriggersCluster

@@ -54,6 +54,7 @@ export const inTurn = async <Name extends string>(
 };
 
 /** Numbers a second, seconds and milliseconds in words. */
-export const perSecond = (figure: number): string => `${Math.round(figure).toLocaleString('en')}/s`;
+export const perSecond = (figure: number): string =>
+  `${figure < 10 ? figure.toFixed(2) : Math.round(figure).toLocaleString('en')}/s`;
 export const seconds = (figure: number): string => `${figure.toFixed(2)} s`;
 export const milliseconds = (figure: number): string => `${figure.toFixed(2)} ms`;

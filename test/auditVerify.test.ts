@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -15,6 +15,7 @@ import { openFile } from '../src/store/sqliteLog.ts';
 import { noteOf } from '../src/store/sqliteNote.ts';
 import { fileSource } from '../src/store/verify/sources.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
+import { writeLog as writeUnsigned } from './movingLog.ts';
 import { startProgram } from './process.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
 import { keysOf, writeLog } from './signedLog.ts';
@@ -141,6 +142,67 @@ describe('audit verify', () => {
       await exportTo(readConfig({ DATA_DIR: folder }));
       const unsigned = await run([exported()]);
       assert.deepEqual(unsigned.lines, (await run([])).lines, 'as much as in the log itself');
+    });
+
+    it('counts the signature of the export only by the key of the log, or by the one that is given', async () => {
+      const otherPem = newKey();
+      const [other] = keysInPem(otherPem);
+      assert.ok(other);
+      await exportTo(readConfig({ DATA_DIR: folder, AUDIT_KEY: otherPem }));
+      for (const more of [[], ['--key', own.key]]) {
+        const { status, lines } = await run([exported(), ...more]);
+        const [{ message }, coverage] = lines;
+        assert.equal(status, 3);
+        assert.equal(message, `The export is signed by a key that is not that of the log: ${fingerprintOf(other.key)}`);
+        assert.ok(coverage.uncovered > 50, 'only the signatures in the log count');
+      }
+    });
+
+    it('believes the key of the export where the log was never signed', async () => {
+      const [young, log] = [join(folder, 'young'), join(folder, 'young.ndjson')];
+      mkdirSync(young);
+      writeUnsigned(join(young, 'events.db'), 200);
+      const output = createWriteStream(log);
+      const config = readConfig({ DATA_DIR: young, AUDIT_KEY: ownPem });
+      await exportFile(config, new AbortController().signal, { output, messages: new PassThrough() });
+      output.end();
+      await finished(output);
+      for (const more of [[], ['--key', own.key]]) {
+        const { status, lines, err } = await run([log, ...more]);
+        assert.deepEqual([status, lines], [0, [{ verified: 200, signed: 200, uncovered: 0 }]]);
+        assert.ok(err.includes(fingerprintOf(own.key)), err);
+      }
+      const [stranger] = keysInPem(newKey());
+      assert.equal((await run([log, '--key', stranger?.key ?? ''])).status, 3);
+    });
+
+    it('names an event whose position was changed, and no others', async () => {
+      await exportTo(readConfig({ DATA_DIR: folder, AUDIT_KEY: ownPem }));
+      const lines = readFileSync(exported(), 'utf8').trimEnd().split('\n');
+      for (const position of [3, 299, 301, 302, 1e6]) {
+        const changed = lines.map((line) => line.replace('{"position":300,', `{"position":${position},`));
+        writeFileSync(exported(), `${changed.join('\n')}\n`);
+        const { status, lines: found } = await run([exported()]);
+        assert.equal(status, 3);
+        const placed = found.flatMap(({ position: at, finding }) => (at === undefined ? [] : [[at, finding]]));
+        assert.deepEqual(placed, [[300, 'altered or reordered']], `position ${position}`);
+        const ranges = found.flatMap(({ from, to }) => (from === undefined ? [] : [[from, to]]));
+        assert.deepEqual(ranges, [[1, lines.length - 2]], 'the digest at the end shows it too');
+      }
+    });
+
+    it('names lines that were exchanged or doubled, and no others', async () => {
+      await exportTo(readConfig({ DATA_DIR: folder }));
+      const lines = readFileSync(exported(), 'utf8').trimEnd().split('\n');
+      const found = async (changed: readonly (string | undefined)[]) => {
+        writeFileSync(exported(), `${changed.join('\n')}\n`);
+        const { lines: all } = await run([exported()]);
+        const wrong = all.filter(({ message }) => /says that it is at position/.test(message));
+        return wrong.map(({ position }) => position);
+      };
+      assert.deepEqual(await found(lines.with(300, lines[500] ?? '').with(500, lines[300] ?? '')), [300, 500]);
+      assert.deepEqual(await found(lines.with(300, lines[301] ?? '').with(301, lines[300] ?? '')), [299]);
+      assert.deepEqual(await found(lines.toSpliced(300, 0, lines[300] ?? '')), [300]);
     });
 
     it('names what was altered, also where the export has no end any more', async () => {

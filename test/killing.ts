@@ -6,9 +6,23 @@ export const cannotKill =
     ? ''
     : ' (needs strace, and the right to use it)';
 
+/** What happens at the n-th of some system calls of a thread: an error that the call returns, or a kill. */
+type Fault = { readonly calls: string; readonly fault: string; readonly nth: number };
+
 /**
- * What goes before a program in a shell, so that it is killed at its n-th fsync. Without --seccomp-bpf, which costs less:
- * strace 6.1 counts wrongly with it, and kills nothing.
+ * Options of strace. Without --seccomp-bpf, which costs less: strace 6.1 counts wrongly with it, and kills nothing.
  */
+export const injecting = ({ calls, fault, nth }: Fault): readonly string[] => [
+  '-f',
+  '-qqq',
+  '-o',
+  '/dev/null',
+  '-e',
+  `trace=${calls}`,
+  '-e',
+  `inject=${calls}:${fault}:when=${nth}`,
+];
+
+/** What goes before a program in a shell, so that it is killed at its n-th fsync. */
 export const killedAtFsync = (n: number): string =>
-  `exec strace -D -f -qqq -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:signal=KILL:when=${n} "$@"`;
+  `exec strace -D ${injecting({ calls: 'fsync,fdatasync', fault: 'signal=KILL', nth: n }).join(' ')} "$@"`;

@@ -21,6 +21,7 @@ import { groupReactions } from './lifecycle-manager/resourceGroups.ts';
 import { modelReactions } from './lifecycle-manager/resourceModels.ts';
 import { automationReactions } from './operations-manager/automationReactions.ts';
 import { jobReactions } from './operations-manager/jobMoves.ts';
+import { jobSessionReactions } from './operations-manager/jobSessions.ts';
 import { scheduleReactions } from './operations-manager/triggerSchedules.ts';
 import { prebuiltReactions } from './prebuilts/prebuilts.ts';
 
@@ -50,6 +51,7 @@ export const reactions: readonly Reaction[] = [
   ...formReactions,
   ...groupReactions,
   ...jobReactions,
+  ...jobSessionReactions,
   ...modelReactions,
   ...planReactions,
   ...prebuiltReactions,

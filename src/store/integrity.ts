@@ -54,6 +54,9 @@ export type Kept = {
   readonly sumsSince: number;
 };
 
+/** A text of its own. A part of a text keeps the whole text in memory: here the metadata of an event of each stream. */
+const copyOf = (part: string): string => Buffer.from(part, 'latin1').toString('latin1');
+
 /** The newest event of a stream that the check has seen. */
 type Newest = { revision: number; hash: string | undefined };
 
@@ -106,7 +109,8 @@ export const checker = (kept: Kept, streams: number) => {
       : `${place} is not what was written`;
   };
 
-  const remember = ({ stream, revision }: StoredEvent, hash: string | undefined, known: Newest | undefined): void => {
+  const remember = ({ stream, revision }: StoredEvent, part: string | undefined, known: Newest | undefined): void => {
+    const hash = part === undefined ? undefined : copyOf(part);
     if (known) {
       known.revision = revision;
       known.hash = hash;

@@ -22,7 +22,7 @@ type Needs = {
   readonly tools: Pick<Tools, 'state'>;
   readonly events: Streams['events'];
   readonly retries: Pick<Retries, 'all'>;
-  readonly queue: Pick<JobQueue, 'take' | 'next'>;
+  readonly queue: Pick<JobQueue, 'take' | 'next' | 'giveBack'>;
   /** Whether an account may read what has this guard. */
   readonly mayRead: (actor: Actor, guard: string | undefined) => boolean;
   /** Looks whether the job still waits. */
@@ -60,6 +60,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
     const faults: unknown[] = [];
     for (const [i, outcome] of outcomes.entries()) {
       if (outcome.status === 'rejected') {
+        queue.giveBack();
         look(waiting[i]?.id ?? '');
         faults.push(outcome.reason);
         continue;
@@ -67,6 +68,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       // Without a change somebody else has it: an event will tell when it waits again.
       const claimed = outcome.value?.changed ? claimedIn(outcome.value) : undefined;
       if (claimed) jobs.push(claimed);
+      else queue.giveBack();
     }
     const [fault] = faults.filter((error) => !isMissing(error));
     if (jobs.length === 0 && fault !== undefined) throw fault;
@@ -144,7 +146,10 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       try {
         actor = await wanted.actorNow();
       } catch (error) {
-        for (const { id } of waiting) look(id);
+        for (const { id } of waiting) {
+          queue.giveBack();
+          look(id);
+        }
         throw error;
       }
       const claimed = await claimAll(waiting, actor, wanted);

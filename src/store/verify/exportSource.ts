@@ -5,7 +5,9 @@ import type { StoredEvent } from '../port.ts';
 import { isSignedBy } from '../proof/keys.ts';
 import { digestStream } from '../proof/lines.ts';
 import type { Finding } from './findings.ts';
+import { risingPositions } from './risingPositions.ts';
 import type { Source } from './sources.ts';
+import type { SignedExport } from './trust.ts';
 
 /** A line of an export. What is no JSON has no members. */
 type Line = Partial<ExportedEvent> & {
@@ -33,8 +35,8 @@ type Scan = {
   readonly last: number;
   readonly proofs: readonly StoredEvent[];
   readonly findings: readonly Finding[];
-  /** The key that has signed the whole export, if its lines are what was signed. */
-  readonly signedBy: string | undefined;
+  /** The signature of the export as a whole, if its lines are what was signed. */
+  readonly signed: SignedExport | undefined;
 };
 
 /** Compares the lines of an export with its checksums and with its end. */
@@ -42,6 +44,7 @@ const scan = async (file: string): Promise<Scan> => {
   const hash = lineHash();
   const proofs: StoredEvent[] = [];
   const findings: Finding[] = [];
+  const positions = risingPositions();
   let head: ExportHead | undefined;
   let end: ExportEnd | undefined;
   let last = 0;
@@ -49,34 +52,50 @@ const scan = async (file: string): Promise<Scan> => {
   let checked = 0;
   let isRight = true;
 
+  const take = (placed: ReturnType<typeof positions.next>): void => {
+    if (!placed) return;
+    const { event, claimed } = placed;
+    last = event.position;
+    if (event.stream === digestStream) proofs.push(event);
+    if (claimed === undefined) return;
+    const { position, stream, revision } = event;
+    const message = `The event here says that it is at position ${claimed}`;
+    findings.push({ position, stream, revision, finding: 'altered or reordered', message });
+  };
+
   const check = (holds: boolean, what: string): void => {
+    const to = positions.reached();
     if (!holds && isRight) {
       const message = `${what} is not that of the lines before it`;
-      findings.push({ from: checked + 1, to: last, finding: 'altered or reordered', message });
+      findings.push({ from: checked + 1, to, finding: 'altered or reordered', message });
     }
     isRight &&= holds;
-    checked = last;
+    checked = to;
   };
 
   for await (const bytes of linesOf(file)) {
     const line = lineIn(bytes);
-    if (isEvent(line)) {
-      last = line.position;
-      if (line.stream === digestStream) proofs.push(line);
-    } else if (line.export) head = line.export;
+    if (isEvent(line)) take(positions.next(line));
+    else if (line.export) head = line.export;
     else if (line.checksum !== undefined) check(line.checksum === hash.checksum(), 'A checksum');
     else if (line.end) {
       ({ end } = line);
       check(line.end.digest === hash.digest(), 'The digest at the end of the export');
-    } else findings.push({ position: last + 1, finding: 'altered', message: 'This line is none of an export' });
+    } else
+      findings.push({
+        position: positions.reached() + 1,
+        finding: 'altered',
+        message: 'This line is none of an export',
+      });
     hash.add(bytes);
   }
+  take(positions.end());
   if (!end) findings.push({ position: last, finding: 'cut', message: 'The export ends here, but has no last line' });
   const { key = null, events = 0, digest = '', signature = null } = end ?? {};
   const isSigned = key !== null && signature !== null && isSignedBy(key, signedText(events, digest), signature);
   if (key !== null && !isSigned)
     findings.push({ position: last, finding: 'altered', message: 'The signature of the export is not by its key' });
-  return { head, last, proofs, findings, signedBy: isRight && isSigned ? key : undefined };
+  return { head, last, proofs, findings, signed: isRight && isSigned ? { key, position: last } : undefined };
 };
 
 const linesAtOnce = 200;
@@ -84,7 +103,7 @@ const linesAtOnce = 200;
 /** An export of a log. It is read twice: its signatures must be known before its events. */
 export const exportSource = async (file: string): Promise<Source> => {
   if (!existsSync(file)) throw new Error(`There is no export at ${file}`);
-  const { head, last, proofs, findings, signedBy } = await scan(file);
+  const { head, last, proofs, findings, signed } = await scan(file);
   if (!head) throw new Error(`${file} is no export of a log; write sqlite:${file} if it is a log`);
   const sums = new Map<number, string>();
   return {
@@ -93,21 +112,27 @@ export const exportSource = async (file: string): Promise<Source> => {
     lookUps: { dense: false, sumAt: (position) => sums.get(position) },
     noted: undefined,
     findings,
-    signedBy,
+    signed,
     proofs: async () => proofs,
     at: async () => undefined,
     events: async function* () {
-      let events: StoredEvent[] = [];
+      const positions = risingPositions();
+      let events: ExportedEvent[] = [];
+      const take = (placed: ReturnType<typeof positions.next>): void => {
+        if (!placed) return;
+        const { event } = placed;
+        if (event.sum !== undefined) sums.set(event.position, event.sum);
+        events.push(event);
+      };
       for await (const bytes of linesOf(file)) {
         const line = lineIn(bytes);
-        if (!isEvent(line)) continue;
-        if (line.sum !== undefined) sums.set(line.position, line.sum);
-        events.push(line);
+        if (isEvent(line)) take(positions.next(line));
         if (events.length < linesAtOnce) continue;
         yield events;
         events = [];
         sums.clear();
       }
+      take(positions.end());
       if (events.length > 0) yield events;
     },
     close: async () => undefined,

@@ -149,9 +149,8 @@ export const linkChecker = ({ dense, find, sumAt, linked }: Needs) => {
   return {
     next(event: StoredEvent): void {
       const { position, metadata } = event;
-      if (position <= last) tell(event, 'reordered', `This position comes after position ${last}`);
-      else if (dense && position > last + 1) gaps.addRows(last + 1, position - 1);
-      last = Math.max(last, position);
+      if (dense && position > last + 1) gaps.addRows(last + 1, position - 1);
+      last = position;
       take(event, hashIn(metadata) === undefined && isSumWrong(event));
     },
     /** What was found. To be called once, after the last event. */

@@ -9,6 +9,7 @@ import { keptIn } from '../sqliteReads.ts';
 import { columns, type Row, toEvent } from '../sqliteRows.ts';
 import type { Finding } from './findings.ts';
 import type { LookUps } from './lookUps.ts';
+import type { SignedExport } from './trust.ts';
 
 /** A log to verify. */
 export type Source = {
@@ -20,8 +21,8 @@ export type Source = {
   readonly noted: Noted | undefined;
   /** What speaks against a file as a whole. */
   readonly findings: readonly Finding[];
-  /** The key that has signed the file as a whole. */
-  readonly signedBy: string | undefined;
+  /** What has signed an export as a whole, if its lines are what was signed. */
+  readonly signed: SignedExport | undefined;
   /** The events of the stream of signatures, in order. */
   readonly proofs: () => Promise<readonly StoredEvent[]>;
   readonly at: (position: number) => Promise<StoredEvent | undefined>;
@@ -64,7 +65,7 @@ export const fileSource = (file: string): Source => {
     lookUps: { dense: true, find, sumAt },
     noted: noted?.log === id ? noted : undefined,
     findings: [],
-    signedBy: undefined,
+    signed: undefined,
     proofs: async () => (ofStream.all(digestStream, head) as Row[]).map(toEvent),
     at: async (position) => {
       const row = one.get(position) as Row | undefined;
@@ -95,7 +96,7 @@ export const storeSource = async (store: EventStore): Promise<Source> => {
     lookUps: { dense: false },
     noted: undefined,
     findings: [],
-    signedBy: undefined,
+    signed: undefined,
     proofs: async () => {
       const found: StoredEvent[] = [];
       for await (const events of store.read(digestStream)) found.push(...upToHead(events));

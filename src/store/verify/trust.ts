@@ -12,6 +12,17 @@ export type Trust = {
   /** In base64, in the order of the log. */
   readonly keys: readonly string[];
   readonly found: readonly Finding[];
+  /** Whether the signature of an export as a whole is by the key of the log. */
+  readonly isExportBelieved: boolean;
+};
+
+/** The key that has signed an export as a whole, and the position of the export's last event. */
+export type SignedExport = { readonly key: string; readonly position: number };
+
+type Given = {
+  /** The key that is believed; without it, the keys that the log holds are. */
+  readonly key: string | undefined;
+  readonly export: SignedExport | undefined;
 };
 
 /** The keys that signatures and changes of keys name, in their order. */
@@ -41,10 +52,10 @@ const keysFrom = (given: string, proofs: readonly Placed[]): ReadonlySet<string>
 };
 
 /**
- * Reads the events of the stream of signatures. Without a given key it believes the keys that the log holds. Whether
- * the digests are right is for others.
+ * Reads the events of the stream of signatures. Without a given key it believes the keys that the log holds; in an export
+ * of a log that was never signed, the key of the export. Whether the digests are right is for others.
  */
-export const trustIn = (events: readonly StoredEvent[], given: string | undefined): Trust => {
+export const trustIn = (events: readonly StoredEvent[], { key: given, export: signed }: Given): Trust => {
   const found: Finding[] = [];
   const tell = ({ position, stream, revision }: StoredEvent, message: string): void => {
     found.push({ position, stream, revision, finding: 'altered', message });
@@ -55,7 +66,8 @@ export const trustIn = (events: readonly StoredEvent[], given: string | undefine
     if (proof) proofs.push({ proof, event });
     else tell(event, 'This is no event of the stream of signatures');
   }
-  const named = keysIn(proofs);
+  const held = keysIn(proofs);
+  const named = held.length === 0 && signed ? [signed.key] : held;
   const believed = given === undefined ? new Set(named) : keysFrom(given, proofs);
   const signatures: Signature[] = [];
   let current: string | undefined;
@@ -82,5 +94,10 @@ export const trustIn = (events: readonly StoredEvent[], given: string | undefine
       current = next;
     }
   }
-  return { signatures, keys: named.filter((key) => believed.has(key)), found };
+  const isExportBelieved = signed !== undefined && believed.has(signed.key) && signed.key === (current ?? signed.key);
+  if (signed && !isExportBelieved) {
+    const message = `The export is signed by a key that is not that of the log: ${fingerprintOf(signed.key)}`;
+    found.push({ position: signed.position, finding: 'altered', message });
+  }
+  return { signatures, keys: named.filter((key) => believed.has(key)), found, isExportBelieved };
 };

@@ -32,7 +32,8 @@ export type Verified = {
 /** Reads a log once from its beginning to its end, and says what was done to it and what that proves. */
 export const verifyLog = async ({ source, linked, key, anchor, signal, told }: Needs): Promise<Verified> => {
   const { id: log, head, noted } = source;
-  const { signatures, keys, found } = trustIn(await source.proofs(), key);
+  const trust = trustIn(await source.proofs(), { key, export: source.signed });
+  const { signatures, keys, found } = trust;
   const links = linkChecker({ ...source.lookUps, linked });
   const digests = digestChecker(signatures);
   for await (const events of source.events()) {
@@ -45,7 +46,7 @@ export const verifyLog = async ({ source, linked, key, anchor, signal, told }: N
   }
   const { found: ranges, lines, signed } = digests.end(head);
   // The signature of an export is over all its events.
-  const proved = source.signedBy !== undefined && keys.includes(source.signedBy) ? lines : signed;
+  const proved = trust.isExportBelieved ? lines : signed;
   const cut = noted && againstNote(noted, head, await source.at(noted.position));
   const anchoring = againstAnchor(anchor ?? [], { log, signatures, head });
   const positional = links.findings();
