@@ -65,7 +65,8 @@ const rooms: Record<string, readonly Area[]> = {
   'projections/snapshots': [],
   'http/authentication': ['authorization', 'group-mappings'],
   'http/documentation': [],
-  'http/events': ['authorization', 'operations-manager'], // events that have no resource: records of requests, published ones
+  // Events without a resource: records of requests, published ones. Events of packages show automations.
+  'http/events': ['authorization', 'operations-manager', 'prebuilts'],
 };
 
 /** Areas whose documents a layer without areas reads. */
