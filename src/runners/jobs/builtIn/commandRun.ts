@@ -58,20 +58,20 @@ const storable = async (run: CommandTemplateRun, secrets: readonly string[]): Pr
  */
 export const commandRun =
   ({ tools, devices }: Needs): Component =>
-  async ({ state, started, signal, step, acts }) => {
+  async ({ doc, started, signal, step, acts }) => {
     await step();
-    const wanted = state.started?.component.name ?? '';
+    const { name: wanted } = doc.component;
     const id = await tools.find(commandTemplates, wanted);
     const { content } = id === undefined ? {} : await tools.state(commandTemplate, id);
     if (!content) throw new RunEnded(`There is no mop-template ${JSON.stringify(wanted)}`);
-    const names = devicesIn(state.variables.devices);
+    const names = devicesIn(doc.variables.devices);
     const secrets = new Set<string>();
     const open = (sealed: Sealed): string => {
       const secret = tools.unseal(sealed);
       secrets.add(secret);
       return secret;
     };
-    const variables = openSecrets(variablesIn(state.variables.variables ?? {}), open) as Record<string, unknown>;
+    const variables = openSecrets(variablesIn(doc.variables.variables ?? {}), open) as Record<string, unknown>;
     if (secrets.size > mostSecrets) throw new RunEnded(`The variables have more than ${mostSecrets} secrets`);
     const { run } = devices.calls(started.metadata.traceparent, signal);
     const results = await runCommandTemplate(content, names, variables, {
