@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { collecting } from './collecting.ts';
 import { type Comparison, type Findings, inTurn, median, perSecond, scale } from './compare.ts';
 import { loader } from './loader.ts';
 import { startService, temporary } from './processes.ts';
@@ -46,20 +47,11 @@ const published = (n: number, oneTopic: boolean): { readonly topic: string; read
   payload: { n, site: `site${(n * 7) % topics}`, reason: 'The uplink of the site is down' },
 });
 
-/** On SIGUSR2, the service collects its garbage: what it uses then, it needs. */
-const collecting = `data:text/javascript,${encodeURIComponent(`
-  import { setFlagsFromString } from 'node:v8';
-  import { runInNewContext } from 'node:vm';
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc');
-  process.on('SIGUSR2', () => collect());
-`)}`;
-
 /** The service with its triggers, and a load generator that publishes: `count` events, else as many as it can. */
 const startWith = async (wanted: ((trigger: number) => Wanted) | undefined, oneTopic: boolean, count?: number) => {
   const folder = join(await temporary(), 'data');
   mkdirSync(folder);
-  const service = await startService(folder, { NODE_OPTIONS: `--import ${collecting}` });
+  const service = await startService(folder, collecting);
   await ready(service.url);
   const headers = { Authorization: basic(admin) };
   if (wanted !== undefined) {

@@ -132,20 +132,17 @@ export const builtInWork = (needs: Needs) => {
     },
     /** No job begins any more. */
     stopTaking: (): void => taking.abort(),
-    /**
-     * Gives back what runs. What cannot be done again may go on for this time; then it is broken off.
-     */
-    leave: async (patienceMs: number): Promise<void> => {
+    /** Gives back what runs, and waits for what cannot be done again. */
+    leave: async (): Promise<void> => {
       taking.abort();
       await taken;
       for (const run of runs.values()) run.leave();
-      const breakOff = (): void => {
-        stopping.abort();
-        for (const run of runs.values()) run.breakOff();
-      };
-      const patience = setTimeout(breakOff, patienceMs);
       await Promise.all(underWay);
-      clearTimeout(patience);
+    },
+    /** Breaks off what runs. */
+    breakOff: (): void => {
+      stopping.abort();
+      for (const run of runs.values()) run.breakOff();
     },
   };
 };
