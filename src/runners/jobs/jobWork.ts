@@ -93,7 +93,7 @@ export const jobWork = ({
   };
 
   const book = jobBook({ model, ready, seen, log });
-  const here = builtInWork({ ...builtIn, handle, tools, events, queue, look: book.look, log });
+  const here = builtInWork({ ...builtIn, handle, events, queue, look: book.look, log });
   const claim = claiming({
     handle,
     tools,
