@@ -70,6 +70,8 @@ const totalOf = async ({ url }: Service): Promise<number> => {
   return JSON.parse(body.toString()).metadata.total;
 };
 
+const ofJobs = `@platform/${job.area}`;
+
 /** Megabytes that are in use. */
 const memoryOf = async ({ pid, url }: Service): Promise<number> => {
   process.kill(pid, 'SIGUSR2');
@@ -83,9 +85,9 @@ const memoryOf = async ({ pid, url }: Service): Promise<number> => {
 const retiredIn = async ({ url }: Service): Promise<number> => {
   const times: number[] = [];
   for (let cursor = ''; ; ) {
-    const path = `/audit/events?topic=endedRetired&resource=retirement/job&limit=1000${cursor}`;
+    const path = `/audit/events?topic=endedRetired&limit=1000${cursor}`;
     const page = JSON.parse((await ask(url, 'GET', path)).body.toString());
-    for (const { at } of page.results) times.push(Date.parse(at));
+    for (const { at, source } of page.results) if (source === ofJobs) times.push(Date.parse(at));
     if (page.cursor === null) return (Math.max(...times) - Math.min(...times)) / 1000;
     cursor = `&cursor=${encodeURIComponent(page.cursor)}`;
   }
