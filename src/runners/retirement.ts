@@ -33,6 +33,8 @@ type Needs = {
 };
 
 const dayMs = 86_400_000;
+/** How many documents are looked at before others have their turn. */
+const looked = 100;
 
 /** The times before which to retire, one after the other: each retires so many of these, the last one all. */
 const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonly number[] => {
@@ -51,7 +53,7 @@ const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonl
  */
 export const retirement = (needs: Needs) => {
   const { handle, tools, model, kinds, leadership, ready, settled, days, now, log } = needs;
-  const { lookEveryMs = 3_600_000, atOnce = 1000 } = needs;
+  const { lookEveryMs = 3_600_000, atOnce = 250 } = needs;
   const stop = new AbortController();
   let done = Promise.resolve();
 
@@ -59,7 +61,7 @@ export const retirement = (needs: Needs) => {
   const endsBefore = async (kind: Projection, limit: number): Promise<readonly number[]> => {
     const ends: number[] = [];
     const from = kind.retires?.from ?? '';
-    for await (const entries of pagesOf(model, kind, { sort: from, order: 1 })) {
+    for await (const entries of pagesOf(model, kind, { sort: from, order: 1, length: looked })) {
       for (const entry of entries) {
         const doc: unknown = documentIn(kind, entry);
         if (Date.parse(kind.sorts[from]?.(doc) ?? '') >= limit) return ends;
@@ -85,8 +87,8 @@ export const retirement = (needs: Needs) => {
       const about = { actor: platform, operation: retireEnded.name, requestId: randomUUID() };
       await handle(retireEnded, { ...about, id: category, input });
       await settled();
-      // Others have half of the time.
-      await pause(performance.now() - began, undefined, { signal: term }).catch(() => undefined);
+      // Others have their share of the time.
+      await pause((performance.now() - began) / 4, undefined, { signal: term }).catch(() => undefined);
     }
   };
 

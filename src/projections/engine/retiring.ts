@@ -16,6 +16,9 @@ type Needs = {
   readonly pending: Map<string, StreamDocuments>;
 };
 
+/** How many documents are looked at before others have their turn. */
+const looked = 100;
+
 /** A projection whose documents are retired, and those that name its documents. */
 type Kind = { readonly main: Projection; readonly naming: readonly Projection[] };
 
@@ -57,7 +60,7 @@ export const newRetiring = (projections: readonly Projection[], { list, document
 
   const removeStored = async (main: Projection, before: number, gone: Set<string>): Promise<void> => {
     const { from = '' } = main.retires ?? {};
-    for await (const entries of pagesOf({ list }, main, { sort: from, order: 1 })) {
+    for await (const entries of pagesOf({ list }, main, { sort: from, order: 1, length: looked })) {
       for (const entry of entries) {
         const doc: unknown = documentIn(main, entry);
         if (Date.parse(main.sorts[from]?.(doc) ?? '') >= before) return;
