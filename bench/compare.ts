@@ -21,6 +21,8 @@ export const scale = {
   milliseconds: 1000 * number('BENCH_SECONDS', 2),
   /** Of the long log; a tenth as many documents. */
   events: number('BENCH_EVENTS', 1_000_000),
+  /** Jobs that have ended. */
+  ended: number('BENCH_ENDED', 100_000),
 };
 
 /** Shown while it runs, to who watches it on a terminal. */

@@ -16,6 +16,7 @@ import { cleanUp } from './processes.ts';
 import { projecting } from './projecting.ts';
 import { reading } from './reading.ts';
 import { replaying } from './replaying.ts';
+import { retiring } from './retiring.ts';
 import { readingWrites, takingOver, twoNodes } from './severalNodes.ts';
 import { startingUp } from './startingUp.ts';
 import { table } from './table.ts';
@@ -44,6 +45,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   q: asking,
   r: moving,
   s: backInTime,
+  t: retiring,
 };
 
 const wanted = process.argv.slice(2);

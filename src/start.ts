@@ -56,7 +56,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const { node, opened, readModels, signingKeys } = await openServiceNode(config, warn);
   const settings = settingsOf(node, config, logger, warn);
   const auth = authenticatorOf(node, config, settings.current);
-  const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
+  const out = openWaysOut({ config, node, settings });
   const sessions = sessionsOf(node, out, warn);
   const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);

@@ -337,6 +337,10 @@ describe('restoring each kind of resource', function () {
     const last = await positionOf(service);
     ok(await service.ask('POST', '/audit/restore', restoring, key));
     assert.equal(await positionOf(service), last, 'the same request again stores nothing');
+    ok(await service.ask('PATCH', `${path}/${id}`, { description: 'changed since' }));
+    const repeated = await service.ask('POST', '/audit/restore', restoring, key);
+    assert.equal(repeated.headers.get('idempotency-replayed'), 'true');
+    assert.equal(ok(await service.ask('GET', `${path}/${id}`)).data.description, 'changed since');
     const { data } = ok(await service.ask('GET', `/operations-manager/triggers/${automation.triggers[0]?._id}`));
     assert.equal(data.formData.password, '********');
 

@@ -24,6 +24,9 @@ export const builtInOf = (ask: (...args: Parameters<Ask>) => Promise<any>) => {
     start: async (workflow: string, variables: object = {}): Promise<string> =>
       ok(await ask('POST', `${om}/jobs/start`, { workflow, options: { variables } })).data._id,
     move: async (what: string, ...jobIds: string[]) => ok(await ask('POST', `${om}/jobs/${what}`, { jobIds })),
+    /** A report of an agent. */
+    report: (session: string, what: 'complete' | 'fail', lastMessage: string): Promise<any> =>
+      ask('POST', `/agent-session-manager/sessions/${session}/${what}`, { lastMessage }),
     get,
     /** The job once it is in this state. */
     inState: async (id: string, ...states: string[]): Promise<any> => {

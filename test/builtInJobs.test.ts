@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode, type Recorded } from '../src/store/event.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
@@ -8,6 +9,10 @@ import { ok, type People, people } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 import { says as answers, webhookServer } from './webhookServer.ts';
+
+/** The processes that this one has started. */
+const childrenNow = (): readonly string[] =>
+  readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ');
 
 const endless = '{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}';
 
@@ -57,6 +62,25 @@ describe('Built-in components', function () {
   const topicsOf = async (id: string): Promise<readonly string[]> =>
     (await eventsIn(service)).filter(({ stream }) => stream === `job-${id}`).map(({ topic }) => topic);
 
+  const trigger = async (name: string, more: object): Promise<void> => {
+    const given = { name, type: 'eventSystem', actionType: 'automations', enabled: true, schema: null, jst: null };
+    ok(await service.ask('POST', '/operations-manager/triggers', { ...given, ...more }));
+  };
+
+  const jobsOf = async (automation: string): Promise<readonly any[]> => {
+    const { data } = ok(await service.ask('GET', '/operations-manager/jobs?limit=1000'));
+    return data.filter((job: any) => job.automation === automation);
+  };
+
+  /** The job that an event starts, whose variables are the payload. */
+  const jobOfEvent = async (name: string, type: string, payload: object): Promise<string> => {
+    const actionId = await admin.automation(type, name);
+    await trigger(name, { source: 'itsm', topic: name, actionId, legacyWrapper: false });
+    ok(await service.ask('POST', `/operations-manager/events/itsm/${name}`, payload));
+    await until(async () => (await jobsOf(actionId)).length === 1);
+    return (await jobsOf(actionId))[0]._id;
+  };
+
   /** How long a cancel takes until the work has ended. */
   const cancelAndMeasure = async (what: string, id: string, over: () => boolean | Promise<boolean>): Promise<void> => {
     const began = performance.now();
@@ -103,28 +127,9 @@ describe('Built-in components', function () {
     });
 
     it('of an event trigger sees _trigger and _event', async () => {
-      await admin.template('Told', '{{ _event.topic }} {{ _trigger.name }} {{ payload.n }}');
-      const actionId = await admin.automation('template', 'Told');
-      const trigger = {
-        name: 'Tell',
-        type: 'eventSystem',
-        source: 'itsm',
-        topic: 'told',
-        actionId,
-        actionType: 'automations',
-        enabled: true,
-        schema: null,
-        jst: null,
-      };
-      ok(await service.ask('POST', '/operations-manager/triggers', trigger));
-      ok(await service.ask('POST', '/operations-manager/events/itsm/told', { n: 7 }));
-      let told: any;
-      await until(async () => {
-        const { data } = ok(await service.ask('GET', '/operations-manager/jobs?limit=1000'));
-        told = data.find(({ automation }: any) => automation === actionId);
-        return told?.status === 'complete';
-      });
-      assert.equal(told.variables.renderedTemplate, 'told Tell 7');
+      await admin.template('Told', '{{ _event.topic }} {{ _trigger.name }} {{ n }}');
+      const told = await admin.inState(await jobOfEvent('Told', 'template', { n: 7 }), 'complete');
+      assert.equal(told.variables.renderedTemplate, 'Told Told 7');
     });
 
     it('that is rendering ends with a cancel of its job', async () => {
@@ -132,7 +137,9 @@ describe('Built-in components', function () {
       await admin.automation('template', 'Endless');
       const id = await admin.start('Endless');
       await until(async () => (await admin.get(id)).claim !== null);
-      await cancelAndMeasure('template', id, () => true);
+      // The engine that renders takes no other work.
+      const engines = childrenNow();
+      await cancelAndMeasure('template', id, () => engines.some((pid) => !childrenNow().includes(pid)));
       // The account renders one at a time: the next one shows that the engine is free.
       await admin.template('Short', 'short');
       await admin.automation('template', 'Short');
@@ -204,6 +211,18 @@ describe('Built-in components', function () {
         assert.equal(status, 'error');
         assert.match(error, about);
       }
+      assert.equal(devices.commands.length, 0);
+    });
+
+    it('says that a secret is missing', async () => {
+      await admin.commandTemplate('Masked', [{ command: 'enable <!password!>' }]);
+      const id = await jobOfEvent('Masked', 'mop-template', {
+        devices: ['r1'],
+        variables: { password: '********' },
+      });
+      const { status, error } = await admin.inState(id, 'complete', 'error');
+      assert.equal(status, 'error');
+      assert.match(error, /The secret at \/password is missing/);
       assert.equal(devices.commands.length, 0);
     });
 
@@ -330,6 +349,20 @@ describe('Built-in components', function () {
       await admin.inState(id, 'error');
       const sessions = agents.called.filter(({ body }) => body.agent === 'Again').map(({ body }) => body.sessionId);
       assert.equal(new Set(sessions).size, 2);
+    });
+
+    it('has events with the depth of its job, so that loops end', async () => {
+      await admin.agent('Looping', { runner: 'webhook', url: agents.url('/done') });
+      const actionId = await admin.automation('agent', 'Looping');
+      const schema = { properties: { lastMessage: { const: 'Done' } } };
+      const on = { source: '@platform/agent-session-manager', topic: 'sessionCompleted' };
+      await trigger('Loop', { ...on, schema, actionId });
+      await admin.start('Looping');
+      await until(async () =>
+        (await eventsIn(service)).some(({ topic, data }) => topic === 'runsRefused' && data.reason === 'loop'),
+      );
+      const depths = (await jobsOf(actionId)).map(({ depth }) => depth).sort();
+      assert.deepEqual(depths, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     });
 
     it('is canceled with its session', async () => {

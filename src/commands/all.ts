@@ -5,6 +5,7 @@ import { planDeletion } from '../domain/configuration-manager/planDeletions.ts';
 import type { Aggregate } from '../domain/engine/core.ts';
 import { lock } from '../domain/engine/locks.ts';
 import { nameClaims } from '../domain/engine/names.ts';
+import { retirement } from '../domain/engine/retirement.ts';
 import { automationImport } from '../domain/operations-manager/automationImports.ts';
 import { jobMoveDecision } from '../domain/operations-manager/jobMoves.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
@@ -36,6 +37,7 @@ const unshown: readonly Aggregate[] = [
   nameClaims,
   planDeletion,
   publishedEvent,
+  retirement,
 ];
 
 /** All kinds of streams, with and without a projection. */

@@ -9,10 +9,11 @@ import { commandRun } from '../runners/jobs/builtIn/commandRun.ts';
 import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
 import { templateRun } from '../runners/jobs/builtIn/templateRun.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
+import { retirementOf } from './retirement.ts';
 import type { WaysOut } from './waysOut.ts';
 
 type Needs = {
-  readonly config: Pick<Config, 'JOB_TIMEOUT'>;
+  readonly config: Pick<Config, 'JOB_TIMEOUT' | 'RETENTION_DAYS'>;
   readonly node: Node;
   readonly out: Pick<WaysOut, 'renderer' | 'devices'>;
   readonly access: Pick<EventAccess, 'viewerOf'>;
@@ -20,7 +21,9 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** The work on jobs, and those who hear of it. Both hear of the node's events. */
+/**
+ * The work on jobs, with the retirement of what has ended, and those who hear of it. Both hear of the node's events.
+ */
 export const jobsOf = ({ config, node, out, access: { viewerOf }, settings, log }: Needs) => {
   const { handle, tools, events, retries, model, leadership, settled } = node;
   const gone = whyGone({ model, tools, settled, viewerOf });
@@ -53,5 +56,14 @@ export const jobsOf = ({ config, node, out, access: { viewerOf }, settings, log 
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: agents.categories, onShown: agents.onEvent });
   node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
-  return { work, jobReaders };
+  const retiring = retirementOf(node, config, log);
+  const start = (): void => {
+    work.start();
+    retiring.start();
+  };
+  const stop = async (): Promise<void> => {
+    await retiring.stop();
+    await work.stop();
+  };
+  return { work: { ...work, start, stop }, jobReaders };
 };

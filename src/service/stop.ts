@@ -76,7 +76,12 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
  */
 const finishRequests = async ({ server, served, settings, work, out }: Parts): Promise<void> => {
   const { shutdownMs } = settings.current();
-  const patience = setTimeout(() => void out.devices.close(), shutdownMs / 2);
-  await Promise.all([server.stop(shutdownMs), served?.close(), work.leave(shutdownMs / 2)]);
+  const endCalls = (): void => {
+    // First of all: what runs here must not take the end of a call for an answer.
+    work.breakOff();
+    void out.devices.close();
+  };
+  const patience = setTimeout(endCalls, shutdownMs / 2);
+  await Promise.all([server.stop(shutdownMs), served?.close(), work.leave()]);
   clearTimeout(patience);
 };

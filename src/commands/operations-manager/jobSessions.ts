@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { agentSession } from '../../domain/agent-session-manager/agentSessions.ts';
-import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
+import type { Claims } from '../../domain/operations-manager/claims.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { endSession } from '../agent-session-manager/agentSessions.ts';
 import type { Tools } from '../engine/define.ts';
@@ -10,7 +11,7 @@ import type { Next, Reaction } from '../engine/reactions.ts';
  * The id of the session of a job that runs an agent. It follows from the job, so that no second session is started,
  * whatever stops in between. A job that is retried begins another one.
  */
-export const sessionOf = (id: string, { claims: { last, attempts } }: JobState): string => {
+export const sessionOf = (id: string, { last, attempts }: Pick<Claims, 'last' | 'attempts'>): string => {
   const firstClaim = last - attempts + 1;
   const digits = hash('sha256', `session ${id} ${firstClaim}`, 'hex');
   const [a, b, c, d, e] = [
@@ -30,7 +31,7 @@ const cancelSession = async ({ stream }: Recorded, { state }: Tools): Promise<re
   // A job that was retried meanwhile has another session.
   const hasEnded = now.status !== 'running' && now.status !== 'paused';
   if (now.started?.component.type !== 'agent' || !hasEnded) return [];
-  const session = sessionOf(id, now);
+  const session = sessionOf(id, now.claims);
   if ((await state(agentSession, session)).status !== 'RUNNING') return [];
   return [{ command: endSession, id: session, input: { status: 'CANCELED', lastMessage: 'The job has ended' } }];
 };

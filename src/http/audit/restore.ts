@@ -6,6 +6,7 @@ import { missing } from '../../commands/engine/decide.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { Previewer } from '../../commands/engine/preview.ts';
+import type { Request } from '../../commands/engine/requests.ts';
 import { queryAll } from '../../commands/engine/tools.ts';
 import { type Restoring, restorable } from '../../commands/restorable.ts';
 import { checker } from '../../commands/user-schemas/checker.ts';
@@ -137,6 +138,14 @@ const partsThen = async (
   return { [parts.member]: contents.flatMap((content) => (content ? [changedNow(content.whole)] : [])) };
 };
 
+/** Whether the request has brought the resource back before, by an import that has a stream of its own. */
+const isRepeated = async (
+  { command: { aggregate } }: Restoring,
+  { idempotency }: Pick<Request, 'idempotency'>,
+  { tools }: Service,
+): Promise<boolean> =>
+  idempotency !== undefined && aggregate.exists(await tools.state(aggregate, newId(idempotency.key)));
+
 const restored = async (
   { kind, id, position, dryRun = false }: Asked,
   call: Call,
@@ -153,11 +162,11 @@ const restored = async (
   const then = await contentAt(service, resource, position);
   const present = await contentAt(service, resource, head);
   if (!then) throw new RequestError('not_found', `There was no such ${wordOf(kind)} at position ${position}`);
-  const way = present ? ways.there : ways.gone;
+  const way = present && !(await isRepeated(ways.gone, about, service)) ? ways.there : ways.gone;
   refuseMethods(way, call, areas);
 
   const { command } = way;
-  const parts = present ? {} : await partsThen(resource, position, call, service);
+  const parts = way === ways.there ? {} : await partsThen(resource, position, call, service);
   const former = { document: then.document, whole: { ...then.whole, ...parts } };
   const input = inputOf(way, { kind, former, present }, service);
   refuseUnfit(command, input);

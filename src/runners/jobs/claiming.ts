@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Tools } from '../../commands/engine/define.ts';
-import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
+import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
 import {
   type ClaimedJob,
   type ClaimedJobs,
+  claimedIn,
   claimJob,
   releaseJob,
   type WantedJobs,
@@ -13,7 +14,6 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
-import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import type { JobQueue } from './jobQueue.ts';
 import type { WaitingJob, Wish } from './waitingJobs.ts';
 
@@ -33,11 +33,6 @@ type Needs = {
 
 /** The name under which the jobs of a request with an Idempotency-Key are noted, so that a retry finds them. */
 const noteOf = (key: string): string => `claim ${hash('sha256', key, 'hex')}`;
-
-const claimedIn = ({ doc, position }: CommandResult): ClaimedJob | undefined => {
-  const { claim, ...rest } = doc as JobDoc; // the document of the command's own aggregate
-  return claim ? { doc: { ...rest, claim }, position } : undefined;
-};
 
 const noWait = AbortSignal.abort();
 

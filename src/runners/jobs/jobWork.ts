@@ -93,7 +93,7 @@ export const jobWork = ({
   };
 
   const book = jobBook({ model, ready, seen, log });
-  const here = builtInWork({ ...builtIn, handle, tools, events, queue, look: book.look, log });
+  const here = builtInWork({ ...builtIn, handle, events, queue, look: book.look, log });
   const claim = claiming({
     handle,
     tools,
@@ -165,10 +165,13 @@ export const jobWork = ({
       held.start();
       here.start();
     },
-    /** Ends what runs here. What cannot be done again may go on for this time. */
+    /** Gives back what runs here, and waits for what cannot be done again. */
     leave: here.leave,
+    /** Breaks off what runs here. */
+    breakOff: here.breakOff,
     stop: async (): Promise<void> => {
-      await here.leave(0);
+      here.breakOff();
+      await here.leave();
       begun.stop();
       await Promise.all([held.stop(), book.stop()]);
       await ends.stop();

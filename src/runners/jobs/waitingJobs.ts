@@ -1,4 +1,4 @@
-import { dueQueue } from '../schedules/dueQueue.ts';
+import { dueQueue } from '../../concurrency/dueQueue.ts';
 
 /** Stands for the components that the platform runs itself. No component has an empty name. */
 export const builtInJobs = '';

@@ -18,10 +18,10 @@ type Needs = { readonly handle: Handle; readonly tools: Pick<Tools, 'state'> };
 export const agentRun = ({ handle, tools }: Needs) => {
   const waiting = new Map<string, () => void>();
 
-  const begin = async (session: string, { id, state, started, step }: Run): Promise<void> => {
+  const begin = async (session: string, { doc, started, step }: Run): Promise<void> => {
     const actor = await step();
-    const { _trigger, _event, ...inputs } = state.variables;
-    const agent = state.started?.component.name ?? '';
+    const { _trigger, _event, ...inputs } = doc.variables;
+    const { name: agent } = doc.component;
     const about = {
       ...requestFor(started),
       traceparent: started.metadata.traceparent,
@@ -30,7 +30,7 @@ export const agentRun = ({ handle, tools }: Needs) => {
     };
     await handle(startSessionOfJob, { ...about, actor: { ...actor, admin: true }, input: { agent, inputs } });
     // The job may have ended meanwhile, before there was a session to cancel.
-    const { status } = await tools.state(job, id);
+    const { status } = await tools.state(job, doc._id);
     if (status === 'running' || status === 'paused') return;
     await handle(endSession, { ...about, input: { status: 'CANCELED', lastMessage: 'The job has ended' } });
   };
@@ -48,7 +48,8 @@ export const agentRun = ({ handle, tools }: Needs) => {
   };
 
   const run: Component = async (one) => {
-    const session = sessionOf(one.id, one.state);
+    const { _id: id, claim, attempts } = one.doc;
+    const session = sessionOf(id, { last: claim.claim, attempts });
     if (!agentSession.exists(await tools.state(agentSession, session))) await begin(session, one);
     const { status, lastMessage } = await ended(session, one.signal);
     if (status === 'FAILED') throw new RunEnded(`Session ${session} has failed: ${lastMessage}`);

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import type { Streams } from '../../../commands/engine/streams.ts';
-import { claimJob } from '../../../commands/operations-manager/jobClaims.ts';
+import { claimedIn, claimJob } from '../../../commands/operations-manager/jobClaims.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
 import { type JobStarted, job } from '../../../domain/operations-manager/jobs.ts';
 import type { JobDoc } from '../../../projections/operations-manager/jobs.ts';
 import type { Recorded } from '../../../store/event.ts';
+import { isUnusable } from '../../../store/tampered.ts';
 import type { JobQueue } from '../jobQueue.ts';
 import { builtInJobs, type WaitingJob } from '../waitingJobs.ts';
 import { type JobRun, jobRun, lease } from './jobRun.ts';
@@ -26,7 +26,6 @@ export type BuiltInNeeds = {
 
 type Needs = BuiltInNeeds & {
   readonly handle: Handle;
-  readonly tools: Pick<Tools, 'state'>;
   readonly events: Streams['events'];
   readonly queue: Pick<JobQueue, 'next' | 'giveBack'>;
   /** Looks whether the job still waits. */
@@ -43,7 +42,7 @@ const restMs = 1000;
  * stream decides which one has it.
  */
 export const builtInWork = (needs: Needs) => {
-  const { components, actorOf, atOnce, handle, tools, events, queue, look, log } = needs;
+  const { components, actorOf, atOnce, handle, events, queue, look, log } = needs;
   const taking = new AbortController();
   const stopping = new AbortController();
   const changes = new EventEmitter();
@@ -52,19 +51,17 @@ export const builtInWork = (needs: Needs) => {
   let taken = Promise.resolve();
 
   const claim = async (id: string): Promise<JobRun | undefined> => {
-    const about = { actor: platform, operation: claimJob.name, requestId: randomUUID() };
-    const { changed, doc } = await handle(claimJob, { ...about, id, input: { worker, lease } });
-    const claim = (doc as JobDoc | undefined)?.claim?.claim;
-    // Without a change another node was faster.
-    if (!changed || claim === undefined) return undefined;
-    const state = await tools.state(job, id);
-    const type = state.started?.component.type;
+    // All that is needed is read before, so that nothing keeps a job from running once it is claimed.
     const [started] = (await events(`${job.category}-${id}`, 0, 0)) as readonly Recorded<JobStarted>[];
+    const type = started?.data.component.type;
     if (!started || !isBuiltIn(type)) throw new Error('The log has no such job');
-    return jobRun(
-      { handle, actorOf, stopping: stopping.signal, log },
-      { id, claim, state, started, component: components[type] },
-    );
+    const about = { actor: platform, operation: claimJob.name, requestId: randomUUID() };
+    const result = await handle(claimJob, { ...about, id, input: { worker, lease } });
+    // Without a change another node was faster.
+    const claimed = result.changed ? claimedIn(result) : undefined;
+    if (!claimed) return undefined;
+    const run = { doc: claimed.doc, started, component: components[type] };
+    return jobRun({ handle, actorOf, stopping: stopping.signal, log }, run);
   };
 
   const carryOut = async ({ id }: WaitingJob): Promise<void> => {
@@ -72,9 +69,10 @@ export const builtInWork = (needs: Needs) => {
     try {
       run = await claim(id);
     } catch (error) {
-      log('A job could not be claimed to run here; it is tried again', { job: id, error });
+      log('A job could not be claimed to run here', { job: id, error });
       await pause(restMs, undefined, { signal: taking.signal }).catch(() => undefined);
-      look(id);
+      // A stream that cannot be used stays so.
+      if (!isUnusable(error)) look(id);
     }
     if (!run) {
       queue.giveBack();
@@ -85,7 +83,8 @@ export const builtInWork = (needs: Needs) => {
     look(id);
     if (taking.signal.aborted) run.leave();
     await run.carryOut();
-    runs.delete(id);
+    // It may have been given back and claimed again meanwhile.
+    if (runs.get(id) === run) runs.delete(id);
   };
 
   const begin = (waiting: WaitingJob): void => {
@@ -132,20 +131,17 @@ export const builtInWork = (needs: Needs) => {
     },
     /** No job begins any more. */
     stopTaking: (): void => taking.abort(),
-    /**
-     * Gives back what runs. What cannot be done again may go on for this time; then it is broken off.
-     */
-    leave: async (patienceMs: number): Promise<void> => {
+    /** Gives back what runs, and waits for what cannot be done again. */
+    leave: async (): Promise<void> => {
       taking.abort();
       await taken;
       for (const run of runs.values()) run.leave();
-      const breakOff = (): void => {
-        stopping.abort();
-        for (const run of runs.values()) run.breakOff();
-      };
-      const patience = setTimeout(breakOff, patienceMs);
       await Promise.all(underWay);
-      clearTimeout(patience);
+    },
+    /** Breaks off what runs. */
+    breakOff: (): void => {
+      stopping.abort();
+      for (const run of runs.values()) run.breakOff();
     },
   };
 };

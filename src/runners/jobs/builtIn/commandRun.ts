@@ -1,5 +1,6 @@
 import type { Tools } from '../../../commands/engine/define.ts';
-import { runCommandTemplate } from '../../../commands/mop/runTemplates.ts';
+import { type CommandTemplateRun, runCommandTemplate } from '../../../commands/mop/runTemplates.ts';
+import { oneByOne } from '../../../concurrency/oneByOne.ts';
 import { isObject } from '../../../domain/engine/members.ts';
 import type { Sealed } from '../../../domain/engine/sealed.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
@@ -16,6 +17,7 @@ type Needs = {
 
 const mostDevices = 1000;
 const mostResults = 8 * 1024 * 1024;
+const mostSecrets = 100;
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
@@ -38,26 +40,39 @@ const redactedIn = (value: unknown, secrets: readonly string[]): unknown => {
   return Object.fromEntries(Object.entries(value).map(([member, inside]) => [member, redactedIn(inside, secrets)]));
 };
 
+/** The results as they are stored. Throws `RunEnded` if they are too large. Other requests go on meanwhile. */
+const storable = async (run: CommandTemplateRun, secrets: readonly string[]): Promise<unknown> => {
+  let room = mostResults;
+  const results = await oneByOne(run.commands_results, (result) => {
+    room -= JSON.stringify(result).length;
+    if (room < 0)
+      throw new RunEnded(`All commands were sent, but the results have more than ${mostResults} characters`);
+    return redactedIn(result, secrets);
+  });
+  return { ...run, commands_results: results };
+};
+
 /**
  * Runs a command template on devices. Secrets are sent to the devices in clear, and show as ******** in the results.
  * Each command is a step.
  */
 export const commandRun =
   ({ tools, devices }: Needs): Component =>
-  async ({ state, started, signal, step, acts }) => {
+  async ({ doc, started, signal, step, acts }) => {
     await step();
-    const wanted = state.started?.component.name ?? '';
+    const { name: wanted } = doc.component;
     const id = await tools.find(commandTemplates, wanted);
     const { content } = id === undefined ? {} : await tools.state(commandTemplate, id);
     if (!content) throw new RunEnded(`There is no mop-template ${JSON.stringify(wanted)}`);
-    const names = devicesIn(state.variables.devices);
-    const secrets: string[] = [];
+    const names = devicesIn(doc.variables.devices);
+    const secrets = new Set<string>();
     const open = (sealed: Sealed): string => {
       const secret = tools.unseal(sealed);
-      secrets.push(secret);
+      secrets.add(secret);
       return secret;
     };
-    const variables = openSecrets(variablesIn(state.variables.variables ?? {}), open) as Record<string, unknown>;
+    const variables = openSecrets(variablesIn(doc.variables.variables ?? {}), open) as Record<string, unknown>;
+    if (secrets.size > mostSecrets) throw new RunEnded(`The variables have more than ${mostSecrets} secrets`);
     const { run } = devices.calls(started.metadata.traceparent, signal);
     const results = await runCommandTemplate(content, names, variables, {
       find: devices.find,
@@ -67,8 +82,5 @@ export const commandRun =
         return run(device, command);
       },
     });
-    const shown = redactedIn(results, secrets);
-    if (JSON.stringify(shown).length > mostResults)
-      throw new RunEnded(`All commands were sent, but the results have more than ${mostResults} characters`);
-    return { mop_template_results: shown };
+    return { mop_template_results: await storable(results, [...secrets]) };
   };

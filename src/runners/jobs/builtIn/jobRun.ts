@@ -2,13 +2,13 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
-import { heartbeatJob, releaseJob } from '../../../commands/operations-manager/jobClaims.ts';
+import { type ClaimedJob, heartbeatJob, releaseJob } from '../../../commands/operations-manager/jobClaims.ts';
 import { completeJob, failJob } from '../../../commands/operations-manager/jobs.ts';
 import { supervise } from '../../../concurrency/supervise.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';
-import type { JobStarted, JobState, Variables } from '../../../domain/operations-manager/jobs.ts';
+import type { JobStarted, Variables } from '../../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../../store/event.ts';
 import { type Component, RunEnded } from './run.ts';
 
@@ -23,9 +23,7 @@ type Needs = {
 
 /** A job that this node has claimed. */
 export type Claimed = {
-  readonly id: string;
-  readonly claim: number;
-  readonly state: JobState;
+  readonly doc: ClaimedJob['doc'];
   readonly started: Recorded<JobStarted>;
   readonly component: Component;
 };
@@ -45,8 +43,12 @@ const isPassing = (error: unknown): boolean =>
   error instanceof RequestError && (error.code === 'limited' || error.code === 'unavailable');
 
 /** Runs a job that this node has claimed, keeps its claim, and reports what came of it. */
-export const jobRun = (needs: Needs, { id, claim, state, started, component }: Claimed) => {
+export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
   const { handle, actorOf, stopping, log } = needs;
+  const {
+    _id: id,
+    claim: { claim },
+  } = doc;
   const aborting = new AbortController();
   const { signal } = aborting;
   const moves = new EventEmitter();
@@ -86,7 +88,7 @@ export const jobRun = (needs: Needs, { id, claim, state, started, component }: C
   const outcome = async (): Promise<Outcome> => {
     for (let tries = 1; ; tries++) {
       try {
-        const variables = await component({ id, state, started, signal, step, acts });
+        const variables = await component({ doc, started, signal, step, acts });
         await step();
         return { variables };
       } catch (failure) {

@@ -1,11 +1,12 @@
+import type { ClaimedJob } from '../../../commands/operations-manager/jobClaims.ts';
 import type { Actor } from '../../../domain/engine/core.ts';
-import type { JobStarted, JobState, Variables } from '../../../domain/operations-manager/jobs.ts';
+import type { JobStarted, Variables } from '../../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../../store/event.ts';
 
 /** The run of a job whose component the platform runs itself. */
 export type Run = {
-  readonly id: string;
-  readonly state: JobState;
+  /** The job as this node has claimed it, with sealed secrets. */
+  readonly doc: ClaimedJob['doc'];
   /** The event that started the job. */
   readonly started: Recorded<JobStarted>;
   /** Aborts when the run has to end: the job has ended, is paused or somebody else's, or the service stops. */

@@ -13,12 +13,12 @@ type Needs = { readonly tools: Tools; readonly renderer: Pick<Renderer, 'render'
  */
 export const templateRun =
   ({ tools, renderer }: Needs): Component =>
-  async ({ state, signal, step }) => {
+  async ({ doc, signal, step }) => {
     const actor = await step();
-    const name = state.started?.component.name ?? '';
+    const { name } = doc.component;
     const template = await templateText(name, tools);
     if (template === undefined) throw new RunEnded(`There is no template ${JSON.stringify(name)} of type jinja2`);
-    const renderedTemplate = await renderer.render(template, maskSecrets(state.variables) as Variables, {
+    const renderedTemplate = await renderer.render(template, maskSecrets(doc.variables) as Variables, {
       name,
       account: actor.id,
       signal,
