@@ -132,10 +132,10 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
       next += second;
     }
   }
-  assert.deepEqual(
-    outcomeOf(events, often).jobs.map(({ data }) => data.instant),
-    ran,
-  );
+  const started = outcomeOf(events, often).jobs.map(({ data }) => data.instant);
+  assert.deepEqual(started, ran.slice(0, started.length));
+  // The stop at the end may leave the job of the last run to the next start.
+  assert.ok(ran.length - started.length <= 1, `${started} of ${ran}`);
 };
 
 (cannotKill ? describe.skip : describe)(`Schedules: kill -9 at every fsync${cannotKill}`, function () {
