@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { restorable } from '../src/commands/restorable.ts';
 import { areas } from '../src/http/areas.ts';
+import { getRows } from '../src/http/events/getRows.ts';
 import { positionOf } from './hostile.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { type Doc, type RestoreCase, restoresAsItWas } from './restoring.ts';
 import { startService, type TestService } from './service.ts';
+
+/** Kinds that cannot be restored. */
+const never = ['account', 'role', 'login', 'job', 'agentSession', 'actionExecution', 'lastAction', 'certificate'];
+/** Kinds that the platform keeps by itself. */
+const ofThePlatform: readonly string[] = ['parkedReaction'];
 
 describe('restoring a resource as it was', function () {
   this.timeout(300_000);
@@ -148,23 +155,20 @@ describe('restoring a resource as it was', function () {
 
   it('refuses what cannot be restored', async () => {
     const head = await positionOf(service);
-    for (const kind of [
-      'account',
-      'role',
-      'login',
-      'job',
-      'agentSession',
-      'actionExecution',
-      'lastAction',
-      'certificate',
-      'triggerRuns',
-      'nothing',
-      'toString',
-    ])
+    for (const kind of [...never, 'triggerRuns', 'nothing', 'toString'])
       refused(await restore({ kind, id: 'x', position: 1 }), 422, /"path":"\/kind"/);
     refused(await restore({ kind: 'automation', id: 'x', position: head + 1000 }), 400, /"path":"\/position"/);
     refused(await restore({ kind: 'automation', id: 'none', position: 1 }), 404);
     refused(await restore({ kind: 'automation', id: 'x' }), 400, /"path":"\/position"/);
+  });
+
+  it('every kind that has a document can be restored, or is named as one that cannot', () => {
+    const page = readFileSync(new URL('../docs/audit.md', import.meta.url), 'utf8');
+    const kinds = [...getRows(areas).keys(), ...Object.keys(restorable), ...never];
+    for (const kind of kinds.filter((one) => !ofThePlatform.includes(one))) {
+      assert.equal(Object.hasOwn(restorable, kind), !never.includes(kind), kind);
+      assert.ok(page.includes(`\`${kind}\``), `docs/audit.md does not name ${kind}`);
+    }
   });
 
   it('every kind names methods that exist', () => {
