@@ -35,17 +35,18 @@ export const proving = async (): Promise<Findings> => {
 
   const append = (by: Appending['by']) => async (): Promise<number> => {
     const program = startProgram('appends');
-    const order: Appending = { by, file: join(await temporary(), 'events.db'), count: 50_000, inFlight: 64 };
+    const order: Appending = { by, file: join(await temporary(), 'events.db'), count: 40_000, inFlight: 64 };
     const rate = await program.ask<number>(order);
     await program.stop();
     return rate;
   };
-  // Rates of appends vary more than what is to be shown.
+  // The disk makes rates of appends vary more than what is to be shown. So each is compared with those beside it.
   const appends = await inTurn(
     't',
-    { signed: append('signing store'), unsigned: append('store') },
+    { before: append('store'), signed: append('signing store'), after: append('store') },
     { rounds: 2 * scale.rounds },
   );
+  const unsigned = appends.before.map((before, n) => (before + (appends.after[n] ?? before)) / 2);
 
   const events = scale.events.toLocaleString('en');
   const verified = (what: 'log' | 'export', named: string) => [
@@ -74,7 +75,7 @@ export const proving = async (): Promise<Findings> => {
         what: '(t) durable appends, 64 in flight, while the log is signed',
         comparedWith: 'the same without signatures',
         ours: appends.signed,
-        theirs: appends.unsigned,
+        theirs: unsigned,
         shown: perSecond,
         goal: { least: 0.97 },
       },
