@@ -45,7 +45,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   q: asking,
   r: moving,
   s: backInTime,
-  t: proving,
+  u: proving,
 };
 
 const wanted = process.argv.slice(2);

@@ -11,14 +11,14 @@ import type { Appending } from './programs/appends.ts';
 
 /** Signs the long log as the service would have. */
 const sign = async (folder: string): Promise<void> => {
-  progress('t: signing the long log');
+  progress('u: signing the long log');
   const store = await openSqliteStore({ file: join(folder, 'events.db') });
   const keys = keysOrNew({ fromSetting: undefined, file: join(folder, 'audit.key') });
   await signAll({ store, keys, now: Date.now, newId: randomUUID });
   await store.close();
 };
 
-/** (t) Verifying the long log and an export of it, and what signatures cost those who append. */
+/** (u) Verifying the long log and an export of it, and what signatures cost those who append. */
 export const proving = async (): Promise<Findings> => {
   const folder = await longLog();
   await sign(folder);
@@ -31,7 +31,7 @@ export const proving = async (): Promise<Findings> => {
     runs[what].push(done);
     return done.rate;
   };
-  const rates = await inTurn('t', { log: verify('log', []), export: verify('export', [file]) });
+  const rates = await inTurn('u', { log: verify('log', []), export: verify('export', [file]) });
 
   const append = (by: Appending['by']) => async (): Promise<number> => {
     const program = startProgram('appends');
@@ -42,7 +42,7 @@ export const proving = async (): Promise<Findings> => {
   };
   // The disk makes rates of appends vary more than what is to be shown. So each is compared with those beside it.
   const appends = await inTurn(
-    't',
+    'u',
     { before: append('store'), signed: append('signing store'), after: append('store') },
     { rounds: 2 * scale.rounds },
   );
@@ -51,7 +51,7 @@ export const proving = async (): Promise<Findings> => {
   const events = scale.events.toLocaleString('en');
   const verified = (what: 'log' | 'export', named: string) => [
     {
-      what: `(t) audit verify of ${named} of ${events} events`,
+      what: `(u) audit verify of ${named} of ${events} events`,
       comparedWith: 'the goal',
       ours: rates[what],
       theirs: rates[what].map(() => 100_000),
@@ -59,7 +59,7 @@ export const proving = async (): Promise<Findings> => {
       goal: { least: 1 },
     },
     {
-      what: `(t) audit verify of ${named} of ${events} events: memory`,
+      what: `(u) audit verify of ${named} of ${events} events: memory`,
       comparedWith: 'the goal',
       ours: runs[what].map(({ peak }) => peak),
       theirs: runs[what].map(() => 300),
@@ -72,7 +72,7 @@ export const proving = async (): Promise<Findings> => {
       ...verified('log', 'a log'),
       ...verified('export', 'an export'),
       {
-        what: '(t) durable appends, 64 in flight, while the log is signed',
+        what: '(u) durable appends, 64 in flight, while the log is signed',
         comparedWith: 'the same without signatures',
         ours: appends.signed,
         theirs: unsigned,
