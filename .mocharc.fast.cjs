@@ -3,8 +3,9 @@
 // tests in it start programs or whole services, or take long.
 const notFast = `
   account activeProfile answers asOf asOfAnswers asOfCluster asOfReplay asOfRights auditAfternoon auditFound
-  auditIndex auditNodes auditReading auditRestore auditVerify authenticate authorization automationImports
+  auditIndex auditNodes auditReading auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
+  builtInCrashes builtInJobs builtInLimits builtInNodes
   claimsCluster cli client compression demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
   eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow eventstoredbReads
   eventstoredbTampered eventStream eventTriggerCrashes eventTriggerKills eventTriggers eventTriggersCluster
@@ -13,7 +14,8 @@ const notFast = `
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
   migrate monitoring moving movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
   prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildLive redis redisLosses redisService referrers
-  refusedRequests refusedTurns requestRecords resourceRaces retries scheduledJobRaces scheduleFaketime scheduleKills
+  refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retries scheduledJobRaces
+  scheduleFaketime scheduleKills
   scheduleLife scheduleMany scheduleRuns schemaSuite sealedPackages sealedVariables secretsKept servedLog
   sessionCrashes sessionRaces sessions severalNodes signing snapshots sqlite ssh starting strangers subscribing
   tampered traceparent triggerForms triggersPage twoWriters verify work workers workersPage

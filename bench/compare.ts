@@ -21,6 +21,8 @@ export const scale = {
   milliseconds: 1000 * number('BENCH_SECONDS', 2),
   /** Of the long log; a tenth as many documents. */
   events: number('BENCH_EVENTS', 1_000_000),
+  /** Jobs that have ended. */
+  ended: number('BENCH_ENDED', 100_000),
 };
 
 /** Shown while it runs, to who watches it on a terminal. */
@@ -54,6 +56,7 @@ export const inTurn = async <Name extends string>(
 };
 
 /** Numbers a second, seconds and milliseconds in words. */
-export const perSecond = (figure: number): string => `${Math.round(figure).toLocaleString('en')}/s`;
+export const perSecond = (figure: number): string =>
+  `${figure < 10 ? figure.toFixed(2) : Math.round(figure).toLocaleString('en')}/s`;
 export const seconds = (figure: number): string => `${figure.toFixed(2)} s`;
 export const milliseconds = (figure: number): string => `${figure.toFixed(2)} ms`;

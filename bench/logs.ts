@@ -9,10 +9,19 @@ import { hexId, type Kind, kinds } from './kinds.ts';
 import { temporary } from './processes.ts';
 
 /** So many documents, shared out among kinds, with so many events each. */
-export type Contents = { readonly kinds: readonly Kind[]; readonly documents: number; readonly eventsEach: number };
+export type Contents = {
+  readonly kinds: readonly Kind[];
+  readonly documents: number;
+  readonly eventsEach: number;
+  /** All events of a document come together. */
+  readonly oneByOne?: true;
+};
 
-/** Writes a log as the service would have, in one transaction: everything is created first, then all change in turn. */
-export const writeLog = (file: string, { kinds, documents, eventsEach }: Contents): void => {
+/**
+ * Writes a log as the service would have, in one transaction: everything is created first, then all change in turn,
+ * unless they come one by one.
+ */
+export const writeLog = (file: string, { kinds, documents, eventsEach, oneByOne }: Contents): void => {
   const db = connect(file);
   createTables(db);
   db.exec('PRAGMA synchronous = OFF');
@@ -24,41 +33,43 @@ export const writeLog = (file: string, { kinds, documents, eventsEach }: Content
   const actor = { id: hexId(0), username: 'bench', provenance: 'local' };
   let position = 0;
 
+  const write = (one: (typeof streams)[number], revision: number): void => {
+    const {
+      kind: {
+        aggregate: { category, area },
+        id,
+        created,
+        changed,
+      },
+      n,
+      hash,
+    } = one;
+    const stream = `${category}-${id(n)}`;
+    const requestId = randomUUID();
+    const at = new Date(1_767_225_600_000 + ++position).toISOString();
+    const about = {
+      $correlationId: requestId,
+      $causationId: requestId,
+      at,
+      actor,
+      operation: 'bench',
+      requestId,
+      schemaVersion: 1,
+    };
+    const event = encode(
+      { stream, revision, id: randomUUID(), source: `@platform/${area}` },
+      revision === 0 ? created(n) : changed(n, revision),
+      about,
+      hash,
+    );
+    add(position, stream, revision, event.id, event.type, event.data, event.metadata);
+    one.hash = event.hash;
+  };
+
+  const revisions = Array.from({ length: eventsEach }, (_, revision) => revision);
   db.exec('BEGIN');
-  for (let revision = 0; revision < eventsEach; revision++) {
-    for (const one of streams) {
-      const {
-        kind: {
-          aggregate: { category, area },
-          id,
-          created,
-          changed,
-        },
-        n,
-        hash,
-      } = one;
-      const stream = `${category}-${id(n)}`;
-      const requestId = randomUUID();
-      const at = new Date(1_767_225_600_000 + ++position).toISOString();
-      const about = {
-        $correlationId: requestId,
-        $causationId: requestId,
-        at,
-        actor,
-        operation: 'bench',
-        requestId,
-        schemaVersion: 1,
-      };
-      const event = encode(
-        { stream, revision, id: randomUUID(), source: `@platform/${area}` },
-        revision === 0 ? created(n) : changed(n, revision),
-        about,
-        hash,
-      );
-      add(position, stream, revision, event.id, event.type, event.data, event.metadata);
-      one.hash = event.hash;
-    }
-  }
+  if (oneByOne) for (const one of streams) for (const revision of revisions) write(one, revision);
+  else for (const revision of revisions) for (const one of streams) write(one, revision);
   flush();
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();

@@ -17,6 +17,7 @@ import { projecting } from './projecting.ts';
 import { proving } from './proving.ts';
 import { reading } from './reading.ts';
 import { replaying } from './replaying.ts';
+import { retiring } from './retiring.ts';
 import { readingWrites, takingOver, twoNodes } from './severalNodes.ts';
 import { startingUp } from './startingUp.ts';
 import { table } from './table.ts';
@@ -45,6 +46,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   q: asking,
   r: moving,
   s: backInTime,
+  t: retiring,
   u: proving,
 };
 

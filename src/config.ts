@@ -150,6 +150,12 @@ const settings = {
   ),
   TRIGGER_RATE: integer('Jobs that one event trigger may start in a minute; more of them wait', 600, 1, 1_000_000),
   JOB_TIMEOUT: number('Hours after which a job of which nothing is heard ends in error; 0: never', 168, 1_000_000),
+  RETENTION_DAYS: integer(
+    'Days after which jobs, sessions and executions that have ended are retired; 0: never',
+    30,
+    0,
+    36_500,
+  ),
   METRICS_TOKEN: setting(
     'Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters',
     'none',

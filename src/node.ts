@@ -3,6 +3,7 @@ import type { Tools } from './commands/engine/define.ts';
 import { handler } from './commands/engine/handle.ts';
 import { previewer } from './commands/engine/preview.ts';
 import { reactor } from './commands/engine/reactor.ts';
+import { retiredHint } from './commands/engine/retirement.ts';
 import { retries } from './commands/engine/retries.ts';
 import { type Streams, streams as streamsOf } from './commands/engine/streams.ts';
 import { tamperedGuard } from './commands/engine/tamperedGuard.ts';
@@ -129,7 +130,7 @@ export const openNode = async ({
     /** Finds the resource that a repeated request has changed before. */
     retries: retries(streams),
     /** Reads single documents as an actor may see them. */
-    reader: reader(model, guarding),
+    reader: reader(model, guarding, retiredHint({ streams, tools, model })),
     /** Streams that somebody else has touched, as far as this node has noticed. */
     touched: tampered,
     guarding,

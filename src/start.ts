@@ -56,7 +56,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const { node, opened, readModels, signingKeys } = await openServiceNode(config, warn);
   const settings = settingsOf(node, config, logger, warn);
   const auth = authenticatorOf(node, config, settings.current);
-  const out = openWaysOut({ config, node, adapterOrder: () => settings.current().adapterOrder });
+  const out = openWaysOut({ config, node, settings });
   const sessions = sessionsOf(node, out, warn);
   const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
@@ -87,7 +87,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
-  const { work, jobReaders } = jobsOf({ config, node, access, log: warn });
+  const { work, jobReaders } = jobsOf({ config, node, out, access, settings, log: warn });
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));

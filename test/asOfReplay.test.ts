@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { restorable } from '../src/commands/restorable.ts';
 import { loadSample } from '../src/demo/load.ts';
 import { mayHaveParts } from '../src/ownStreams.ts';
 import { projections } from '../src/projections/all.ts';
@@ -11,7 +12,7 @@ import { memoryReadStore } from '../src/projections/index/memory.ts';
 import { withPayloads } from '../src/store/payloads.ts';
 import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
-import { sampled } from './sample.ts';
+import { numbers, sampled, seed } from './sample.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
 
 const specs = collectionsOf(projections).filter(({ name }) => name !== 'parked');
@@ -34,6 +35,39 @@ const changeAll = async ({ ask }: TestService): Promise<void> => {
     if (user === 'ada') await ask('DELETE', path);
   }
   await ask('POST', '/operations-manager/events/test%20source/happened', { some: 'payload' });
+};
+
+/** How many resources get a former state or are deleted. */
+const changes = process.env.SOAK_ROUNDS === undefined ? 60 : 600;
+
+const deletions: Readonly<Record<string, string>> = {
+  adapter: '/configuration_manager/adapters/:id',
+  agent: '/agent-session-manager/agents/:id',
+  automation: '/operations-manager/automations/:id',
+  deviceGroup: '/configuration_manager/devicegroups/:id',
+  inventory: '/inventory_manager/v1/inventories/:id',
+  prebuilt: '/prebuilts/:id',
+  profile: '/profiles/:id',
+  resourceModel: '/lifecycle-manager/resources/:id?delete-associated-instances=true',
+  serviceGroup: '/gateway_manager/v1/service-groups/:id',
+  template: '/template_builder/templates/:id',
+  tree: '/configuration_manager/configs/:id',
+  trigger: '/operations-manager/triggers/:id',
+};
+
+/** Deletes random resources, and restores random ones of all kinds as they were. Some of that is refused. */
+const changeAtRandom = async ({ ask }: TestService, events: readonly StoredEvent[]): Promise<void> => {
+  const next = numbers(seed);
+  const resources = events.flatMap(({ stream, position }) => {
+    const [, kind = '', id = ''] = /^(\w+)-(.+)$/.exec(stream) ?? [];
+    return Object.hasOwn(restorable, kind) ? [{ kind, id, position }] : [];
+  });
+  for (let n = 0; n < changes; n++) {
+    const resource = resources[Math.floor(next() * resources.length)] ?? assert.fail();
+    const path = deletions[resource.kind];
+    if (path !== undefined && next() < 0.4) await ask('DELETE', path.replace(':id', encodeURIComponent(resource.id)));
+    else await ask('POST', '/audit/restore', resource);
+  }
 };
 
 /** Replays the log, and stops wherever it is told to. */
@@ -64,12 +98,19 @@ describe('documents as of a position', () => {
   let log: EventStore;
   const events: StoredEvent[] = [];
 
-  before(async () => {
+  before(async function () {
+    this.timeout(600_000);
     service = await startService();
     await loadSample(service.url, 'admin', adminPassword);
     await changeAll(service);
     log = withPayloads(await openSqliteReader(join(service.folder, 'events.db')), mayHaveParts);
-    for await (const batch of log.readAll(0)) events.push(...batch.events);
+    const eventsNow = async (): Promise<readonly StoredEvent[]> => {
+      const found: StoredEvent[] = [];
+      for await (const batch of log.readAll(0)) found.push(...batch.events);
+      return found;
+    };
+    await changeAtRandom(service, await eventsNow());
+    events.push(...(await eventsNow()));
   });
   after(async () => {
     await log.close();
@@ -108,7 +149,8 @@ describe('documents as of a position', () => {
       }
     }
     assert.ok(documents > positions.length * 20, `only ${documents} documents were compared`);
-  }).timeout(600_000);
+    if (process.env.TEST_LOG) process.stderr.write(`${positions.length} positions, ${documents} documents\n`);
+  }).timeout(3_600_000);
 
   it('texts are left out of a model that takes more than a quarter of the memory; lists are the same', async () => {
     const position = events.at(-1)?.position ?? 0;
@@ -133,8 +175,8 @@ describe('documents as of a position', () => {
   });
 });
 
-/** 60 positions, and all in a soak (300 if there are so many). */
-const sampledPositions = (all: readonly number[]): readonly number[] => sampled(all, 60);
+/** 60 random positions; 300 in a soak, whose log has more than that. */
+const sampledPositions = (all: readonly number[]): readonly number[] => sampled(all, 60, 300);
 
 /** Each order; each filter by one of its values, exactly and by a part of it. */
 const queriesOf = (

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { areas } from '../src/http/areas.ts';
 import { takesAsOf } from '../src/http/engine/asOf.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
@@ -23,7 +24,9 @@ const stories = {
 type Story = keyof typeof stories;
 const told = Object.keys(stories) as Story[];
 
-type Kind = 'automation' | 'trigger' | 'job' | 'plan' | 'packaged';
+type Kind = 'automation' | 'trigger' | 'job' | 'plan' | 'scheduledJob' | 'packaged';
+/** Kinds of which no document is ever deleted. */
+const lasting: readonly Kind[] = ['job', 'scheduledJob'];
 const tokenOf = (kind: Kind, story: Story): string => `token-${kind}-${story}.`;
 
 const moments = ['first', 'later', 'end'] as const;
@@ -35,7 +38,7 @@ const sees = (kind: Kind, story: Story, moment: Moment, who: Who): boolean => {
   const { first, later, goes } = stories[story];
   // Nobody may read a job whose automation is gone, and a job is never gone.
   if (kind === 'job' && goes) return false;
-  const lists = goes && moment === 'first' ? first : later;
+  const lists = goes && moment === 'first' && !lasting.includes(kind) ? first : later;
   return lists === open || who.isRed;
 };
 
@@ -43,6 +46,7 @@ type Who = {
   readonly isAdmin: boolean;
   readonly isRed: boolean;
   readonly hasRole: boolean;
+  readonly mayRestore: boolean;
   readonly ask: TestService['ask'] | ReturnType<TestService['as']>;
 };
 
@@ -53,6 +57,8 @@ const rowsOfOne: Readonly<Record<string, readonly Kind[]>> = {
   getTrigger: ['trigger'],
   getJob: ['job'],
   getCompliancePlan: ['plan'],
+  getScheduledJob: ['scheduledJob'],
+  exportScheduledJob: ['scheduledJob'],
 };
 
 describe('rights on earlier times', () => {
@@ -60,11 +66,16 @@ describe('rights on earlier times', () => {
   const who = new Map<string, Who>();
   const positions = new Map<Moment, number>();
   const ids = new Map<string, string>();
+  const correlations = new Map<string, string>();
   let pack = '';
 
-  const made = async (method: string, path: string, body?: unknown): Promise<any> =>
-    // a body is whatever the route says
-    ok(await service.ask(method, path, body));
+  // A body is whatever the route says. The name in it names the document from then on.
+  const made = async (method: string, path: string, body?: any): Promise<any> => {
+    const requestId = randomUUID();
+    const answer = ok(await service.ask(method, path, body, { 'X-Request-Id': requestId }));
+    if (method === 'POST') correlations.set(body?.options?.description ?? body?.name ?? '', requestId);
+    return answer;
+  };
   const head = async (): Promise<number> => {
     const { headers } = await service.ask('POST', `${om}/events/moment/passed`, {});
     return Number(headers.get('x-event-position'));
@@ -84,11 +95,16 @@ describe('rights on earlier times', () => {
     ids.set(job, started.data._id);
     const plan = tokenOf('plan', story);
     ids.set(plan, (await made('POST', `${cm}/compliance_plans`, { name: plan, gbac: first }))._id);
+    const scheduled = { name: tokenOf('scheduledJob', story), data: { workflowId: 'x', gbac: first } };
+    ids.set(scheduled.name, (await made('POST', '/automation_catalog/scheduled-jobs', scheduled)).data._id);
   };
   const turn = async (story: Story): Promise<void> => {
     const { later } = stories[story];
     await made('PATCH', `${om}/automations/${idOf('automation', story)}`, { gbac: later });
     await made('PUT', `${cm}/compliance_plans`, { planId: idOf('plan', story), options: { gbac: later } });
+    const name = tokenOf('scheduledJob', story);
+    const scheduledJobs = [{ _id: ids.get(name), name, data: { workflowId: 'x', gbac: later } }];
+    await made('POST', '/automation_catalog/import/scheduled-jobs', { scheduledJobs, overwrite: true });
   };
   const remove = async (story: Story): Promise<void> => {
     await made('DELETE', `${om}/automations/${idOf('automation', story)}`);
@@ -114,7 +130,7 @@ describe('rights on earlier times', () => {
   before(async function () {
     this.timeout(300_000);
     service = await startService();
-    who.set('admin', { isAdmin: true, isRed: true, hasRole: true, ask: service.ask });
+    who.set('admin', { isAdmin: true, isRed: true, hasRole: true, mayRestore: true, ask: service.ask });
     await made('POST', '/authorization/groups', { name: 'red', description: '' });
     const password = 'a long password';
     for (const [user, memberOf] of [
@@ -130,6 +146,7 @@ describe('rights on earlier times', () => {
         isAdmin: false,
         isRed: groups.includes('red'),
         hasRole: groups.length > 0,
+        mayRestore: groups.includes('operators'),
         ask: service.as({ user, password }),
       });
     }
@@ -196,7 +213,7 @@ describe('rights on earlier times', () => {
                   const answer = await asOf(one, path.replace(':id', encodeURIComponent(called)), moment);
                   const about = `${route.name} ${called} for ${name} as of ${moment}: ${answer.status}`;
                   if (answer.status === 200) assert.deepEqual(leaks(answer.text, moment, one), [], about);
-                  const isThere = kind === 'job' || !(stories[story].goes && moment === 'end');
+                  const isThere = lasting.includes(kind) || !(stories[story].goes && moment === 'end');
                   const byName = called === tokenOf(kind, story);
                   const found = isThere && sees(kind, story, moment, one) && !(byName && kind === 'job');
                   const expected = found ? 200 : 404;
@@ -230,4 +247,64 @@ describe('rights on earlier times', () => {
       }
     }
   });
+
+  /** All events that the caller finds. */
+  const found = async ({ ask }: Who): Promise<readonly any[]> => {
+    const events: any[] = []; // an event is whatever its topic says
+    for (let cursor = ''; ; ) {
+      const page = ok(await ask('GET', `/audit/events?limit=1000${cursor}`));
+      events.push(...page.results);
+      if (page.cursor === null) return events;
+      cursor = `&cursor=${page.cursor}`;
+    }
+  };
+
+  it('no audit shows or restores what may not be read now; all else is there', async () => {
+    const kinds = ['automation', 'trigger', 'job', 'plan', 'scheduledJob'] as const;
+    for (const [name, one] of who) {
+      if (!one.hasRole) {
+        for (const path of ['events', 'resources/automation/x', 'diff', 'trace/x', 'denied'])
+          assert.equal((await one.ask('GET', `/audit/${path}`)).status, 403, path);
+        assert.equal((await one.ask('POST', '/audit/restore', { kind: 'plan', id: 'x', position: 1 })).status, 403);
+        continue;
+      }
+      const events = await found(one);
+      for (const event of events)
+        assert.deepEqual(leaks(JSON.stringify(event), 'later', one), [], `${event.topic} for ${name}`);
+      for (const kind of kinds)
+        for (const story of told) {
+          const id = idOf(kind, story);
+          const about = `${kind} ${story} for ${name}`;
+          const may = sees(kind, story, 'later', one);
+          assert.equal(
+            events.some(({ resource }) => resource?.kind === kind && resource.id === id),
+            may,
+            about,
+          );
+          const own = await one.ask('GET', `/audit/events?resource=${kind}/${id}`);
+          assert.equal(ok(own).results.length > 0, may, about);
+          const history = await one.ask('GET', `/audit/resources/${kind}/${id}`);
+          const range = `from=0&to=${positions.get('first')}`;
+          const difference = await one.ask('GET', `/audit/diff?resource=${kind}/${id}&${range}`);
+          assert.deepEqual([history.status, difference.status], may ? [200, 200] : [404, 404], about);
+          const correlation = correlations.get(tokenOf(kind, story)) ?? assert.fail(about);
+          const trace = ok(await one.ask('GET', `/audit/trace/${correlation}`)).results;
+          assert.equal(trace.length > 0, may, about);
+          const answers = [own, history, difference].map(({ text }) => text).concat(JSON.stringify(trace));
+          for (const text of answers) assert.deepEqual(leaks(text, 'later', one), [], about);
+          const asked = { kind, id, position: positions.get('first'), dryRun: true };
+          const restored = await one.ask('POST', '/audit/restore', asked);
+          assert.equal(restored.status, statusOfRestoring(kind, story, one), `${about}: ${restored.text}`);
+          assert.deepEqual(leaks(restored.text, 'later', one), [], about);
+        }
+    }
+  }).timeout(600_000);
 });
+
+/** A trigger cannot be restored without its automation. Readers may restore nothing. */
+const statusOfRestoring = (kind: Kind, story: Story, one: Who): number => {
+  if (!one.mayRestore) return 403;
+  if (kind === 'job') return 422;
+  if (!sees(kind, story, 'later', one)) return 404;
+  return kind === 'trigger' && stories[story].goes ? 404 : 200;
+};

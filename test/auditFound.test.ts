@@ -82,6 +82,36 @@ describe('a search of the log', function () {
     db.close();
   });
 
+  it('by a source alone looks at the events of that source', async () => {
+    const db = openFile(':memory:', { timeout: 0 });
+    db.exec(found.schema);
+    const write = found.writer(db);
+    const events = Array.from({ length: 5000 }, (_, n): StoredEvent => {
+      const source = n % 1000 === 7 ? 'itsm' : '@platform/operations-manager';
+      return { ...eventBy('a'), type: `${source}:noted`, stream: `publishedEvent-${n}`, revision: 0, position: n + 1 };
+    });
+    events.forEach((event, n) => {
+      write([indexed(event)], n);
+    });
+    let read = 0;
+    const sources: AuditSources = {
+      log: {
+        at: async (position) => {
+          read++;
+          return events[position - 1];
+        },
+        head: async () => events.length,
+        read: async function* () {},
+        readAll: async function* () {},
+      },
+      index: { read: async (_, work) => work(db) },
+      sees: async () => true,
+    };
+    const { positions, pages } = await allPages(sources, { source: 'itsm' });
+    assert.deepEqual([positions, pages, read], [[4008, 3008, 2008, 1008, 8], 1, 5]);
+    db.close();
+  });
+
   it('finds the same with an index that two processes fill at once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
     const file = join(folder, 'events.db');

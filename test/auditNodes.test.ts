@@ -72,6 +72,26 @@ describe('audits on two nodes, one of which reads the log over esdb://', functio
     );
   });
 
+  it('bring back an automation that was deleted, with its trigger', async () => {
+    const path = '/operations-manager/automations';
+    const { _id: id } = ok(await owner.ask('POST', path, { name: 'gone' })).data;
+    const manual = { type: 'manual', name: 'By hand', formId: null, formData: null };
+    const about = { enabled: true, actionType: 'automations', actionId: id };
+    const made = await owner.ask('POST', '/operations-manager/triggers', { ...manual, ...about });
+    const { _id: trigger } = ok(made).data;
+    const position = Number(made.headers.get('x-event-position'));
+    const gone = await owner.ask('DELETE', `${path}/${id}`);
+    ok(gone);
+    const last = { 'X-Min-Position': gone.headers.get('x-event-position') ?? '' };
+    ok(await other.ask('GET', '/operations-manager/triggers', undefined, last));
+    ok(await other.ask('POST', '/audit/restore', { kind: 'automation', id, position }));
+    const { data } = ok(await other.ask('GET', `${path}/${id}/export`));
+    assert.deepEqual(
+      data.triggers.map(({ _id }: { _id: string }) => _id),
+      [trigger],
+    );
+  });
+
   it('record what each of them refused', async () => {
     refused(await owner.as(null)('GET', '/operations-manager/jobs'), 401);
     refused(await other.as(null)('GET', '/operations-manager/jobs'), 401);

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { restorable } from '../src/commands/restorable.ts';
 import { areas } from '../src/http/areas.ts';
+import { getRows } from '../src/http/events/getRows.ts';
 import { positionOf } from './hostile.ts';
 import { ok, type People, people, refused } from './people.ts';
+import { type Doc, type RestoreCase, restoresAsItWas } from './restoring.ts';
 import { startService, type TestService } from './service.ts';
 
-type Doc = { readonly [member: string]: any }; // documents of all kinds
-
-/** A kind of resource: how it is made, changed, deleted and read. */
-type Case = {
-  readonly kind: string;
-  readonly make: readonly [path: string, body: Doc];
-  readonly change: readonly [method: string, path: string, body: Doc];
-  readonly remove?: readonly [method: string, path: string];
-  readonly read: string;
-  /** The members that must come back. */
-  readonly members: readonly string[];
-};
+/** Kinds that cannot be restored. */
+const never = ['account', 'role', 'login', 'job', 'agentSession', 'actionExecution', 'lastAction', 'certificate'];
+/** Kinds that the platform keeps by itself. */
+const ofThePlatform: readonly string[] = ['parkedReaction'];
 
 describe('restoring a resource as it was', function () {
   this.timeout(300_000);
@@ -30,13 +25,7 @@ describe('restoring a resource as it was', function () {
 
   const restore = (body: Doc, headers: Record<string, string> = {}) =>
     service.ask('POST', '/audit/restore', body, headers);
-  const idIn = (body: Doc): string => {
-    const doc = body.data ?? body.result ?? body.created ?? body;
-    return doc._id ?? doc.id ?? doc.name;
-  };
-  const docIn = (body: Doc): Doc => body.data ?? body.result ?? body;
-
-  const cases: readonly Case[] = [
+  const cases: readonly RestoreCase[] = [
     {
       kind: 'automation',
       make: ['/operations-manager/automations', { name: 'a', description: 'one' }],
@@ -70,8 +59,9 @@ describe('restoring a resource as it was', function () {
       change: [
         'PUT',
         '/configuration_manager/adapters/box',
-        { type: 'http', properties: { baseUrl: 'http://127.0.0.1:1', token: 'token two' } },
+        { type: 'http', properties: { baseUrl: 'http://127.0.0.1:2', token: 'token two' } },
       ],
+      remove: ['DELETE', '/configuration_manager/adapters/box'],
       read: '/configuration_manager/adapters/box',
       members: ['type', 'properties', 'devices'],
     },
@@ -79,11 +69,13 @@ describe('restoring a resource as it was', function () {
       kind: 'group',
       make: ['/authorization/groups', { name: 'crew', description: 'one' }],
       change: ['PATCH', '/authorization/groups/crew', { description: 'two', memberOf: ['readers'] }],
+      remove: ['DELETE', '/authorization/groups/crew'],
       read: '/authorization/groups/crew',
       members: ['name', 'description', 'memberOf'],
     },
     {
       kind: 'groupMapping',
+      id: 'ldap noc',
       make: ['/group-mappings', { provenance: 'ldap', externalGroup: 'noc', platformGroups: ['operators'] }],
       change: ['PATCH', '/group-mappings/ldap/noc', { updates: { platformGroups: ['readers'] } }],
       remove: ['DELETE', '/group-mappings/ldap/noc'],
@@ -92,47 +84,8 @@ describe('restoring a resource as it was', function () {
     },
   ];
 
-  for (const { kind, make, change, remove, read, members } of cases) {
-    it(`${kind}: after a change${remove ? ', and after it was deleted' : ''}`, async () => {
-      const made = await service.ask('POST', ...make);
-      const body = ok(made);
-      const id = kind === 'groupMapping' ? 'ldap noc' : idIn(body);
-      const at = (path: string) => path.replace(':id', id);
-      const wanted = docIn(ok(await service.ask('GET', at(read))));
-      const first = await positionOf(service);
-      ok(await service.ask(change[0], at(change[1]), change[2]));
-      const second = await positionOf(service);
-      assert.notDeepEqual(docIn(ok(await service.ask('GET', at(read)))), wanted);
-
-      const tried = ok(await restore({ kind, id, position: first, dryRun: true }));
-      assert.equal(await positionOf(service), second, 'a dry run stores nothing');
-      const key = { 'Idempotency-Key': `restore-${kind}` };
-      const back = ok(await restore({ kind, id, position: first }, key));
-      assert.deepEqual(Object.keys(back), ['status', 'message', 'data', 'patch']);
-      const plain = (patch: readonly Doc[]) => patch.filter(({ path }) => !path.startsWith('/lastUpdated'));
-      assert.deepEqual(plain(tried.patch), plain(back.patch));
-      assert.ok(back.patch.length > 0);
-      const now = docIn(ok(await service.ask('GET', at(read))));
-      for (const member of members) assert.deepEqual(now[member], wanted[member], member);
-      assert.ok(!JSON.stringify(back).includes('$sealed') && !/(secret|token) (one|two)/.test(JSON.stringify(back)));
-
-      const third = await positionOf(service);
-      const replayed = await restore({ kind, id, position: first }, key);
-      assert.deepEqual([ok(replayed), replayed.headers.get('idempotency-replayed')], [back, 'true']);
-      const again = ok(await restore({ kind, id, position: first }));
-      assert.deepEqual([again.patch, await positionOf(service)], [[], third], 'no difference is no event');
-
-      if (!remove) return;
-      ok(await service.ask(remove[0], at(remove[1])));
-      const gone = await positionOf(service);
-      refused(await restore({ kind, id, position: gone }), 404);
-      refused(await restore({ kind, id, position: 1 }), 404);
-      ok(await restore({ kind, id, position: first, dryRun: true }));
-      ok(await restore({ kind, id, position: first }));
-      const reborn = docIn(ok(await service.ask('GET', at(read))));
-      for (const member of members) assert.deepEqual(reborn[member], wanted[member], member);
-    });
-  }
+  for (const one of cases)
+    it(`${one.kind}: after a change, and after it was deleted`, () => restoresAsItWas(service, one));
 
   it('a trigger gets its secrets back, too', async () => {
     const automation = ok(await service.ask('POST', '/operations-manager/automations', { name: 'for a trigger' })).data;
@@ -202,36 +155,28 @@ describe('restoring a resource as it was', function () {
 
   it('refuses what cannot be restored', async () => {
     const head = await positionOf(service);
-    for (const kind of [
-      'account',
-      'role',
-      'login',
-      'job',
-      'agentSession',
-      'actionExecution',
-      'lastAction',
-      'certificate',
-      'prebuilt',
-      'inventory',
-      'nothing',
-      'toString',
-    ])
+    for (const kind of [...never, 'triggerRuns', 'nothing', 'toString'])
       refused(await restore({ kind, id: 'x', position: 1 }), 422, /"path":"\/kind"/);
     refused(await restore({ kind: 'automation', id: 'x', position: head + 1000 }), 400, /"path":"\/position"/);
     refused(await restore({ kind: 'automation', id: 'none', position: 1 }), 404);
     refused(await restore({ kind: 'automation', id: 'x' }), 400, /"path":"\/position"/);
   });
 
+  it('every kind that has a document can be restored, or is named as one that cannot', () => {
+    const page = readFileSync(new URL('../docs/audit.md', import.meta.url), 'utf8');
+    const kinds = [...getRows(areas).keys(), ...Object.keys(restorable), ...never];
+    for (const kind of kinds.filter((one) => !ofThePlatform.includes(one))) {
+      assert.equal(Object.hasOwn(restorable, kind), !never.includes(kind), kind);
+      assert.ok(page.includes(`\`${kind}\``), `docs/audit.md does not name ${kind}`);
+    }
+  });
+
   it('every kind names methods that exist', () => {
     for (const { there, gone } of Object.values(restorable)) {
-      for (const way of [there, gone]) {
-        if (!way) continue;
-        const { area } = way.command.aggregate;
-        const routes = areas.find((one) => one.area === area)?.routes ?? [];
-        assert.ok(
-          routes.some(({ name }) => name === way.method),
-          `${area} ${way.method}`,
-        );
+      for (const { command, method, also = method } of [there, gone]) {
+        const { area } = command.aggregate;
+        const names = areas.filter((one) => one.area === area).flatMap(({ routes }) => routes.map(({ name }) => name));
+        for (const name of [method, also]) assert.ok(names.includes(name), `${area} ${name}`);
       }
     }
   });

@@ -76,6 +76,8 @@ describe('Claims on two nodes', () => {
   });
 });
 
+const nothing = async () => ({});
+
 describe('The work on jobs, on two nodes', () => {
   const clock = fixedClock();
   const works: JobWork[] = [];
@@ -90,8 +92,14 @@ describe('The work on jobs, on two nodes', () => {
     const started = await node(log.store, { onEvent: (event) => work?.onEvent(event) });
     const { handle, tools, events, retries, model, run, leadership } = started;
     const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, now: clock.now };
-    const ends = { whyGone: async () => undefined, timeoutHours: 0 };
-    work = jobWork({ ...needs, ...ends, lookEveryMs: 5, log: () => undefined });
+    const builtIn = {
+      components: { template: nothing, 'mop-template': nothing, agent: nothing },
+      actorOf: async () => context.actor,
+      atOnce: () => 1,
+    };
+    const limits = { startLimit: () => ({ most: 0, windowMs: 1000 }), timeoutHours: 0 };
+    const whyGone = async () => undefined;
+    work = jobWork({ ...needs, ...limits, builtIn, whyGone, lookEveryMs: 5, log: () => undefined });
     works.push(work);
     work.start();
     const { claim } = work;

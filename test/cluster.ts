@@ -44,6 +44,8 @@ const member = (folder: string, settings: Record<string, string>) => {
     /** Resolves once it has ended, or has not even started. */
     ended: async (): Promise<unknown> => server?.ended,
     runs: (): boolean => server !== undefined,
+    /** Where it listens, while it runs. */
+    url: (): string => server?.url ?? '',
     /** Status 0 also when it does not run. */
     ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => {
       if (server) return server.ask(...args);

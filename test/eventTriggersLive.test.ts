@@ -125,6 +125,23 @@ describe('event triggers over HTTP', function () {
     assert.ok((await jobs()).some(({ created_by }) => created_by === 'member'));
   });
 
+  it('give a job that publishes the depth of its own start, as long as its claim is held', async () => {
+    await trigger('t');
+    await publish({});
+    await until(async () => (await jobs()).length === 1, 'the first job');
+    const claiming = { components: ['a'], worker: 'w' };
+    const [{ job, claim }] = ok(await service.ask('POST', `${om}/jobs/claim`, claiming)).data;
+    const inClaim = { 'X-Claim': `${job._id}/${claim}` };
+    ok(await service.ask('POST', `${om}/events/s/t`, {}, inClaim));
+    await publish({});
+    await until(async () => (await jobs()).length === 3, 'the other jobs');
+    assert.deepEqual((await jobs()).map(({ depth }) => depth).sort(), [1, 1, 2]);
+    ok(await service.ask('POST', `${om}/jobs/${job._id}/complete`, { claim }));
+    const late = await service.ask('POST', `${om}/events/s/t`, {}, inClaim);
+    refused(late, 409);
+    assert.equal((await jobs()).length, 3);
+  });
+
   it('get events whole that lie in parts, and keep their secrets sealed', async () => {
     await trigger('t', { schema: { type: 'object', required: ['last'] } });
     const payload = { text: 'x'.repeat(500_000), password: 'fired-hunter2', last: 1 };

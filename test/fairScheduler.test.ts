@@ -9,7 +9,14 @@ const settled = () => new Promise(setImmediate);
 describe('Fair shares', () => {
   const setUp = (bounds: Partial<Parameters<typeof fairScheduler>[0]> = {}) => {
     const clock = fixedClock();
-    const inTurn = fairScheduler({ places: 2, express: 0, inLine: 10, inAll: 100, now: clock.now, ...bounds });
+    const { inTurn } = fairScheduler({
+      places: () => 2,
+      express: () => 0,
+      inLine: 10,
+      inAll: 100,
+      now: clock.now,
+      ...bounds,
+    });
     const begun: string[] = [];
     const ends = new Map<string, (ms: number) => void>();
     const ask = (name: string, signal = never) =>
@@ -74,7 +81,7 @@ describe('Fair shares', () => {
   });
 
   it('are had at once by who owes little, while the others fill their places', async () => {
-    const { ask, begun, end } = setUp({ places: 1, express: 1 });
+    const { ask, begun, end } = setUp({ places: () => 2, express: () => 1 });
     const work = all(ask, 'a1', 'a2', 'a3', 'b1', 'b2');
     await settled();
     assert.deepEqual(begun, ['a1', 'b1']);
@@ -96,7 +103,7 @@ describe('Fair shares', () => {
   });
 
   it('are left by who does not wait any more', async () => {
-    const { ask, begun, end } = setUp({ places: 1 });
+    const { ask, begun, end } = setUp({ places: () => 1 });
     const leaving = new AbortController();
     const first = ask('a1');
     const gone = assert.rejects(ask('a2', leaving.signal), /gone/);
@@ -110,7 +117,7 @@ describe('Fair shares', () => {
   });
 
   it('are not waited for by too many, of one account or in all; who waits the most leaves room', async () => {
-    const { ask, begun, end } = setUp({ places: 1, inLine: 3, inAll: 4 });
+    const { ask, begun, end } = setUp({ places: () => 1, inLine: 3, inAll: 4 });
     const kept = all(ask, 'a1', 'a2', 'a3');
     const last = assert.rejects(ask('a4'), Busy);
     await assert.rejects(ask('a5'), Busy);
@@ -123,8 +130,33 @@ describe('Fair shares', () => {
     assert.deepEqual(begun, ['a1', 'b1', 'a2', 'b2', 'a3']);
   });
 
+  it('are more at once when there are more places, and fewer once work has ended', async () => {
+    let places = 1;
+    const { inTurn, changed } = fairScheduler({ places: () => places, express: () => 0, inLine: 9, inAll: 9 });
+    const ends: (() => void)[] = [];
+    const works = ['a', 'b', 'c', 'd'].map((account) =>
+      inTurn(account, never, () => new Promise<void>((resolve) => void ends.push(resolve))),
+    );
+    await settled();
+    assert.equal(ends.length, 1);
+    places = 3;
+    changed();
+    await settled();
+    assert.equal(ends.length, 3);
+    places = 1;
+    ends[0]?.();
+    ends[1]?.();
+    await settled();
+    assert.equal(ends.length, 3);
+    ends[2]?.();
+    await settled();
+    assert.equal(ends.length, 4);
+    ends[3]?.();
+    await Promise.all(works);
+  });
+
   it('go on after work that fails', async () => {
-    const inTurn = fairScheduler({ places: 1, express: 0, inLine: 1, inAll: 1 });
+    const { inTurn } = fairScheduler({ places: () => 1, express: () => 0, inLine: 1, inAll: 1 });
     const failing = inTurn('a', never, async () => {
       throw new Error('failed');
     });

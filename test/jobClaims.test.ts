@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fold } from '../src/domain/engine/core.ts';
+import { unknownOutcome } from '../src/domain/operations-manager/builtIn.ts';
 import { claim, heartbeat, lapse, release } from '../src/domain/operations-manager/jobClaims.ts';
 import { decideMoves, jobMoveDecision } from '../src/domain/operations-manager/jobMoves.ts';
 import {
@@ -18,13 +19,14 @@ import { context, specification } from './given.ts';
 const given = specification(job);
 const now = Date.parse(context.now);
 const lease = 300;
-const started: JobEvent = {
+const startedAs = (type: string): JobEvent => ({
   topic: 'jobStarted',
   data: {
     ...{ name: 'Back up', description: '', type: 'workflow', variables: {}, automation: null, trigger: null },
-    ...{ component: { type: 'workflows', name: 'Back up' }, execution: null, groups: [], watchers: [], ...originless },
+    ...{ component: { type, name: 'Back up' }, execution: null, groups: [], watchers: [], ...originless },
   },
-};
+});
+const started = startedAs('workflows');
 const claimedBy = (number: number, account: string, until = now + lease * 1000): JobEvent => ({
   topic: 'jobClaimed',
   data: { claim: number, worker: 'w1', account, until, lease },
@@ -97,6 +99,19 @@ describe('A claim on a job', () => {
       .thenRefused('conflict', /has ended/);
   });
 
+  it('on a job of a command template ends it in error when it lapses, also while it is paused', () => {
+    const sends = startedAs('mop-template');
+    const unknown: JobEvent = { topic: 'jobErrored', data: { error: unknownOutcome } };
+    given(sends, overdue).when(lapse, { claim: 1 }).then(releasedFor('lapsed'), unknown);
+    given(sends, overdue, paused).when(lapse, { claim: 1 }).then(releasedFor('lapsed'), unknown);
+  });
+  it('on a job of an agent is never the last one that may lapse', () => {
+    const follows = startedAs('agent');
+    const lost = [1, 2, 3].flatMap((n) => [claimedBy(n, me), releasedFor('lapsed', n)]);
+    given(follows, ...lost, claimedBy(4, me, 0))
+      .when(lapse, { claim: 4 })
+      .then(releasedFor('lapsed', 4));
+  });
   it('lapses when its time is up by the clock of who says so, never by itself', () => {
     given(started, overdue).when(lapse, { claim: 1 }).then(releasedFor('lapsed'));
     given(started, claimedBy(1, me, now + 1))

@@ -65,19 +65,22 @@ const rooms: Record<string, readonly Area[]> = {
   'projections/snapshots': [],
   'http/authentication': ['authorization', 'group-mappings'],
   'http/documentation': [],
-  'http/events': ['authorization', 'operations-manager'], // events that have no resource: records of requests, published ones
+  // Events without a resource: records of requests, published ones. Events of packages show automations.
+  'http/events': ['authorization', 'operations-manager', 'prebuilts'],
 };
 
 /** Areas whose documents a layer without areas reads. */
 const areasRead: Record<string, readonly Area[]> = {
   southbound: ['agent-session-manager', 'configuration-manager'],
-  // An agent's template may use stored ones. Triggers start jobs.
-  runners: ['agent-session-manager', 'operations-manager', 'template-builder'],
+  // An agent's template may use stored ones. Triggers start jobs. Jobs render templates and run command templates.
+  runners: ['agent-session-manager', 'mop', 'operations-manager', 'template-builder'],
 };
 
 /** The files of an area that other areas may import. All else of an area is its own affair. */
 const offers: Partial<Record<Area, readonly string[]>> = {
   'agent-session-manager': [
+    'commands/agentSessions.ts', // jobs run agents
+    'domain/agentSessions.ts',
     'projections/agents.ts', // an automation may name one as its component
   ],
   authorization: [

@@ -2,16 +2,17 @@
 export const seed = Number(process.env.FAULT_SEED ?? 1) >>> 0;
 
 /** Numbers from 0 to 1 that a seed decides (mulberry32). */
-const numbers = (from: number) => (): number => {
+export const numbers = (from: number) => (): number => {
   from = (from + 0x6d2b79f5) | 0;
   let mixed = Math.imul(from ^ (from >>> 15), 1 | from);
   mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 };
 
-/** So many of the items, in their order; all of them in `npm run soak`. */
-export const sampled = <T>(items: readonly T[], most: number): readonly T[] => {
-  if (process.env.SOAK_ROUNDS !== undefined || items.length <= most) return items;
+/** So many of the items, in their order; all of them in `npm run soak`, or `inSoak` many. */
+export const sampled = <T>(items: readonly T[], few: number, inSoak = Infinity): readonly T[] => {
+  const most = process.env.SOAK_ROUNDS === undefined ? few : inSoak;
+  if (items.length <= most) return items;
   const next = numbers(seed);
   const drawn = items
     .map((item, at) => ({ item, at, lot: next() }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { dueQueue } from '../src/concurrency/dueQueue.ts';
 import { scheduleClock } from '../src/runners/schedules/clock.ts';
-import { dueQueue } from '../src/runners/schedules/dueQueue.ts';
 
 const second = 1000;
 const minute = 60 * second;

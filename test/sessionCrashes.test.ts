@@ -83,7 +83,7 @@ describe('Sessions whose service is killed', function () {
       await ask('POST', `/sessions/${hanging}/complete`, { lastMessage: 'After all' });
       await ask('POST', `/sessions/${later}/cancel`);
       const { status, lastMessage, ended: at } = await ended(short);
-      assert.deepEqual([status, lastMessage], ['FAILED', 'It has not ended within 2 seconds']);
+      assert.deepEqual([status, lastMessage], ['FAILED', 'It has not ended within 2 seconds: its outcome is unknown']);
       assert.ok(Date.parse(at) - Date.parse(created) >= 2000);
       assert.deepEqual([hanging, later, short].map(calls), [1, 1, 1], 'nobody is called twice');
       assert.deepEqual(await told(hanging, later, short), [['COMPLETE'], ['CANCELED'], ['FAILED']]);

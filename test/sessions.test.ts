@@ -95,7 +95,7 @@ describe('Whoever carries sessions out', () => {
     assert.deepEqual(await ended(), {
       status: 'FAILED',
       posted: true,
-      lastMessage: 'It has not ended within 1 seconds',
+      lastMessage: 'It has not ended within 1 seconds: its outcome is unknown',
     });
     assert.equal(calls, 1);
   });

@@ -6,6 +6,7 @@ import { logAudit } from './logAudit.ts';
 import { ok, refused } from './people.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, basic } from './service.ts';
+import { openStream } from './sse.ts';
 import { says, webhookServer } from './webhookServer.ts';
 
 describeOwnRedis('several nodes', (redis) => {
@@ -72,6 +73,17 @@ describeOwnRedis('several nodes', (redis) => {
       assert.deepEqual([status, readStore.leads, readStore.fault, readStore.lag], ['up', leads, null, 0]);
       assert.equal((await node.ask('GET', '/health/ready')).status, 200);
     }
+  });
+
+  it('stream events from a position that another has just answered, and from none beyond the log', async () => {
+    for (let n = 0; n < 10; n++) {
+      const { position: at } = (await made(a, '/operations-manager/events/nodes/told', { n })).data;
+      const stream = await openStream(b.url(), `?from=${at}`);
+      stream.close();
+      assert.equal(stream.status, 200, stream.text());
+    }
+    const beyond = await b.ask('GET', '/operations-manager/events/stream?from=999999999');
+    refused(beyond, 400, /beyond/);
   });
 
   it('know a login of another at once, and its end soon', async () => {

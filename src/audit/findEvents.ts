@@ -28,7 +28,7 @@ export type AuditPage<T> = { readonly results: readonly T[]; readonly cursor: st
 const mostCharacters = 8 * 1024 * 1024;
 
 /** The terms of a search: the rarest first, because its events are looked at one after the other. */
-const termsOf = ({ correlation, requestId, resource, actor, topic, operation }: Wanted): readonly Term[] => {
+const termsOf = ({ correlation, requestId, resource, actor, topic, operation, source }: Wanted): readonly Term[] => {
   const values: readonly (readonly [FoundBy, string | undefined])[] = [
     ['request', correlation],
     ['request', requestId],
@@ -36,6 +36,7 @@ const termsOf = ({ correlation, requestId, resource, actor, topic, operation }: 
     ['actor', actor],
     ['topic', topic],
     ['operation', operation],
+    ['source', source],
   ];
   return values.flatMap(([by, value]) => (value === undefined ? [] : termOf(by, value)));
 };

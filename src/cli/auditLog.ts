@@ -8,12 +8,13 @@ import { splitStream } from '../store/event.ts';
 import { openLogToRead } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
+import { progressLine } from './progress.ts';
 
 const tell = (message: string): void => void process.stderr.write(`${message}\n`);
 
 /**
  * Opens the log of the settings for reading, also while the service uses it, and gives it to the work with all rights.
- * The index beside it is filled first.
+ * The index beside it is filled first, however long that takes.
  */
 export const withLog = async (
   { EVENTSTORE_URL: url, DATA_DIR: folder }: Config,
@@ -21,11 +22,17 @@ export const withLog = async (
 ): Promise<void> => {
   if ('file' in url && !existsSync(url.file)) throw new Error(`There is no log ${url.file}`);
   const log = withPayloads(await openLogToRead(url, tell), mayHaveParts);
-  const index = auditIndex({ folder, log: url, warn: tell });
+  const progress = progressLine(process.stderr);
+  const growing = (reached: number, wanted: number): void => {
+    progress.show(() => `The audit index is being made: position ${reached} of ${wanted}`);
+    if (reached >= wanted) progress.end();
+  };
+  const index = auditIndex({ folder, log: url, warn: tell, growing });
   const sees: AuditSources['sees'] = async ({ stream }) => !hiddenCategories.includes(splitStream(stream).category);
   try {
     await work({ log, index, sees });
   } finally {
+    progress.end();
     await index.stop();
     await log.close();
   }

@@ -5,6 +5,7 @@ import { planDeletion } from '../domain/configuration-manager/planDeletions.ts';
 import type { Aggregate } from '../domain/engine/core.ts';
 import { lock } from '../domain/engine/locks.ts';
 import { nameClaims } from '../domain/engine/names.ts';
+import { retirement } from '../domain/engine/retirement.ts';
 import { automationImport } from '../domain/operations-manager/automationImports.ts';
 import { jobMoveDecision } from '../domain/operations-manager/jobMoves.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
@@ -20,6 +21,7 @@ import { groupReactions } from './lifecycle-manager/resourceGroups.ts';
 import { modelReactions } from './lifecycle-manager/resourceModels.ts';
 import { automationReactions } from './operations-manager/automationReactions.ts';
 import { jobReactions } from './operations-manager/jobMoves.ts';
+import { jobSessionReactions } from './operations-manager/jobSessions.ts';
 import { scheduleReactions } from './operations-manager/triggerSchedules.ts';
 import { prebuiltReactions } from './prebuilts/prebuilts.ts';
 
@@ -35,6 +37,7 @@ const unshown: readonly Aggregate[] = [
   nameClaims,
   planDeletion,
   publishedEvent,
+  retirement,
 ];
 
 /** All kinds of streams, with and without a projection. */
@@ -48,6 +51,7 @@ export const reactions: readonly Reaction[] = [
   ...formReactions,
   ...groupReactions,
   ...jobReactions,
+  ...jobSessionReactions,
   ...modelReactions,
   ...planReactions,
   ...prebuiltReactions,

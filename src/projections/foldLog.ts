@@ -24,6 +24,7 @@ export const foldLog = async (log: Log, load?: MemoryOptions['load']) => {
   const model = memoryReadStore(load ? { ...specs, load } : specs);
   const documents = projector(projections, {
     read: model.forRunner.get,
+    list: model.forRunner.list,
     log: () => undefined,
     counted: countedEvents,
   });

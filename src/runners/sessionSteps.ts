@@ -50,6 +50,12 @@ const render = async (
   }
 };
 
+/** Why a session has failed whose time is up. A webhook that was called may have acted all the same. */
+const lateMessage = ({ data: { timeout } }: Recorded<SessionStarted>, posted: boolean): string =>
+  posted
+    ? `It has not ended within ${timeout} seconds: its outcome is unknown`
+    : `It has not ended within ${timeout} seconds`;
+
 /**
  * Carries one session out until it has ended: posts or renders it, then waits for the agent's report. The signal breaks
  * that off; with the reason `late` the session fails. Sessions of one agent share a limit.
@@ -87,9 +93,10 @@ export const sessionSteps = (needs: Needs) => {
 
   const carryOn = async (id: string, started: Recorded<SessionStarted>, signal: AbortSignal): Promise<void> => {
     const about = { ...requestFor(started), id };
-    const answer = await outcomeOf(id, started, signal).catch((error: unknown): AgentAnswer => {
+    const answer = await outcomeOf(id, started, signal).catch(async (error: unknown): Promise<AgentAnswer> => {
       if (signal.reason !== 'late') throw error;
-      return { status: 'FAILED', lastMessage: `It has not ended within ${started.data.timeout} seconds` };
+      const { posted } = await tools.state(agentSession, id);
+      return { status: 'FAILED', lastMessage: lateMessage(started, posted) };
     });
     if (!answer) return;
     if (answer.status) return void (await handle(endSession, { ...about, input: answer }));

@@ -2,19 +2,32 @@ import { whyGone } from '../commands/operations-manager/jobEnds.ts';
 import type { Config } from '../config.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
+import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
+import { agentRun } from '../runners/jobs/builtIn/agentRun.ts';
+import { commandRun } from '../runners/jobs/builtIn/commandRun.ts';
+import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
+import { templateRun } from '../runners/jobs/builtIn/templateRun.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
+import { retirementOf } from './retirement.ts';
+import type { WaysOut } from './waysOut.ts';
 
 type Needs = {
-  readonly config: Pick<Config, 'JOB_TIMEOUT'>;
+  readonly config: Pick<Config, 'JOB_TIMEOUT' | 'RETENTION_DAYS'>;
   readonly node: Node;
+  readonly out: Pick<WaysOut, 'renderer' | 'devices'>;
   readonly access: Pick<EventAccess, 'viewerOf'>;
+  readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** The work on jobs, and those who hear of it. Both hear of the node's events. */
-export const jobsOf = ({ config, node, access: { viewerOf }, log }: Needs) => {
+/**
+ * The work on jobs, with the retirement of what has ended, and those who hear of it. Both hear of the node's events.
+ */
+export const jobsOf = ({ config, node, out, access: { viewerOf }, settings, log }: Needs) => {
   const { handle, tools, events, retries, model, leadership, settled } = node;
+  const gone = whyGone({ model, tools, settled, viewerOf });
+  const agents = agentRun({ handle, tools });
   const work = jobWork({
     handle,
     tools,
@@ -23,13 +36,34 @@ export const jobsOf = ({ config, node, access: { viewerOf }, log }: Needs) => {
     model,
     ready: node.run.whenReady,
     leadership,
-    whyGone: whyGone({ model, tools, settled, viewerOf }),
+    builtIn: {
+      components: {
+        template: templateRun({ tools, renderer: out.renderer }),
+        'mop-template': commandRun({ tools, devices: out.devices }),
+        agent: agents.run,
+      },
+      actorOf: rightsNow({ whyGone: gone, viewerOf }),
+      atOnce: () => settings.current().jobsAtOnce,
+    },
+    startLimit: () => settings.current().startLimit,
+    whyGone: gone,
     timeoutHours: config.JOB_TIMEOUT,
     log,
   });
+  settings.onChange(work.limitsChanged);
   const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, log });
   work.onProgress(jobReaders.change);
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
+  node.subscribe({ categories: agents.categories, onShown: agents.onEvent });
   node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
-  return { work, jobReaders };
+  const retiring = retirementOf(node, config, log);
+  const start = (): void => {
+    work.start();
+    retiring.start();
+  };
+  const stop = async (): Promise<void> => {
+    await retiring.stop();
+    await work.stop();
+  };
+  return { work: { ...work, start, stop }, jobReaders };
 };

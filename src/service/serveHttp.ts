@@ -51,7 +51,10 @@ type Needs = {
 /** Listens for requests. Throws a `StartFault` if host, port or certificate is wrong. */
 export const serveHttp = async (needs: Needs) => {
   const { config, node, auth, past, settings, metrics, logger, stopping } = needs;
-  const service = serviceOf(needs);
+  const service: Service = {
+    ...serviceOf(needs),
+    earlier: async (position, actor) => (await past.at(service, { position }, actor)).service,
+  };
   const { listener, warmUp } = app({
     areas,
     service,
@@ -95,7 +98,7 @@ const serviceOf = ({
   health,
   rebuilding,
   stopping,
-}: Needs): Service => ({
+}: Needs): Omit<Service, 'earlier'> => ({
   handle: node.handle,
   model: node.model,
   tools: node.tools,

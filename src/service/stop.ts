@@ -71,12 +71,17 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
 };
 
 /**
- * Waits for answers in progress. Calls of devices are ended after half the time, so that their outcome can still be
- * stored and answered.
+ * Waits for answers in progress, and for commands of jobs. Calls of devices are ended after half the time, so that their
+ * outcome can still be stored and answered.
  */
-const finishRequests = async ({ server, served, settings, out }: Parts): Promise<void> => {
+const finishRequests = async ({ server, served, settings, work, out }: Parts): Promise<void> => {
   const { shutdownMs } = settings.current();
-  const patience = setTimeout(() => void out.devices.close(), shutdownMs / 2);
-  await Promise.all([server.stop(shutdownMs), served?.close()]);
+  const endCalls = (): void => {
+    // First of all: what runs here must not take the end of a call for an answer.
+    work.breakOff();
+    void out.devices.close();
+  };
+  const patience = setTimeout(endCalls, shutdownMs / 2);
+  await Promise.all([server.stop(shutdownMs), served?.close(), work.leave()]);
   clearTimeout(patience);
 };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { storedAdapters } from '../commands/configuration-manager/adapters.ts';
 import type { Config } from '../config.ts';
+import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { devicesOf } from '../southbound/devices.ts';
 import { engines } from '../southbound/jinja/engines.ts';
@@ -11,19 +12,20 @@ import { esdbHosts } from '../store/url.ts';
 type Needs = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'OUTBOUND_ALLOW' | 'DATA_DIR'>;
   readonly node: Pick<Node, 'tools' | 'unseal'>;
-  /** Names of adapters in the order in which they are asked for a device. */
-  readonly adapterOrder: () => readonly string[];
+  readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
 };
 
 /** Opens the ways out: devices, webhooks of agents, and the engines of templates and expressions. */
-export const openWaysOut = ({ config, node, adapterOrder }: Needs) => {
+export const openWaysOut = ({ config, node, settings }: Needs) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
+  const renderer = engines(() => settings.current().transformationWorkerCount);
+  settings.onChange(renderer.resize);
   return {
     webhook: httpWebhook(guard, node.unseal),
-    renderer: engines(),
+    renderer,
     devices: devicesOf({
       adapters: (device) => storedAdapters(node.tools, device),
-      order: adapterOrder,
+      order: () => settings.current().adapterOrder,
       unseal: node.unseal,
       guard,
       labFolder: join(config.DATA_DIR, 'lab'),

@@ -21,6 +21,14 @@ type StoredAdapter = {
   readonly created: string;
 };
 
+/** A call of a device. `alone`: it waits until no other such call uses the device. `ending` ends it. */
+type Call = {
+  readonly adapter: StoredAdapter;
+  readonly device: Device;
+  readonly alone: boolean;
+  readonly ending: AbortSignal;
+};
+
 type Needs = {
   /** The adapters that know the device. Without a name, all adapters. */
   readonly adapters: (device?: string) => Promise<readonly StoredAdapter[]>;
@@ -68,17 +76,14 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   };
 
   /**
-   * Makes one call, which ends when the adapter's time is over. `alone`: the call waits until no other such call uses
-   * the device.
+   * Makes one call, which ends when the adapter's time is over.
    */
   const calling = <T>(
-    adapter: StoredAdapter,
-    device: Device,
-    alone: boolean,
+    { adapter, device, alone, ending }: Call,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> => {
     const timeout = typeof adapter.properties.timeout === 'number' ? adapter.properties.timeout : defaultTimeout;
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeout)]);
+    const signal = AbortSignal.any([stopping.signal, ending, AbortSignal.timeout(timeout)]);
     const placed = () => places(adapter.name, signal, () => work(signal));
     const deviceKey = JSON.stringify([adapter.name, device.name]);
     const begun = alone ? oneAtATime(deviceKey, signal, placed) : placed();
@@ -95,21 +100,21 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     return call;
   };
 
-  const calls = (traceparent: string | undefined): DeviceCalls => {
+  const calls = (traceparent: string | undefined, ending: AbortSignal = stopping.signal): DeviceCalls => {
     const reading = async <T>(
       name: string,
       work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<T>,
     ): Promise<T> => {
       const { adapter, device } = await lookUp(name);
-      return calling(adapter, device, false, (signal) => work(open(adapter, traceparent), device, signal));
+      const call = { adapter, device, alone: false, ending };
+      return calling(call, (signal) => work(open(adapter, traceparent), device, signal));
     };
     return {
       apply: async (name, device, config, options) => {
         const adapter = (await adapters(device.name)).find((one) => one.name === name);
         if (!adapter) throw adapterFailure(name, 'it is not there any more');
-        return calling(adapter, device, true, (signal) =>
-          open(adapter, traceparent).apply(device, config, options, signal),
-        );
+        const apply = (signal: AbortSignal) => open(adapter, traceparent).apply(device, config, options, signal);
+        return calling({ adapter, device, alone: true, ending }, apply);
       },
       configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
       run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),

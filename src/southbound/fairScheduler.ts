@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { Busy, type Waiting, waitInLine } from './semaphore.ts';
 
 type Bounds = {
-  /** How much work runs at once. Each account has at most one place. */
-  readonly places: number;
-  /** Further places, only for accounts that owe little. */
-  readonly express: number;
+  /** How much work runs at once. Each account has at most one place. It may change at any time. */
+  readonly places: () => number;
+  /** How many of these places are only for accounts that owe little. */
+  readonly express: () => number;
   /** How much work of one account may wait. */
   readonly inLine: number;
   /** How much work of all accounts may wait. */
@@ -37,7 +37,7 @@ export const fairScheduler = ({ places, express, inLine, inAll, now = () => perf
   const lines = new Map<string, Line>();
   /** The time when an account will owe nothing any more. */
   const settled = new LRUCache<string, number>({ max: remembered });
-  let free = places + express;
+  let running = 0;
 
   const owed = (account: string): number => Math.max(0, (settled.get(account) ?? 0) - now());
   const charge = (account: string, ms: number): void => {
@@ -45,15 +45,16 @@ export const fairScheduler = ({ places, express, inLine, inAll, now = () => perf
   };
 
   const fill = (): void => {
-    while (free > 0) {
-      const mayBegin = (account: string): boolean => free > express || owed(account) < little;
+    while (running < places()) {
+      const hasRoom = places() - running > express();
+      const mayBegin = (account: string): boolean => hasRoom || owed(account) < little;
       const ready = [...lines].filter(
-        ([account, { running, waiting }]) => !running && waiting.length > 0 && mayBegin(account),
+        ([account, { running: isRunning, waiting }]) => !isRunning && waiting.length > 0 && mayBegin(account),
       );
       const [first] = ready.reverse().sort(([a], [b]) => owed(a) - owed(b));
       if (!first) return;
       const [, line] = first;
-      free--;
+      running++;
       line.running = true;
       line.waiting.shift()?.go();
     }
@@ -85,7 +86,7 @@ export const fairScheduler = ({ places, express, inLine, inAll, now = () => perf
   };
 
   /** Does the work in a turn of the account. The work reports through `used` how many milliseconds it has used. */
-  return async <T>(
+  const inTurn = async <T>(
     account: string,
     signal: AbortSignal,
     work: (used: (ms: number) => void) => Promise<T>,
@@ -101,10 +102,16 @@ export const fairScheduler = ({ places, express, inLine, inAll, now = () => perf
     try {
       return await work((ms) => charge(account, ms));
     } finally {
-      free++;
+      running--;
       line.running = false;
       tidy(account, line);
       fill();
     }
+  };
+
+  return {
+    inTurn,
+    /** The number of places has changed. */
+    changed: fill,
   };
 };

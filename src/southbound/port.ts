@@ -56,8 +56,11 @@ export type Devices = {
   find(device: string): Promise<{ readonly adapter: string; readonly device: Device }>;
   /** Returns all devices with their adapters, sorted by name. */
   list(): Promise<readonly (Device & { readonly adapter: string })[]>;
-  /** Returns the calls for a request with this traceparent. Adapters pass it on where they can. */
-  calls(traceparent: string | undefined): DeviceCalls;
+  /**
+   * Returns the calls for a request with this traceparent. Adapters pass it on where they can. The signal ends the
+   * calls.
+   */
+  calls(traceparent: string | undefined, signal?: AbortSignal): DeviceCalls;
   /** Ends all calls under way, and waits for their end. */
   close(): Promise<void>;
 };

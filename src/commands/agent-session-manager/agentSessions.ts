@@ -1,9 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { mostMessage, type Outcome, runAgentSchema } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
-import { agentSession, end, note, post, start } from '../../domain/agent-session-manager/agentSessions.ts';
+import {
+  agentSession,
+  end,
+  note,
+  post,
+  type SessionStarted,
+  start,
+} from '../../domain/agent-session-manager/agentSessions.ts';
 import { agent } from '../../domain/agent-session-manager/agents.ts';
 import { plainValue } from '../../domain/engine/exactJson.ts';
-import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { openSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { agents } from '../../projections/agent-session-manager/agents.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
@@ -13,8 +20,12 @@ import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(agentSession);
 
-const startRefs = async ({ agent: idOrName, inputs = {} }: Static<typeof runAgentSchema>, tools: Tools) => {
-  const sealed = sealSecrets(inputs, {}, tools.seal, '/inputs') as typeof inputs;
+/** `sealed`: the inputs with sealed secrets. `inputs` has them in clear. */
+const startRefs = async (
+  { agent: idOrName, inputs = {} }: Static<typeof runAgentSchema>,
+  sealed: SessionStarted['inputs'],
+  tools: Tools,
+) => {
   const id = await tools.find(agents, idOrName);
   const { content } = id === undefined ? {} : await tools.state(agent, id);
   if (id === undefined || !content) return { agent: undefined, faults: [], inputs: sealed };
@@ -35,7 +46,20 @@ export const startSession = command({
   input: runAgentSchema,
   on: 'new',
   decide: start,
-  prepare: ({ input }, tools) => startRefs(input, tools),
+  prepare: ({ input }, tools) => {
+    const sealed = sealSecrets(input.inputs ?? {}, {}, tools.seal, '/inputs') as SessionStarted['inputs'];
+    return startRefs(input, sealed, tools);
+  },
+});
+
+/** Starts the session of a job. The inputs are variables of the job, whose secrets are sealed already. */
+export const startSessionOfJob = command({
+  name: 'startSessionOfJob',
+  input: runAgentSchema,
+  on: 'new',
+  decide: start,
+  prepare: ({ input: { agent, inputs = {} } }, tools) =>
+    startRefs({ agent, inputs: openSecrets(inputs, tools.unseal) as typeof inputs }, inputs, tools),
 });
 
 /** Notes that the webhook is called now. If two processes try, only one stores the event, and that one calls. */

@@ -62,6 +62,14 @@ export const importDeviceGroups = commandsOf(deviceGroupImport)({
   },
 });
 
+/** Makes a deleted group anew. One that is there says what it always said. */
+export const bringBackDeviceGroup = command({
+  name: 'bringBackDeviceGroup',
+  input: deviceGroupItemSchema,
+  on: 'any',
+  decide: (state, item) => (state.exists ? [] : create(state, item)),
+});
+
 /** Part of an import. The import made the id, so nobody else has created this stream. */
 const createImported = command({
   name: 'createImportedDeviceGroup',

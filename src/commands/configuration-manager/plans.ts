@@ -5,8 +5,21 @@ import {
   planDeletion,
   planDeletionSchema,
 } from '../../domain/configuration-manager/planDeletions.ts';
-import { newPlanSchema, type PlanNode, planOptionsSchema } from '../../domain/configuration-manager/planSchemas.ts';
-import { create, type PlanRefs, plan, remove, sealNodes, update } from '../../domain/configuration-manager/plans.ts';
+import {
+  formerPlanSchema,
+  newPlanSchema,
+  type PlanNode,
+  planOptionsSchema,
+} from '../../domain/configuration-manager/planSchemas.ts';
+import {
+  create,
+  type PlanRefs,
+  plan,
+  remove,
+  restore,
+  sealNodes,
+  update,
+} from '../../domain/configuration-manager/plans.ts';
 import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
 import type { Recorded } from '../../store/event.ts';
 import { unknownGroups } from '../authorization/names.ts';
@@ -45,6 +58,17 @@ export const updateCompliancePlan = command({
   prepare,
   locks,
   decide: update,
+});
+
+/** Makes a plan what it was. An update can only add nodes. */
+export const restoreCompliancePlan = command({
+  name: 'restoreCompliancePlan',
+  input: formerPlanSchema,
+  on: 'any',
+  seal: sealNodes('/nodes'),
+  prepare,
+  locks,
+  decide: restore,
 });
 
 /** Part of a decision to delete plans. */

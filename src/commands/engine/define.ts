@@ -15,6 +15,8 @@ export type Tools = {
    * resource that is gone now is judged by what it said then.
    */
   stateForRights<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
+  /** Whether a resource has ended so long ago that the read models do not show it any more. */
+  isRetired(aggregate: Aggregate, id: string): Promise<boolean>;
   /** The document that a projection makes of another stream, as the log has it now; undefined if there is none. */
   shown<Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined>;
   /** Times and authors of another resource; undefined if it does not exist. */

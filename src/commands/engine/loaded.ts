@@ -1,6 +1,6 @@
 import { same } from '../../domain/engine/changes.ts';
 import { type Aggregate, fold } from '../../domain/engine/core.ts';
-import { type Projection, project, projectChildren } from '../../projections/engine/define.ts';
+import { endedAt, type Projection, project, projectChildren } from '../../projections/engine/define.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { type KeyUses, keyUses } from './keyUses.ts';
 
@@ -10,6 +10,8 @@ export type LoadedStream = {
   readonly state: unknown;
   /** One document for each projection of the aggregate. */
   readonly docs: readonly unknown[];
+  /** When the resource ended, epoch milliseconds; undefined: it has not, or it is of a kind that is not retired. */
+  readonly endedAt: number | undefined;
   /** The revision of the last event; -1 if the stream does not exist. */
   readonly revision: number;
   readonly position: number;
@@ -42,6 +44,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
     nothing: (stream: string): LoadedStream => ({
       state: kindOf(stream).aggregate.initial,
       docs: [],
+      endedAt: undefined,
       revision: -1,
       position: 0,
       hash: '',
@@ -53,13 +56,16 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       const last = events.at(-1);
       if (!last) return loaded;
       const { aggregate, projections: concerned } = kindOf(stream);
+      const docs = events.reduce((before, event) => shown(stream, concerned, before, event), loaded.docs);
+      const retired = concerned.findIndex(({ retires }) => retires);
       return {
         state: fold(
           aggregate,
           events.map(({ topic, data }) => ({ topic, data })),
           loaded.state,
         ),
-        docs: events.reduce((docs, event) => shown(stream, concerned, docs, event), loaded.docs),
+        docs,
+        endedAt: concerned[retired] && endedAt(concerned[retired], docs[retired]),
         revision: last.revision,
         position: last.position,
         // Events of other programs that write to the log may lack the hash.

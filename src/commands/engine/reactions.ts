@@ -31,6 +31,7 @@ export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'in
   requestId: metadata.requestId,
   correlation: metadata.$correlationId,
   causation: id,
+  depth: metadata.depth,
 });
 
 export type Row = { readonly category: string; readonly next: Follow; readonly background: boolean };

@@ -1,6 +1,7 @@
 import type { Signature } from '../../domain/engine/authors.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { isRetiredBy, retirement } from '../../domain/engine/retirement.ts';
 import { type Collection, nameSort, type Projection } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
 import type { Entry, ReadModel, Where } from '../../projections/engine/port.ts';
@@ -14,7 +15,7 @@ type Needs = {
   readonly settled: () => Promise<void> | undefined;
   readonly rest: Omit<
     Tools,
-    'state' | 'stateForRights' | 'shown' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'
+    'state' | 'stateForRights' | 'isRetired' | 'shown' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'
   >;
 };
 
@@ -50,6 +51,10 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   ...rest,
   state: (aggregate, id) => stateOf(streams, aggregate, id),
   stateForRights: (aggregate, id) => stateOf(streams, aggregate, id),
+  isRetired: async ({ category }, id) => {
+    const { endedAt } = await streams.refresh(`${category}-${id}`);
+    return endedAt !== undefined && isRetiredBy(await stateOf(streams, retirement, category), endedAt);
+  },
   shown: async <Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined> => {
     const stream = `${projection.of.category}-${id}`;
     const { docs } = await streams.refresh(stream);

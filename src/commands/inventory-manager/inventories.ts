@@ -4,15 +4,19 @@ import {
   addNodes,
   clear,
   create,
+  formerInventorySchema,
+  type InventoryState,
   inventory,
+  type NewNode,
   type Node,
   newInventorySchema,
   newNodesSchema,
   remove,
+  restore,
 } from '../../domain/inventory-manager/inventories.ts';
 import { get } from '../../domain/inventory-manager/layeredMap.ts';
 import { unknownGroups } from '../authorization/names.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 
 const command = commandsOf(inventory);
 
@@ -25,20 +29,37 @@ export const createInventory = command({
     unknownGroups: await unknownGroups(tools, namesOf(groups)),
   }),
 });
+
+/** The attributes of each node, with sealed secrets. The mask keeps those of the node that is there. */
+const sealedAttributes = (
+  nodes: readonly NewNode[],
+  state: InventoryState,
+  { seal }: Tools,
+): readonly Node['attributes'][] => {
+  const given = nodes.map(({ attributes = {} }) => ({ attributes }));
+  const before = nodes.map(({ name }) => get(state.nodes, name));
+  const sealed = sealSecrets(given, before, seal, '/nodes') as readonly Pick<Node, 'attributes'>[];
+  return sealed.map(({ attributes }) => attributes);
+};
+
 export const addInventoryNodes = command({
   name: 'addInventoryNodes',
   input: newNodesSchema,
   on: 'existing',
   decide: addNodes,
-  prepare: async ({ input: { nodes }, state }, tools) => {
-    const [given, before] = [
-      nodes.map(({ attributes = {} }) => ({ attributes })),
-      nodes.map(({ name }) => get(state.nodes, name)),
-    ];
-    return (sealSecrets(given, before, tools.seal, '/nodes') as readonly Pick<Node, 'attributes'>[]).map(
-      ({ attributes }) => attributes,
-    );
-  },
+  prepare: async ({ input: { nodes }, state }, tools) => sealedAttributes(nodes, state, tools),
+});
+
+/** Makes an inventory what it was, with its nodes. */
+export const restoreInventory = command({
+  name: 'restoreInventory',
+  input: formerInventorySchema,
+  on: 'any',
+  decide: restore,
+  prepare: async ({ input: { groups = [], nodes }, state }, tools) => ({
+    unknownGroups: state.exists ? [] : await unknownGroups(tools, namesOf(groups)),
+    attributes: sealedAttributes(nodes, state, tools),
+  }),
 });
 export const clearInventoryNodes = command({
   name: 'clearInventoryNodes',

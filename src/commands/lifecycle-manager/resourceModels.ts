@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import {
+  bringBack,
   countRemoved,
   create,
   newModelSchema,
@@ -37,6 +38,19 @@ export const updateResourceModel = command({
   decide: replace,
 });
 
+/** Makes a deleted model anew, once all its instances and groups are deleted. */
+export const bringBackResourceModel = command({
+  name: 'bringBackResourceModel',
+  input: newModelSchema,
+  on: 'new',
+  locks: (_, __, id) => partsOfModel(id),
+  prepare: async ({ id, input }, { count }) => ({
+    ...(await prepare({ input })),
+    parts: (await count(resourceInstances, ofModel(id))) + (await count(resourceGroups, ofModel(id))),
+  }),
+  decide: bringBack,
+});
+
 /** One event, however many instances there are. The reactions below delete the instances in steps. */
 export const deleteResourceModel = command({
   name: 'deleteResourceModel',
@@ -57,10 +71,11 @@ const countRemovedParts = command({
 
 /**
  * One step: deletes at most a thousand instances and a thousand groups of a deleted model. Then it stores an event that
- * starts the next step. No commands once all are gone.
+ * starts the next step. No commands once all are gone, or the model is there again.
  */
-const removeSome = async ({ stream }: Recorded, { query }: Tools): Promise<readonly Next[]> => {
+const removeSome = async ({ stream }: Recorded, { query, state }: Tools): Promise<readonly Next[]> => {
   const { id: model } = splitStream(stream);
+  if ((await state(resourceModel, model)).exists) return [];
   const instances = await query(resourceInstances, ofModel(model));
   const groups = await query(resourceGroups, ofModel(model));
   const removed = instances.length + groups.length;

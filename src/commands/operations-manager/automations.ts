@@ -3,10 +3,8 @@ import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import {
   automation,
   automationPatchSchema,
-  bringBack,
   change,
   create,
-  formerAutomationSchema,
   newAutomationSchema,
   type RestoredAutomation,
   remove,
@@ -41,14 +39,6 @@ export const deleteAutomation = command({
   input: noInput,
   on: 'existing',
   decide: remove,
-});
-
-export const bringBackAutomation = command({
-  name: 'bringBackAutomation',
-  input: formerAutomationSchema,
-  on: 'any',
-  prepare: groupRefs,
-  decide: bringBack,
 });
 
 /** Part of an import. */

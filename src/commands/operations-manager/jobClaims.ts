@@ -13,6 +13,7 @@ import {
 import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
+import type { CommandResult } from '../engine/handle.ts';
 import type { Request } from '../engine/requests.ts';
 import { accessListThatDenies } from './jobs.ts';
 
@@ -79,4 +80,11 @@ export type ClaimedJob = {
   readonly doc: JobDoc & { readonly claim: NonNullable<JobDoc['claim']> };
   readonly position: number;
 };
+
+/** The job as a claim has left it; undefined if nobody holds it. */
+export const claimedIn = ({ doc, position }: Pick<CommandResult, 'doc' | 'position'>): ClaimedJob | undefined => {
+  const { claim, ...rest } = doc as JobDoc; // the document of the command's own aggregate
+  return claim ? { doc: { ...rest, claim }, position } : undefined;
+};
+
 export type ClaimedJobs = { readonly jobs: readonly ClaimedJob[]; readonly replayed: boolean };

@@ -13,14 +13,16 @@ import type { Reaction } from '../engine/reactions.ts';
 import { maySee, moveJob } from './jobs.ts';
 
 /**
- * The states of the jobs in the request. `missing`: the ids of jobs that do not exist or that the actor may not see.
+ * The states of the jobs in the request. `missing`: the ids of jobs that do not exist, are retired, or that the actor
+ * may not see.
  */
 export const namedJobs = async (jobIds: readonly string[], actor: Actor, tools: Tools) => {
   const states = new Map<string, JobState>();
   const missing: string[] = [];
   for (const id of new Set(jobIds)) {
     const state = await tools.state(job, id);
-    if (job.exists(state) && (await maySee(actor, state, tools))) states.set(id, state);
+    const isThere = job.exists(state) && !(await tools.isRetired(job, id));
+    if (isThere && (await maySee(actor, state, tools))) states.set(id, state);
     else missing.push(id);
   }
   return { states, missing };

@@ -3,6 +3,7 @@ import { everybody } from '../../domain/authorization/gbac.ts';
 import { namesOf } from '../../domain/authorization/groups.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import { retirementLock } from '../../domain/engine/retirement.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { claimNumber } from '../../domain/operations-manager/jobClaims.ts';
@@ -115,5 +116,6 @@ export const moveJob = command({
   name: 'moveJob',
   input: Type.Object({ move: Type.Enum(Object.keys(jobMoves) as (keyof typeof jobMoves)[]) }),
   on: 'any',
+  locks: (_, { move }) => (move === 'retry' ? retirementLock(job.category) : undefined),
   decide: carryOut,
 });

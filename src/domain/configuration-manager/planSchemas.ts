@@ -36,6 +36,12 @@ export const newPlanSchema = Type.Object(
   { additionalProperties: false, title: 'NewPlan', description: 'New compliance plan' },
 );
 
+/** A plan as it was, and when and by whom it was made. */
+export const formerPlanSchema = Type.Object(
+  { ...newPlanSchema.properties, status, created: authored.created, createdBy: authored.createdBy },
+  { additionalProperties: false },
+);
+
 /** The options of `updateCompliancePlan`. Only given parts change. */
 export const planOptionsSchema = Type.Partial(
   Type.Object({ name: name('New name, unique among plans'), status, ...members }),

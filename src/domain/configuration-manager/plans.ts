@@ -1,10 +1,11 @@
 import type { Static } from 'typebox';
 import { everybody, gbacOf } from '../authorization/gbac.ts';
+import type { Authored } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
-import type { newPlanSchema, PlanNode, PlanStatus, planOptionsSchema } from './planSchemas.ts';
+import type { formerPlanSchema, newPlanSchema, PlanNode, PlanStatus, planOptionsSchema } from './planSchemas.ts';
 import { findNode, type TreeState } from './trees.ts';
 
 export type PlanContent = {
@@ -23,6 +24,8 @@ export type PlanEvent =
   | Event<'planNodesAdded', Pick<PlanContent, 'nodes'>>
   | Event<'planStatusSet', Pick<PlanContent, 'status'>>
   | Event<'planGbacSet', Pick<PlanContent, 'gbac'>>
+  /** Set to what it said before, with its times and authors. */
+  | Event<'planRestored', PlanContent & Authored>
   | Event<'planDeleted', Record<string, never>>;
 
 export type PlanState = { readonly exists: boolean; readonly content: PlanContent };
@@ -43,6 +46,10 @@ export const plan = aggregate<PlanState, PlanEvent>({
     planNodesAdded: (state, { nodes }) => set(state, { nodes: withNodes(state.content.nodes, nodes) }),
     planStatusSet: set,
     planGbacSet: set,
+    planRestored: (_, { name, description, status, nodes, gbac }) => ({
+      exists: true,
+      content: { name, description, status, nodes, gbac },
+    }),
     planDeleted: (state) => ({ ...state, exists: false }),
   },
   exists: (state) => state.exists,
@@ -149,6 +156,20 @@ export const update = (
     !same(gbac, content.gbac) && { topic: 'planGbacSet', data: { gbac } },
   ];
   return events.filter((event) => event !== false);
+};
+
+/** Makes a plan what it was, also if it was deleted. It has changed now. */
+export const restore = (
+  { exists, content }: PlanState,
+  { created, createdBy, nodes = [], description = '', ...former }: Static<typeof formerPlanSchema>,
+  { refs, now, actor }: Context<PlanRefs>,
+): readonly PlanEvent[] => {
+  const gbac = gbacOf(former.gbac, everybody, refs.unknownGroups);
+  checkNodes(nodes, refs, '/nodes');
+  const restored = { name: former.name, description, status: former.status, nodes: withNodes([], nodes), gbac };
+  if (exists && same(restored, content)) return [];
+  const authors = { created: created ?? now, createdBy: createdBy ?? null, lastUpdated: now, lastUpdatedBy: actor.id };
+  return [{ topic: 'planRestored', data: { ...restored, ...authors } }];
 };
 
 /** Part of a decision to delete plans. */

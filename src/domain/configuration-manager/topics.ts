@@ -34,6 +34,7 @@ const outcome = Type.Object({
   reason: Type.Optional(text),
 });
 const group = { name: text, description: text, devices: texts };
+const { imported: _, ...authors } = restored;
 const plans = {
   name: text,
   description: text,
@@ -81,6 +82,7 @@ export const configurationTopics: readonly Described[] = [
     planNodesAdded: ['Nodes were added to a compliance plan, or replaced in it', Type.Object({ nodes: plans.nodes })],
     planStatusSet: ['A compliance plan came into force, or became a draft again', Type.Object({ status: text })],
     planGbacSet: ['A compliance plan got other access lists', Type.Object({ gbac })],
+    planRestored: ['A compliance plan became what it was before', Type.Object({ ...plans, gbac, ...authors })],
     planDeleted: ['A compliance plan was deleted', nothing],
   }),
   describeTopics(planDeletion, {

@@ -62,9 +62,12 @@ export type Words = 'imported' | undefined;
 /** The export of a resource, with masked secrets. */
 export const exported = (imported: Imported<object> | undefined, present: Present, words: Words): Members => {
   if (!imported) return present.shown;
-  const made = words === 'imported' ? asImported(imported, present) : withUnknown(imported, present);
-  return maskSecrets(made) as Members;
+  return maskSecrets(words === 'imported' ? asImported(imported, present) : wholeOf(imported, present)) as Members;
 };
+
+/** What `shown` says, and what an import brought and the service does not know. Sealed secrets stay sealed. */
+export const wholeOf = (imported: Imported<object> | undefined, present: Present): Members =>
+  imported ? withUnknown(imported, present) : present.shown;
 
 type Stored<Content> = { readonly imported?: Imported<Content>; readonly content?: Content };
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { lock } from './locks.ts';
 import { nameClaims } from './names.ts';
 import { parkedReaction } from './parkedReactions.ts';
+import { retirement } from './retirement.ts';
 import { type Described, describeTopics, text, whole } from './topics.ts';
 
 const name = { kind: text, parent: Type.Optional(text), name: text };
@@ -27,6 +28,9 @@ export const engineTopics: readonly Described[] = [
     ],
     reactionCompleted: ['What had been parked was carried out', Type.Object({})],
     reactionDiscarded: ['What had been parked was given up', Type.Object({})],
+  }),
+  describeTopics(retirement, {
+    endedRetired: ['What had ended long ago left the read models', Type.Object({ before: text })],
   }),
 ];
 

@@ -5,7 +5,7 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
-import { empty, get, type Layers, withAll } from './layeredMap.ts';
+import { empty, entriesIn, get, type Layers, withAll } from './layeredMap.ts';
 
 /** How many nodes one request may add. To read and store them delays other requests. */
 const mostNodes = 10_000;
@@ -40,6 +40,12 @@ export const newNodeSchema = Type.Object(
 
 export const newNodesSchema = Type.Object(
   { nodes: Type.Array(newNodeSchema, { description: 'Nodes to add, all or none', maxItems: mostNodes }) },
+  { additionalProperties: false },
+);
+
+/** An inventory as it was, with all its nodes. */
+export const formerInventorySchema = Type.Object(
+  { ...newInventorySchema.properties, nodes: Type.Array(newNodeSchema) },
   { additionalProperties: false },
 );
 
@@ -119,8 +125,36 @@ export const addNodes = (
     const there = get(state.nodes, node.name);
     return there !== undefined && !same(there, node);
   });
-  const added = wanted.filter(({ name }) => get(state.nodes, name) === undefined);
-  return added.length > 0 ? [{ topic: 'nodesAdded', data: { nodes: added } }] : [];
+  return added(wanted.filter(({ name }) => get(state.nodes, name) === undefined));
+};
+
+/**
+ * Gives the inventory the nodes that it had, and creates it if it was deleted. Nodes that stayed the same keep their
+ * time, unless others have to go: nodes go all at once.
+ */
+export const restore = (
+  state: InventoryState,
+  { nodes, ...about }: Static<typeof formerInventorySchema>,
+  context: Context<InventoryRefs & { readonly attributes: readonly Node['attributes'][] }>,
+): readonly InventoryEvent[] => {
+  const wanted = new Map(
+    nodes.map(({ name, tags = [] }, i): [string, Node] => [
+      name,
+      { name, attributes: context.refs.attributes[i] ?? {}, tags: [...new Set(tags)] },
+    ]),
+  );
+  if (!state.exists) return [...create(state, about, context), ...added([...wanted.values()])];
+  const stays = [...entriesIn(state.nodes)].every(([name, node]) => same(node, wanted.get(name)));
+  if (stays) return added([...wanted.values()].filter(({ name }) => get(state.nodes, name) === undefined));
+  return [...clear(state), ...added([...wanted.values()])];
+};
+
+/** No event holds more nodes than one request may add. */
+const added = (nodes: readonly Node[]): readonly InventoryEvent[] => {
+  const events: InventoryEvent[] = [];
+  for (let i = 0; i < nodes.length; i += mostNodes)
+    events.push({ topic: 'nodesAdded', data: { nodes: nodes.slice(i, i + mostNodes) } });
+  return events;
 };
 
 const mostFaults = 20;

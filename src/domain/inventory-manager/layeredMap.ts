@@ -24,3 +24,7 @@ export const withAll = <V>(map: Layers<V>, entries: Iterable<readonly [name: str
   }
   return { size, layers: newest.size === 0 ? map.layers : [...map.layers.slice(0, kept), newest] };
 };
+
+/** All entries of the map; each name once, with its newest value. */
+export const entriesIn = <V>({ layers }: Layers<V>): ReadonlyMap<string, V> =>
+  new Map(layers.flatMap((layer) => [...layer]));

@@ -134,9 +134,23 @@ export const remove = (
 };
 
 /** Part of a deletion. */
-export const countRemoved = (_: ModelState, { removed }: { readonly removed: number }): readonly ModelEvent[] => [
-  { topic: 'resourceModelPartsRemoved', data: { removed } },
-];
+export const countRemoved = (
+  { exists }: ModelState,
+  { removed }: { readonly removed: number },
+): readonly ModelEvent[] => (exists ? [] : [{ topic: 'resourceModelPartsRemoved', data: { removed } }]);
+
+/** Makes a deleted model anew. `parts`: how many instances and groups of it are still to be deleted. */
+export const bringBack = (
+  state: ModelState,
+  input: NewModel,
+  context: Context<ModelRefs & { readonly parts: number }>,
+): readonly ModelEvent[] => {
+  if (context.refs.parts > 0)
+    throw new RequestError('unavailable', 'The instances of the deleted model are still being deleted; try again', {
+      retryAfterSeconds: 1,
+    });
+  return create(state, input, context);
+};
 
 /** The action with the id, in upper or lower case. */
 export const actionOf = ({ actions }: ModelContent, id: string): ResourceAction | undefined =>

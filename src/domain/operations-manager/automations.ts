@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
-import { type Authored, authored } from '../engine/authors.ts';
+import type { Authored } from '../engine/authors.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
 import { type Imported, importedIn } from '../engine/importedDocuments.ts';
 import type { Members } from '../engine/members.ts';
-import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 export const automationMembers = {
@@ -130,26 +129,5 @@ export const change = (
 export const restore = (_: AutomationState, document: RestoredAutomation): readonly AutomationEvent[] => [
   { topic: 'automationRestored', data: document },
 ];
-
-/** A deleted automation that comes back, and when and by whom it was made. */
-export const formerAutomationSchema = Type.Object(
-  { ...newAutomationSchema.properties, ...authored },
-  { additionalProperties: true, title: 'FormerAutomation' },
-);
-
-/** Brings back an automation that was deleted. It has changed now. */
-export const bringBack = (
-  state: AutomationState,
-  { created, createdBy, ...input }: Static<typeof formerAutomationSchema>,
-  context: Context<GroupRefs>,
-): readonly AutomationEvent[] => {
-  if (state.exists) throw new RequestError('conflict', 'The automation is there again');
-  const { now, actor } = context;
-  const authors = { created: created ?? now, createdBy: createdBy ?? null, lastUpdated: now, lastUpdatedBy: actor.id };
-  return create(state, input, context).map(({ data }) => ({
-    topic: 'automationRestored',
-    data: { ...contentIn(data as AutomationContent), ...authors },
-  }));
-};
 
 export const remove = (): readonly AutomationEvent[] => [{ topic: 'automationDeleted', data: {} }];

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Context } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { unknownOutcome } from './builtIn.ts';
 import { type Claim, heldBy, mostLost } from './claims.ts';
 import { jobProgress } from './jobSchemas.ts';
 import { type JobEvent, type JobState, refuseEnded } from './jobs.ts';
@@ -90,7 +91,8 @@ export const release = (
 
 /**
  * Releases a claim whose time is up. After the third lost claim the job is given up. A claim on a paused job is not
- * lost.
+ * lost. A job that sends commands to devices is not begun a second time; one that follows its session is never given
+ * up.
  */
 export const lapse = (
   state: JobState,
@@ -99,9 +101,17 @@ export const lapse = (
 ): readonly JobEvent[] => {
   const { held, lost } = state.claims;
   if (hasEnded(state) || held?.claim !== claim || held.until > msOf(now)) return [];
+  const type = state.started?.component.type;
+  if (type === 'mop-template')
+    return [
+      { topic: 'jobReleased', data: { claim, reason: 'lapsed' } },
+      { topic: 'jobErrored', data: { error: unknownOutcome } },
+    ];
   if (state.status === 'paused') return [{ topic: 'jobReleased', data: { claim, reason: 'returned' } }];
   const lapsed: JobEvent = { topic: 'jobReleased', data: { claim, reason: 'lapsed' } };
-  return lost + 1 < mostLost ? [lapsed] : [lapsed, { topic: 'jobGivenUp', data: { claims: lost + 1 } }];
+  return lost + 1 < mostLost || type === 'agent'
+    ? [lapsed]
+    : [lapsed, { topic: 'jobGivenUp', data: { claims: lost + 1 } }];
 };
 
 /** Throws `conflict` unless the account holds this claim on the job, which has not ended. */

@@ -1,28 +1,34 @@
 import { type Static, Type } from 'typebox';
-import { contentAt } from '../../audit/former.ts';
+import { type Former, formerAt, saysTheSame } from '../../audit/former.ts';
 import { masked, withTokens } from '../../audit/hiddenSecrets.ts';
 import { changesOf } from '../../audit/history.ts';
 import { missing } from '../../commands/engine/decide.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
+import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { Previewer } from '../../commands/engine/preview.ts';
+import type { Request } from '../../commands/engine/requests.ts';
+import { queryAll } from '../../commands/engine/tools.ts';
 import { type Restoring, restorable } from '../../commands/restorable.ts';
 import { checker } from '../../commands/user-schemas/checker.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { exactText, plainValue } from '../../domain/engine/exactJson.ts';
-import { isObject, type Members, own } from '../../domain/engine/members.ts';
+import type { Members } from '../../domain/engine/members.ts';
 import { RequestError, refuseFaults } from '../../domain/engine/requestError.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
-import { isSealed, type Sealed } from '../../domain/engine/sealed.ts';
-import { mask } from '../../domain/engine/secretFields.ts';
+import { projections } from '../../projections/all.ts';
 import type { Answer, AreaRoutes, Call } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
-import { requestOf } from '../engine/serve.ts';
+import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
+import { openedSecrets } from './openedSecrets.ts';
 import { patchSchema } from './schemas.ts';
 
 declare module '../engine/service.ts' {
   interface Service {
     /** Decides a command and stores nothing. */
     readonly preview: Previewer;
+    /** The service as of a position, as the actor may see it now. */
+    readonly earlier: (position: number, actor: Actor) => Promise<Service>;
   }
 }
 
@@ -46,40 +52,25 @@ const refuseHidden = async ({ kind, id }: Resource, { principal }: Call, { audit
   throw missing(kind);
 };
 
-/** Throws `forbidden` unless the caller may call the method that does the same. */
-const refuseMethod = ({ command, method }: Restoring, { principal }: Call, areas: readonly AreaRoutes[]): void => {
+/** Throws `forbidden` unless the caller may call the methods that do the same. */
+const refuseMethods = (
+  { command, method, also = method }: Restoring,
+  { principal }: Call,
+  areas: readonly AreaRoutes[],
+): void => {
   const { area } = command.aggregate;
   const routes = areas.filter((one) => one.area === area).flatMap(({ routes }) => routes);
-  const route = routes.find(({ name }) => name === method);
-  if (!route) throw new Error(`${area} has no method ${method}`);
-  if (!principal?.may(area, route))
-    throw new RequestError('forbidden', `To restore it takes the method ${method} of ${area}, too`);
-};
-
-/** The former value with its secrets in clear; the mask where the present one is the same. */
-const opened = (former: unknown, present: unknown, unseal: (sealed: Sealed) => string): unknown => {
-  if (isSealed(former)) return isSealed(present) && present.tag === former.tag ? mask : unsealed(former, unseal);
-  if (Array.isArray(former))
-    return former.map((item, i) => opened(item, Array.isArray(present) ? present[i] : undefined, unseal));
-  if (!isObject(former)) return former;
-  return Object.fromEntries(
-    Object.entries(former).map(([name, value]) => [
-      name,
-      opened(value, isObject(present) ? own(present, name) : undefined, unseal),
-    ]),
-  );
-};
-
-const unsealed = (sealed: Sealed, unseal: (sealed: Sealed) => string): string => {
-  try {
-    return unseal(sealed);
-  } catch {
-    throw new RequestError('unprocessable', 'A secret of that time was sealed with another key');
+  for (const name of [method, also]) {
+    const route = routes.find((one) => one.name === name);
+    if (!route) throw new Error(`${area} has no method ${name}`);
+    if (!principal?.may(area, route))
+      throw new RequestError('forbidden', `To restore it takes the method ${name} of ${area}, too`);
   }
 };
 
 /** The former document for an import: its times, but it is changed now, by the caller. */
 const changedNow = ({ lastUpdatedBy: _, ...former }: Members): Members => {
+  if (former.lastUpdated === undefined) return former;
   const now = new Date();
   return { ...former, lastUpdated: typeof former.lastUpdated === 'number' ? now.getTime() : now.toISOString() };
 };
@@ -98,6 +89,63 @@ const refuseUnfit = (command: AnyCommand, input: unknown): void => {
 
 const wordOf = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
+/** What a resource said at a position, as the command takes it that restores it. */
+const contentAt = async ({ audit }: Service, resource: Resource, position: number): Promise<Content | undefined> => {
+  const former = await formerAt(audit, resource, position);
+  const more = former && restorable[resource.kind]?.more?.(former.state);
+  return former && { document: { ...former.document, ...more }, whole: { ...former.whole, ...more } };
+};
+
+type Content = Pick<Former, 'document' | 'whole'>;
+
+/** The input of the command that gives the resource its former content. */
+const inputOf = (
+  { input, imports = false, inClear = false }: Restoring,
+  {
+    kind,
+    former,
+    present,
+  }: { readonly kind: string; readonly former: Content; readonly present?: Content | undefined },
+  { tools }: Service,
+): unknown => {
+  const part = imports ? 'whole' : 'document';
+  const [then, now] = [former[part], present?.[part]];
+  const isSame = now !== undefined && saysTheSame(kind, then, now);
+  const wanted = isSame ? now : changedNow(then);
+  return input(openedSecrets(wanted, isSame || !inClear ? now : undefined, tools.unseal) as Members, now);
+};
+
+/** The documents that were part of a deleted one, as an import of it takes them. */
+const partsThen = async (
+  { kind, id }: Resource,
+  position: number,
+  { actor }: Call,
+  service: Service,
+): Promise<Members> => {
+  const parts = restorable[kind]?.parts;
+  if (!parts) return {};
+  const { tools } = await service.earlier(position, actor);
+  const collection = projections.find(({ of }) => of.category === parts.kind);
+  if (!collection) throw new Error(`There are no documents of kind ${parts.kind}`);
+  const found = await queryAll<{ readonly _id: string }, string>(tools, collection, {
+    field: parts.field,
+    op: 'equals',
+    value: id,
+  });
+  const contents = await Promise.all(
+    found.map(({ _id }) => contentAt(service, { kind: parts.kind, id: _id }, position)),
+  );
+  return { [parts.member]: contents.flatMap((content) => (content ? [changedNow(content.whole)] : [])) };
+};
+
+/** Whether the request has brought the resource back before, by an import that has a stream of its own. */
+const isRepeated = async (
+  { command: { aggregate } }: Restoring,
+  { idempotency }: Pick<Request, 'idempotency'>,
+  { tools }: Service,
+): Promise<boolean> =>
+  idempotency !== undefined && aggregate.exists(await tools.state(aggregate, newId(idempotency.key)));
+
 const restored = async (
   { kind, id, position, dryRun = false }: Asked,
   call: Call,
@@ -111,33 +159,45 @@ const restored = async (
   if (position > head) throw new RequestError('invalid', `The log ends at position ${head}`, { path: '/position' });
   const resource = { kind, id };
   await refuseHidden(resource, call, service);
-  const former = await contentAt(service.audit, resource, position);
-  const present = await contentAt(service.audit, resource, head);
-  if (!former) throw new RequestError('not_found', `There was no such ${wordOf(kind)} at position ${position}`);
-  const way = present ? ways.there : ways.gone;
-  if (!way)
-    throw new RequestError('unprocessable', `A ${wordOf(kind)} that was deleted cannot be restored: make it anew`);
-  refuseMethod(way, call, areas);
+  const then = await contentAt(service, resource, position);
+  const present = await contentAt(service, resource, head);
+  if (!then) throw new RequestError('not_found', `There was no such ${wordOf(kind)} at position ${position}`);
+  const way = present && !(await isRepeated(ways.gone, about, service)) ? ways.there : ways.gone;
+  refuseMethods(way, call, areas);
 
   const { command } = way;
-  const input = way.input(opened(changedNow(former), present, service.tools.unseal) as Members);
+  const parts = way === ways.there ? {} : await partsThen(resource, position, call, service);
+  const former = { document: then.document, whole: { ...then.whole, ...parts } };
+  const input = inputOf(way, { kind, former, present }, service);
   refuseUnfit(command, input);
-  const request = { ...about, id, input };
+  // An import of several resources has a stream of its own.
+  const isOwn = command.aggregate.category === kind;
+  const request = { ...about, id: isOwn ? id : newId(about.idempotency?.key), input };
   const done = dryRun ? undefined : await service.handle(command, request);
   const { before, after, changed } = done
     ? { before: done.before, after: done.doc, changed: done.changed }
     : await service.preview(command, request);
+  const doc = isOwn ? (after ?? before) : await imported(resource, then, done, service);
   const said = changed ? `Successfully restored ${wordOf(kind)}` : 'It is as it was; nothing was changed';
   return {
     text: exactText({
       status: 'OK',
       message: dryRun ? `${said} (dry run: nothing was stored)` : said,
-      data: masked(kind, after ?? before ?? null),
-      patch: changesOf(withTokens(kind, before), withTokens(kind, after)),
+      data: masked(kind, doc ?? null),
+      patch: changesOf(withTokens(kind, before), withTokens(kind, isOwn ? after : doc)),
     }),
     ...(done && { position: done.position, replayed: done.replayed }),
   };
 };
+
+/** The document that an import has made or, in a dry run, would make; undefined if it is still being made. */
+const imported = async (
+  resource: Resource,
+  then: Content,
+  done: CommandResult | undefined,
+  { audit }: Service,
+): Promise<Members | undefined> =>
+  done ? (await formerAt(audit, resource, done.position))?.document : changedNow(then.document);
 
 /** Restores a resource as it was. `areas` gives all routes once the table is complete. */
 export const restoreRoute = (areas: () => readonly AreaRoutes[]) =>

@@ -1,5 +1,6 @@
 import { resourceOf } from '../../audit/resourceOf.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
@@ -11,6 +12,7 @@ import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';
 import { type GetRow, getRows } from './getRows.ts';
 import { lastGuards } from './lastGuards.ts';
+import { packagedAutomations } from './packagedAutomations.ts';
 
 /** Who wants to see an event. */
 export type Viewer = Pick<Principal, 'actor' | 'may'>;
@@ -65,13 +67,14 @@ const both = (a: Judge, b: Judge): Judge => {
 
 /**
  * Says who sees an event. An event of a resource is seen by who may GET that resource now; that of a deleted one by who
- * may call its GET row and passes the access list that it had last. A published event is seen by who may list events.
- * As a stream, nobody gets events of the
- * log's own streams, and of streams of other programs.
+ * may call its GET row and passes the access list that it had last. Events of a package show its automations: they are
+ * seen by who may read all of them. A published event is seen by who may list events. As a stream, nobody gets events of
+ * the log's own streams, and of streams of other programs.
  */
 export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) => {
   const rows = getRows(areas);
   const { last, passes } = lastGuards({ rows, model, log });
+  const brought = packagedAutomations({ model, log });
 
   /** The row of the parent, if parents of this kind have access lists. */
   const guardedParent = ({ parent }: GetRow): GetRow | undefined => {
@@ -116,7 +119,17 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
     const topic = type.slice(type.lastIndexOf(':') + 1);
     const isItsOwn = kind !== splitStream(stream).category || Object.hasOwn(row.shows.of.evolve, topic);
     const mayCall: Judge = ({ may }) => may(row.area, row.row);
-    return both(mayCall, await byResource(row, id, isItsOwn));
+    return both(both(mayCall, await byResource(row, id, isItsOwn)), await byAutomations(stream));
+  };
+
+  /** The judge for the automations that the events of a package show: all of them must be readable. */
+  const byAutomations = async (stream: string): Promise<Judge> => {
+    const ids = await brought(stream);
+    if (!ids) return admins;
+    const row = rows.get(automation.category);
+    let judge = yes;
+    for (const id of ids) judge = both(judge, row ? await byResource(row, id) : no);
+    return judge;
   };
 
   const sees = async (viewer: Viewer, event: Placed & Pick<StoredEvent, 'position'>): Promise<boolean> => {

@@ -2,17 +2,22 @@ import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
 import type { Page, ReadModel } from '../../projections/engine/port.ts';
 import { watchings } from '../../projections/operations-manager/watchings.ts';
 
-/** The jobs that one account has begun or stopped watching, at a revision of its stream. */
+/**
+ * The jobs that one account has begun or stopped watching. Its document changes with its stream's revision, and becomes
+ * shorter when jobs are retired.
+ */
 type Part = {
   readonly account: string;
   readonly revision: number;
+  readonly length: number;
   readonly watched: ReadonlySet<string>;
   readonly left: ReadonlySet<string>;
 };
 
 const watchingOf = (entry: Page['entries'][number]): Part => {
   const { watched, left } = documentIn(watchings, entry);
-  return { account: entry.id, revision: entry.revision, watched: new Set(watched), left: new Set(left) };
+  const { id: account, revision, text } = entry;
+  return { account, revision, length: text.length, watched: new Set(watched), left: new Set(left) };
 };
 
 /** Reads the parts of all accounts. Unchanged parts are taken from `before`. */
@@ -22,7 +27,8 @@ const partsIn = async (model: ReadModel, before: Promise<readonly Part[]> | unde
   for await (const entries of pagesOf(model, watchings, { sort: 'account', order: 1 }))
     for (const entry of entries) {
       const old = known.get(entry.id);
-      parts.push(old?.revision === entry.revision ? old : watchingOf(entry));
+      const isSame = old?.revision === entry.revision && old.length === entry.text.length;
+      parts.push(isSame ? old : watchingOf(entry));
     }
   return parts;
 };

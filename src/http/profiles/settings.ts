@@ -20,7 +20,16 @@ export type Settings = LoginSettings &
     readonly audit: boolean;
     /** How many events are decided at once: which triggers they fire. */
     readonly eventWorkerCount: number;
+    /** How many engines render templates and evaluate expressions. */
+    readonly transformationWorkerCount: number;
+    /** How many jobs run here at once. */
+    readonly jobsAtOnce: number;
+    /** How many jobs may begin in a window of time; 0: any number. */
+    readonly startLimit: { readonly most: number; readonly windowMs: number };
   };
+
+/** Jobs that run at once for each of `taskWorkerThreadCount`. */
+const jobsPerThread = 16;
 
 /** The settings of a profile. Properties that it lacks have their defaults. */
 export const settingsOf = (properties: ProfileContent): Settings => {
@@ -49,6 +58,12 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     adapterOrder: adapterStrategy.device?.order ?? [],
     audit: auditProps.audit ?? true,
     eventWorkerCount: systemProps.eventWorkerCount ?? 3,
+    transformationWorkerCount: Math.max(1, systemProps.transformationWorkerCount ?? 3),
+    jobsAtOnce: jobsPerThread * Math.max(1, systemProps.taskWorkerThreadCount ?? 1),
+    startLimit: {
+      most: systemProps.taskWorkerRateLimit ?? 0,
+      windowMs: 1000 * Math.max(1, systemProps.taskWorkerRateLimitPeriod ?? 1),
+    },
   };
 };
 
@@ -70,6 +85,7 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
   let current = settingsOf({});
   let latest = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
+  const listeners = [onChange];
 
   /**
    * The properties of the active profile; undefined if the profile cannot be read. Then the settings stay, because a
@@ -92,7 +108,7 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
     const next = settingsOf(found);
     if (same(current, next)) return;
     current = { ...next, admins: same(current.admins, next.admins) ? current.admins : next.admins };
-    onChange(current);
+    for (const listener of listeners) listener(current);
   };
 
   /** Reads the settings again. Reads run one after the other, so that an older result never replaces a newer one. */
@@ -115,6 +131,8 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
   return {
     categories: concerning,
     current: (): Settings => current,
+    /** Calls the listener with the settings when they have changed. */
+    onChange: (listener: (settings: Settings) => void): void => void listeners.push(listener),
     refresh,
     told,
     stop: (): void => clearTimeout(retry),

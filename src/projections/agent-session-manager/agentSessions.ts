@@ -38,6 +38,7 @@ export const agentSessions = projection<SessionDoc>()(agentSession, {
     sessionFailed: ended('FAILED'),
     sessionCanceled: ended('CANCELED'),
   },
+  retires: { ended: ({ ended }) => ended, from: 'created' },
   sorts: { created: (doc) => doc.created, status: (doc) => doc.status },
   filters: { status: (doc) => doc.status, agent: ({ agent }) => [agent.id, agent.name] },
 });

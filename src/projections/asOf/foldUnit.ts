@@ -4,6 +4,7 @@ import { countedEvents } from '../countedEvents.ts';
 import type { Change, Entry } from '../engine/port.ts';
 import { projector } from '../engine/projector.ts';
 import { eventsOf } from './pastEvents.ts';
+import { leavingRetired } from './retired.ts';
 import { projectionsOf, type Unit } from './units.ts';
 
 type Read = (collection: string, id: string) => Promise<Entry | undefined>;
@@ -25,8 +26,9 @@ export const foldStreams = async (
 ): Promise<ReadonlyMap<string, Entry>> => {
   const fold = foldOf({ stream: streams[0] ?? '' }, nothing);
   for (const stream of streams) for await (const events of streamUpTo(log, stream, until)) await fold.take(events);
+  const left = await leavingRetired(log, { stream: streams[0] ?? '' }, until);
   const found = new Map<string, Entry>();
-  for (const { collection, id, entry } of fold.drain()) if (entry) found.set(`${collection}/${id}`, entry);
+  for (const { collection, id, entry } of left(fold.drain())) if (entry) found.set(`${collection}/${id}`, entry);
   return found;
 };
 
@@ -42,8 +44,9 @@ export const foldUnit = async (
 ): Promise<void> => {
   // Streams that are not complete are never drained, so no document has to be read again.
   const fold = foldOf(unit, nothing);
+  const left = await leavingRetired(log, unit, until);
   const drain = (): void => {
-    put(fold.drain());
+    put(left(fold.drain()));
     fold.reset(true, new Map());
   };
   for await (const { events, whole } of eventsOf(log, unit, until)) {

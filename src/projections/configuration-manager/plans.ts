@@ -20,6 +20,7 @@ export const plans = projection<Plan>()(plan, {
     planNodesAdded: (doc, event) => doc && { ...doc, nodes: withNodes(doc.nodes, event.data.nodes), ...touched(event) },
     planStatusSet: set,
     planGbacSet: set,
+    planRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
     planDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },

@@ -16,6 +16,15 @@ export type Collection<Doc = never, Sort extends string = string, Filter extends
 
 type Definition<Doc, E extends Event, Sort extends string, Filter extends string> = Collection<Doc, Sort, Filter> & {
   readonly on: { readonly [T in E['topic']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
+  /** Documents that are retired some time after they have ended, with all that other projections make of their streams. */
+  readonly retires?: {
+    /** When the document has ended; undefined: it has not. */
+    readonly ended: (doc: Doc) => string | undefined;
+    /** The sort field with the time when it began. */
+    readonly from: NoInfer<Sort>;
+  };
+  /** Documents that name retired documents of a category. `without` gives the document without these names. */
+  readonly forgets?: { readonly category: string; readonly without: (doc: Doc, gone: ReadonlySet<string>) => Doc };
   /** Child documents: they share the stream and have a collection of their own. */
   readonly children?: Children<any, E>; // the type of the children's documents does not matter here
 };
@@ -125,6 +134,15 @@ export const specsOf = (p: Projection): readonly CollectionSpec[] =>
 export const nameSort = ({ collection, sorts }: Collection): string => {
   for (const field in sorts) return field;
   throw new Error(`The collection ${collection} has no sort field`);
+};
+
+/** When a document ended, epoch milliseconds; undefined: it has not, or it is not retired either. */
+export const endedAt = <Doc>(
+  { retires }: Pick<Projection<Doc>, 'retires'>,
+  doc: Doc | undefined,
+): number | undefined => {
+  const ended = doc === undefined ? undefined : retires?.ended(doc);
+  return ended === undefined ? undefined : Date.parse(ended);
 };
 
 /** The name of a document. */

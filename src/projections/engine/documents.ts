@@ -10,14 +10,15 @@ export const pageOf = <Sort extends string, Filter extends string>(
 
 const pageLength = 1000;
 
-/** All entries that match, page by page. */
+/** All entries that match, page by page. Who looks at each document takes short pages, so that others have their turn. */
 export async function* pagesOf<Sort extends string, Filter extends string>(
   model: Pick<ReadStore, 'list'>,
   collection: Collection<never, Sort, Filter>,
-  query: Omit<Query<NoInfer<Sort>, NoInfer<Filter>>, 'skip' | 'limit'>,
+  query: Omit<Query<NoInfer<Sort>, NoInfer<Filter>>, 'skip' | 'limit'> & { readonly length?: number },
 ): AsyncGenerator<Page['entries']> {
+  const { length: limit = pageLength, ...which } = query;
   for (let skip = 0; ; ) {
-    const { entries, total } = await pageOf(model, collection, { ...query, skip, limit: pageLength });
+    const { entries, total } = await pageOf(model, collection, { ...which, skip, limit });
     yield entries;
     skip += entries.length;
     if (entries.length === 0 || skip >= total) return;

@@ -21,6 +21,8 @@ export type StreamDocuments = {
   readonly docs: readonly LoadedDocument[];
   /** Revision of the last event; -1 before the first event; undefined if unknown, because the document was removed. */
   revision: number | undefined;
+  /** True if the documents were retired. */
+  isRetired?: true;
 };
 
 /** The projections that concern the streams of one category. */
@@ -70,7 +72,10 @@ export const newDocumentsByStream = (
 
   return {
     /** The documents of a stream as they are before an event; undefined if no projection concerns the stream. */
-    before: ({ stream, revision }: StoredEvent): StreamDocuments | undefined | Promise<StreamDocuments> => {
+    before: ({
+      stream,
+      revision,
+    }: Pick<StoredEvent, 'stream' | 'revision'>): StreamDocuments | undefined | Promise<StreamDocuments> => {
       const known = kept.get(stream);
       if (known) return known;
       const { category, id } = splitStream(stream);
@@ -88,7 +93,20 @@ export const newDocumentsByStream = (
         return { stream, key, docs, revision: last < 0 && revision > 0 ? undefined : last };
       });
     },
+    /** The documents of a stream once they are retired, whatever they were. */
+    removed: (stream: string): StreamDocuments | undefined => {
+      const { category, id } = splitStream(stream);
+      const concerned = byCategory.get(category);
+      if (!concerned) return undefined;
+      const docs = concerned.projections.map((projection) => ({ ...held(projection, id), changed: true }));
+      return { stream, key: keyOf(concerned.collection, id), docs, revision: undefined, isRetired: true };
+    },
     keep: (documents: StreamDocuments): void => void kept.set(documents.stream, documents),
+    /** What is retired takes up no memory. */
+    forget: (stream: string): void => {
+      kept.delete(stream);
+      knowsAll = false;
+    },
     /**
      * Forgets all documents. `empty` says that the read store holds nothing, so that no document is looked up there.
      */
@@ -99,3 +117,5 @@ export const newDocumentsByStream = (
     },
   };
 };
+
+export type DocumentsByStream = ReturnType<typeof newDocumentsByStream>;

@@ -6,7 +6,8 @@ import { type Counted, eventTypesSpec, newEventCounts } from './eventTypes.ts';
 import { parkedSpec } from './parked.ts';
 import { type Log, newParking } from './parking.ts';
 import { newPendingChildren } from './pendingChildren.ts';
-import type { Change, CollectionSpec, Entry } from './port.ts';
+import type { Change, CollectionSpec, Entry, ReadStore } from './port.ts';
+import { newRetiring } from './retiring.ts';
 
 /** All collections that a projector fills. */
 export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [
@@ -22,6 +23,8 @@ const changeOf = ({ projection, id, doc, revision }: LoadedDocument): Change => 
 
 type Needs = {
   readonly read: (collection: string, id: string) => Promise<Entry | undefined>;
+  /** Lists what the read store holds; nothing if not set. */
+  readonly list?: ReadStore['list'];
   readonly log: Log;
   readonly onTampered?: ((stream: string, reason: string) => void) | undefined;
   /** Which events are counted by type; none if not set. */
@@ -30,6 +33,7 @@ type Needs = {
   readonly keptStreams?: number;
 };
 
+const nothingListed: ReadStore['list'] = async () => ({ entries: [], total: 0 });
 const nothingCounted: Counted = { known: [], counts: () => false };
 
 /**
@@ -42,10 +46,9 @@ const nothingCounted: Counted = { known: [], counts: () => false };
  * later events of the stream are skipped. The log alone decides which documents are parked, so every rebuild parks the
  * same ones.
  */
-export const projector = (
-  projections: readonly Projection[],
-  { read, log, onTampered = () => undefined, counted = nothingCounted, keptStreams = 200_000 }: Needs,
-) => {
+export const projector = (projections: readonly Projection[], needs: Needs) => {
+  const { read, list = nothingListed, log, onTampered = () => undefined } = needs;
+  const { counted = nothingCounted, keptStreams = 200_000 } = needs;
   const documentsByStream = newDocumentsByStream(projections, read, keptStreams);
   const pendingChildren = newPendingChildren();
   const parking = newParking(pendingChildren, log);
@@ -53,6 +56,7 @@ export const projector = (
   const eventCounts = newEventCounts(counted, read);
   // The documents that had an event since the last drain, by stream.
   const pendingStreams = new Map<string, StreamDocuments>();
+  const retiring = newRetiring(projections, { list, documentsByStream, pending: pendingStreams });
 
   const step = (one: LoadedDocument, event: ReturnType<typeof decode>): void => {
     const { projection, id } = one;
@@ -85,6 +89,7 @@ export const projector = (
     try {
       const event = decode(stored);
       for (const one of ofStream.docs) step(one, event);
+      retiring.note(ofStream);
     } catch (error) {
       park(ofStream, `${stored.type} at position ${stored.position}: ${String(error)}`);
     }
@@ -107,6 +112,7 @@ export const projector = (
       documentsByStream.reset(empty);
       pendingStreams.clear();
       pendingChildren.reset();
+      retiring.drained();
       parking.reset(parkedBefore);
       eventCounts.reset(empty);
     },
@@ -114,6 +120,8 @@ export const projector = (
       for (const stored of events) {
         const counting = eventCounts.take(stored);
         if (counting) await counting;
+        const retired = retiring.take(stored);
+        if (retired) await retired;
         let ofStream = pendingStreams.get(stored.stream);
         if (!ofStream) {
           const found = documentsByStream.before(stored);
@@ -127,7 +135,8 @@ export const projector = (
     drain: (): Change[] => {
       const changes: Change[] = [];
       for (const ofStream of pendingStreams.values()) {
-        documentsByStream.keep(ofStream);
+        if (ofStream.isRetired) documentsByStream.forget(ofStream.stream);
+        else documentsByStream.keep(ofStream);
         changes.push(...changesOf(ofStream));
         for (const one of ofStream.docs) one.changed = false;
       }
@@ -135,6 +144,7 @@ export const projector = (
       parking.drain(changes);
       eventCounts.drain(changes);
       pendingStreams.clear();
+      retiring.drained();
       return changes;
     },
     parked: (): ReadonlyMap<string, string> => parked,

@@ -11,25 +11,32 @@ type Guard = {
   readonly refuseLost: (aggregate: Aggregate, idOrName: string) => Promise<void>;
 };
 
+/** Says where a retired document can be seen; undefined: it is none, or the actor may not read it. */
+type Hint = (projection: Projection, id: string, actor: Actor) => Promise<string | undefined>;
+
+const noHint: Hint = async () => undefined;
+
 /**
  * Reads single documents as an actor may see them. A document that the actor may not read is `not_found`. A parked
  * document is `internal`. A document of a tampered stream is `unavailable`.
  */
-export const reader = (model: ReadModel, { refuseTampered, refuseLost }: Guard) => {
+export const reader = (model: ReadModel, { refuseTampered, refuseLost }: Guard, hint: Hint = noHint) => {
   const readable = (entry: Entry | undefined, actor: Actor): entry is Entry =>
     entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(entry.guard));
 
   /** The error for a document that was not found: it does not exist, or it cannot be shown. */
   const absent = async (
-    { collection, of }: Projection,
+    projection: Projection,
     idOrName: string,
     actor: Actor,
     message: string,
   ): Promise<RequestError> => {
+    const { collection, of } = projection;
     const parked = await findParked(model, collection, idOrName);
     if (readable(parked, actor)) return unshowable(parked);
     if (!parked) await refuseLost(of, idOrName);
-    return new RequestError('not_found', message);
+    const more = parked ? undefined : await hint(projection, idOrName, actor);
+    return new RequestError('not_found', more === undefined ? message : `${message}. ${more}`);
   };
 
   const sound = async ({ of }: Projection, entry: Entry): Promise<Entry> => {

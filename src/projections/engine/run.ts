@@ -57,7 +57,13 @@ export const runProjections = ({ store, model, projections, counted, catchUp, on
 
   const progress = newProgress({ shown: (at) => model.shown(at), fault: () => fault, stopping: stop.signal });
   const { position, ready, whenReady, reached } = progress;
-  const documents = projector(projections, { read: model.forRunner.get, log, onTampered, counted });
+  const documents = projector(projections, {
+    read: model.forRunner.get,
+    list: model.forRunner.list,
+    log,
+    onTampered,
+    counted,
+  });
   const { project, taken } = projecting({ store, model, documents, progress, catchUp, log });
   const { watch, wake, onMoved } = watching({ store, model, progress, leads });
 

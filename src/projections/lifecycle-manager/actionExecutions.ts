@@ -77,6 +77,10 @@ export const actionExecutions = projection<ExecutionDoc>()(actionExecution, {
       doc && { ...doc, status: 'error', error, lastUpdated: at },
     actionCanceled: become('canceled'),
   },
+  retires: {
+    ended: ({ status, lastUpdated }) => (status === 'running' || status === 'paused' ? undefined : lastUpdated),
+    from: 'created',
+  },
   sorts: {
     created: (doc) => doc.created,
     lastUpdated: (doc) => doc.lastUpdated,

@@ -12,7 +12,7 @@ export const resourceModels = projection<ModelDoc>()(resourceModel, {
     resourceModelCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
     resourceModelChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
     resourceModelDeleted: () => undefined,
-    resourceModelPartsRemoved: () => undefined,
+    resourceModelPartsRemoved: (doc) => doc,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: {

@@ -114,6 +114,7 @@ export const jobs = projection<JobDoc>()(job, {
     component: (doc) => doc.component.name,
     groups: (doc) => doc.groups,
   },
+  retires: { ended: ({ metrics }) => metrics.end_time ?? undefined, from: 'created' },
   guard: ({ automation, groups }) =>
     bothGuards(
       groupsGuard({ read: groups, write: [] }),

@@ -1,3 +1,4 @@
+import { job } from '../../domain/operations-manager/jobs.ts';
 import { type WatchingState, watching } from '../../domain/operations-manager/watchings.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
@@ -12,6 +13,15 @@ export const watchings = projection<Watching>()(watching, {
   on: {
     jobsWatched: (doc, event) => ({ account: idOf(event), ...evolve.jobsWatched(doc ?? initial, event.data) }),
     jobsUnwatched: (doc, event) => ({ account: idOf(event), ...evolve.jobsUnwatched(doc ?? initial, event.data) }),
+  },
+  forgets: {
+    category: job.category,
+    without: (doc, gone) => {
+      const left = (ids: readonly string[]): readonly string[] =>
+        ids.some((id) => gone.has(id)) ? ids.filter((id) => !gone.has(id)) : ids;
+      const [watched, leftBefore] = [left(doc.watched), left(doc.left)];
+      return watched === doc.watched && leftBefore === doc.left ? doc : { ...doc, watched, left: leftBefore };
+    },
   },
   sorts: { account: ({ account }) => account },
   filters: {},

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Tools } from '../../commands/engine/define.ts';
-import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
+import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
 import {
   type ClaimedJob,
   type ClaimedJobs,
+  claimedIn,
   claimJob,
   releaseJob,
   type WantedJobs,
@@ -13,7 +14,6 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
-import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import type { JobQueue } from './jobQueue.ts';
 import type { WaitingJob, Wish } from './waitingJobs.ts';
 
@@ -22,7 +22,7 @@ type Needs = {
   readonly tools: Pick<Tools, 'state'>;
   readonly events: Streams['events'];
   readonly retries: Pick<Retries, 'all'>;
-  readonly queue: Pick<JobQueue, 'take' | 'next'>;
+  readonly queue: Pick<JobQueue, 'take' | 'next' | 'giveBack'>;
   /** Whether an account may read what has this guard. */
   readonly mayRead: (actor: Actor, guard: string | undefined) => boolean;
   /** Looks whether the job still waits. */
@@ -33,11 +33,6 @@ type Needs = {
 
 /** The name under which the jobs of a request with an Idempotency-Key are noted, so that a retry finds them. */
 const noteOf = (key: string): string => `claim ${hash('sha256', key, 'hex')}`;
-
-const claimedIn = ({ doc, position }: CommandResult): ClaimedJob | undefined => {
-  const { claim, ...rest } = doc as JobDoc; // the document of the command's own aggregate
-  return claim ? { doc: { ...rest, claim }, position } : undefined;
-};
 
 const noWait = AbortSignal.abort();
 
@@ -60,6 +55,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
     const faults: unknown[] = [];
     for (const [i, outcome] of outcomes.entries()) {
       if (outcome.status === 'rejected') {
+        queue.giveBack();
         look(waiting[i]?.id ?? '');
         faults.push(outcome.reason);
         continue;
@@ -67,6 +63,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       // Without a change somebody else has it: an event will tell when it waits again.
       const claimed = outcome.value?.changed ? claimedIn(outcome.value) : undefined;
       if (claimed) jobs.push(claimed);
+      else queue.giveBack();
     }
     const [fault] = faults.filter((error) => !isMissing(error));
     if (jobs.length === 0 && fault !== undefined) throw fault;
@@ -144,7 +141,10 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       try {
         actor = await wanted.actorNow();
       } catch (error) {
-        for (const { id } of waiting) look(id);
+        for (const { id } of waiting) {
+          queue.giveBack();
+          look(id);
+        }
         throw error;
       }
       const claimed = await claimAll(waiting, actor, wanted);

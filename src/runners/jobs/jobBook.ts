@@ -1,9 +1,9 @@
-import { componentCollections } from '../../commands/operations-manager/components.ts';
 import { supervise } from '../../concurrency/supervise.ts';
+import { isBuiltIn } from '../../domain/operations-manager/builtIn.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
-import type { WaitingJob } from './waitingJobs.ts';
+import { builtInJobs, type WaitingJob } from './waitingJobs.ts';
 
 type Needs = {
   readonly model: Pick<ReadStore, 'list' | 'getMany'>;
@@ -16,17 +16,13 @@ type Needs = {
 
 const atOnce = 100;
 
-/** Whether a worker may be given the job. Components that the platform runs itself are no workers' affair. */
-const waitsForWorker = ({ status, claim, component: { type } }: JobDoc): boolean =>
-  status === 'running' && claim === null && !(type !== null && componentCollections.has(type));
-
-/** The job as it waits for a worker; undefined if it does not. */
+/** The job as it waits for a worker, or to be run here; undefined if it does not wait. */
 export const waitingJobIn = (doc: JobDoc): WaitingJob | undefined => {
-  if (!waitsForWorker(doc)) return undefined;
-  const { name } = doc.component;
+  if (doc.status !== 'running' || doc.claim !== null) return undefined;
+  const { type, name } = doc.component;
   return {
     id: doc._id,
-    component: name,
+    component: isBuiltIn(type) ? builtInJobs : name,
     turn: doc.automation === null ? `workflow ${name}` : `automation ${doc.automation}`,
     guard: jobs.guard?.(doc),
     created: Date.parse(doc.created),

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
 import { endGoneJob, type NeedsOfJob, timeOutJob, type WhyGone } from '../../commands/operations-manager/jobEnds.ts';
+import { dueQueue } from '../../concurrency/dueQueue.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { msOfHours } from '../../domain/operations-manager/jobEnds.ts';
 import type { Leadership } from '../../projections/engine/leadership.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
-import { dueQueue } from '../schedules/dueQueue.ts';
 
 type Needs = {
   readonly handle: Handle;

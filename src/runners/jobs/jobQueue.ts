@@ -1,47 +1,75 @@
+import type { Starts } from './starts.ts';
 import { type WaitingJob, type Wish, waitingJobs } from './waitingJobs.ts';
 
-/** A worker that waits for a job. */
+/** Somebody who waits for a job: a worker, or this node itself. */
 type Claimer = Wish & { readonly give: (job: WaitingJob) => void };
 
-/** The jobs that wait for workers, and the workers that wait for jobs. Nobody polls: a job goes to who waits for it. */
-export const jobQueue = () => {
+/**
+ * The jobs that wait, and those who wait for jobs. Nobody polls: a job goes to who waits for it. How many may begin is
+ * limited by `starts`.
+ */
+export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
   const jobs = waitingJobs();
-  // By component, in the order in which they came.
-  const claimers = new Map<string, Set<Claimer>>();
-  let waiting = 0;
+  // In the order in which they came.
+  const line = new Set<Claimer>();
+  const byComponent = new Map<string, Set<Claimer>>();
 
   const leave = (claimer: Claimer): void => {
-    waiting--;
+    line.delete(claimer);
     for (const component of claimer.components) {
-      const others = claimers.get(component);
+      const others = byComponent.get(component);
       others?.delete(claimer);
-      if (others?.size === 0) claimers.delete(component);
+      if (others?.size === 0) byComponent.delete(component);
     }
   };
 
   const join = (claimer: Claimer): void => {
-    waiting++;
+    line.add(claimer);
     for (const component of claimer.components)
-      claimers.set(component, (claimers.get(component) ?? new Set()).add(claimer));
+      byComponent.set(component, (byComponent.get(component) ?? new Set()).add(claimer));
+  };
+
+  const take = (wish: Wish): WaitingJob | undefined => {
+    if (jobs.size() === 0 || !starts.take()) return undefined;
+    const job = jobs.take(wish);
+    if (!job) starts.giveBack();
+    return job;
+  };
+
+  /** Who has waited longest for such a job. */
+  const claimerOf = ({ component, guard }: WaitingJob): Claimer | undefined => {
+    for (const claimer of byComponent.get(component) ?? []) if (claimer.may(guard)) return claimer;
+    return undefined;
   };
 
   return {
-    /** The job waits: it goes to the worker that has waited longest, or into the queue. */
+    /** The job waits: it goes to who has waited longest for one, or into the queue. */
     add: (job: WaitingJob): void => {
-      for (const claimer of claimers.get(job.component) ?? []) {
-        if (!claimer.may(job.guard)) continue;
-        jobs.remove(job.id);
-        leave(claimer);
-        claimer.give(job);
+      const claimer = claimerOf(job);
+      if (!claimer || !starts.take()) {
+        jobs.add(job);
         return;
       }
-      jobs.add(job);
+      jobs.remove(job.id);
+      leave(claimer);
+      claimer.give(job);
     },
     remove: jobs.remove,
-    take: jobs.take,
+    take,
+    /** A job that was taken did not begin, because somebody else was faster. */
+    giveBack: starts.giveBack,
+    /** Gives jobs to those who wait, once more of them may begin. */
+    serve: (): void => {
+      for (const claimer of [...line]) {
+        const job = take(claimer);
+        if (!job) continue;
+        leave(claimer);
+        claimer.give(job);
+      }
+    },
     /** The next job for this wish: one that waits, else the first that comes before the signal aborts. */
     next: (wish: Wish, signal: AbortSignal): Promise<WaitingJob | undefined> => {
-      const job = jobs.take(wish);
+      const job = take(wish);
       if (job || signal.aborted) return Promise.resolve(job);
       return new Promise((resolve) => {
         const claimer: Claimer = {
@@ -59,10 +87,10 @@ export const jobQueue = () => {
         join(claimer);
       });
     },
-    /** How many jobs wait for workers. */
+    /** How many jobs wait. */
     size: jobs.size,
-    /** How many workers wait for jobs. */
-    waiting: (): number => waiting,
+    /** How many wait for jobs. */
+    waiting: (): number => line.size,
   };
 };
 

@@ -12,11 +12,13 @@ import type { Leadership } from '../../projections/engine/leadership.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
+import { type BuiltInNeeds, builtInWork } from './builtIn/builtInWork.ts';
 import { claiming } from './claiming.ts';
 import { jobBook, waitingJobIn } from './jobBook.ts';
 import { jobEnds } from './jobEnds.ts';
 import { jobQueue } from './jobQueue.ts';
 import { leases } from './leases.ts';
+import { type StartLimit, starts } from './starts.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -26,6 +28,9 @@ type Needs = {
   readonly model: Pick<ReadStore, 'list' | 'getMany' | 'guard'>;
   readonly ready: (signal: AbortSignal) => Promise<void>;
   readonly leadership: Leadership;
+  readonly builtIn: BuiltInNeeds;
+  /** How many jobs may begin on this node: claims, and what runs here. */
+  readonly startLimit: () => StartLimit;
   /** Says why a job cannot go on. */
   readonly whyGone: WhyGone;
   /** After how many hours without an event a job ends; 0: never. */
@@ -43,8 +48,9 @@ const mostProgress = 100_000;
 const lookForEndsEveryMs = 3000;
 
 /**
- * The work on jobs: the queue of those that wait for workers, the leases of those that workers have, how far they are,
- * and the end of those that cannot go on. Every node has all of it, from the events of the log. What happens is decided in the streams of the jobs.
+ * The work on jobs: the queue of those that wait, the leases of those that somebody has, how far they are, the runs of
+ * those that this node has, and the end of those that cannot go on. Every node has all of it, from the events of the
+ * log. What happens is decided in the streams of the jobs.
  */
 export const jobWork = ({
   handle,
@@ -54,6 +60,8 @@ export const jobWork = ({
   model,
   ready,
   leadership,
+  builtIn,
+  startLimit,
   whyGone,
   timeoutHours,
   now = Date.now,
@@ -61,7 +69,8 @@ export const jobWork = ({
   ...more
 }: Needs) => {
   const { lookEveryMs = 1000 } = more;
-  const queue = jobQueue();
+  const begun = starts({ limit: startLimit, now, opened: () => queue.serve() });
+  const queue = jobQueue(begun);
   const held = leases({ handle, leadership, now, lookEveryMs, log });
   const ends = jobEnds({ handle, whyGone, leadership, now, timeoutHours, lookEveryMs: lookForEndsEveryMs, log });
   // Soft state: it is gone after a restart, and other nodes do not have it.
@@ -80,9 +89,11 @@ export const jobWork = ({
     if (isWorkedOn) held.set(id, claim);
     else held.remove(id);
     if (!isWorkedOn) progress.delete(id);
+    here.seen(doc);
   };
 
   const book = jobBook({ model, ready, seen, log });
+  const here = builtInWork({ ...builtIn, handle, events, queue, look: book.look, log });
   const claim = claiming({
     handle,
     tools,
@@ -117,11 +128,17 @@ export const jobWork = ({
         waits.delete(end);
       }
     },
+    /** The limits have changed. */
+    limitsChanged: (): void => {
+      begun.changed();
+      here.changed();
+    },
     /** Ends the job at a step of the worker with this claim, if something that it needs is gone. */
     endIfGone: ends.endIfGone,
-    /** No worker waits any more. */
+    /** No worker waits any more, and nothing begins here. */
     stopWaiting: (): void => {
       isStopping = true;
+      here.stopTaking();
       for (const end of waits) end();
     },
     /** Notes how far a job is, as the worker with this claim says. */
@@ -146,8 +163,16 @@ export const jobWork = ({
     start: (): void => {
       ends.start(book.start());
       held.start();
+      here.start();
     },
+    /** Gives back what runs here, and waits for what cannot be done again. */
+    leave: here.leave,
+    /** Breaks off what runs here. */
+    breakOff: here.breakOff,
     stop: async (): Promise<void> => {
+      here.breakOff();
+      await here.leave();
+      begun.stop();
       await Promise.all([held.stop(), book.stop()]);
       await ends.stop();
     },

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { lapseClaim } from '../../commands/operations-manager/jobClaims.ts';
+import { dueQueue } from '../../concurrency/dueQueue.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { platform } from '../../domain/engine/core.ts';
 import type { Leadership } from '../../projections/engine/leadership.ts';
-import { dueQueue } from '../schedules/dueQueue.ts';
 
 type Needs = {
   readonly handle: Handle;

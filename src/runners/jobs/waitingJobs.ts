@@ -1,9 +1,12 @@
-import { dueQueue } from '../schedules/dueQueue.ts';
+import { dueQueue } from '../../concurrency/dueQueue.ts';
 
-/** A job that waits for a worker. */
+/** Stands for the components that the platform runs itself. No component has an empty name. */
+export const builtInJobs = '';
+
+/** A job that waits for a worker, or to be run here. */
 export type WaitingJob = {
   readonly id: string;
-  /** The name of its component. */
+  /** The name of its component, or `builtInJobs`. */
   readonly component: string;
   /** Jobs with the same word share a turn: those of one automation. */
   readonly turn: string;
@@ -44,7 +47,7 @@ const firstTurn = (turns: Map<string, Turn>, wish: Wish): Found | undefined => {
 };
 
 /**
- * The jobs that wait for workers. Automations take turns: who has had one goes to the end. In its turn, an automation's
+ * The jobs that wait. Automations take turns: who has had one goes to the end. In its turn, an automation's
  * oldest job comes first.
  */
 export const waitingJobs = () => {

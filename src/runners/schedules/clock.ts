@@ -1,4 +1,4 @@
-import { type Due, dueQueue } from './dueQueue.ts';
+import { type Due, dueQueue } from '../../concurrency/dueQueue.ts';
 
 /** The longest time between two looks at the wall clock, in milliseconds. */
 const lookEvery = 1000;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { settleSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
+import type { Due } from '../../concurrency/dueQueue.ts';
 import { places } from '../../concurrency/places.ts';
 import { platform } from '../../domain/engine/core.ts';
-import type { Due } from './dueQueue.ts';
 import type { Hold } from './timetable.ts';
 
 type Needs = {

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { fairScheduler } from '../fairScheduler.ts';
@@ -13,8 +12,8 @@ const mostMs = templateLimits.processorMs;
 // The interpreter itself ends a render whose time is over. These limits are for a render that stays within one step,
 // and for expressions.
 const limits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
-const places = Math.min(4, Math.max(2, availableParallelism()));
-const express = 2;
+const mostExpress = 2;
+const usualCount = 3;
 const inLine = 50;
 const inAll = 250;
 
@@ -48,24 +47,41 @@ const noTemplates: Assignment['supply'] = () => Promise.reject(new Error('An exp
 /** The outcome of a work, or why an engine was cut off, as an outcome that has no line or template. */
 type Settled = Outcome | { readonly cut: string };
 
+/** `resize` is to be called when the number of engines has changed. */
+type Engines = Renderer & { readonly resize: () => void };
+
 /**
- * Renders Jinja2 and evaluates JSONata in separate processes, which start when there is work for them. Accounts take
+ * Renders Jinja2 and evaluates JSONata in separate processes, so many at most, which start when there is work for them.
+ * Accounts take
  * fair turns. A work has a second of processor time and 64 MiB; a render has the interpreter's own budgets, too. An
  * engine that passes its limits is killed, and so is an engine when no caller waits for its work any more. When too many
  * works wait, `limited` is thrown.
  */
-export const engines = (): Renderer => {
-  const idle: EngineProcess[] = Array.from({ length: places + express }, () => engineProcess(limits));
-  const all = [...idle];
-  const fairly = fairScheduler({ places, express, inLine, inAll });
+export const engines = (count: () => number = () => usualCount): Engines => {
+  const idle: EngineProcess[] = [];
+  const all = new Set<EngineProcess>();
+  const express = (): number => Math.min(mostExpress, Math.floor(count() / 2));
+  const { inTurn: fairly, changed } = fairScheduler({ places: count, express, inLine, inAll });
   const underWay = new Map<AbortController, Promise<unknown>>();
   const shuttingDown = new RequestError('unavailable', 'The service is shutting down');
   let closed = false;
 
+  const started = (): EngineProcess => {
+    const made = engineProcess(limits);
+    all.add(made);
+    return made;
+  };
+
+  /** Ends idle engines that are too many. */
+  const endSurplus = async (): Promise<void> => {
+    const surplus = all.size > count() ? idle.splice(0, all.size - count()) : [];
+    for (const engine of surplus) all.delete(engine);
+    await Promise.all(surplus.map((engine) => engine.close()));
+  };
+
   const work = async (assignment: Assignment, signal: AbortSignal, used: (ms: number) => void): Promise<Settled> => {
-    const engine = idle.find((one) => one.running()) ?? idle[0];
-    if (!engine) throw new Error('There are more turns than engines');
-    idle.splice(idle.indexOf(engine), 1);
+    const engine = idle.find((one) => one.running()) ?? idle[0] ?? started();
+    if (idle.includes(engine)) idle.splice(idle.indexOf(engine), 1);
     try {
       const outcome = await engine.run(assignment, signal, used);
       if (outcome === 'dropped') throw signal.reason;
@@ -73,7 +89,8 @@ export const engines = (): Renderer => {
       if (outcome === 'ended') return { cut: `needs more than ${limits.megabytes} MiB of memory` };
       return outcome;
     } finally {
-      idle.unshift(engine);
+      idle.push(engine);
+      await endSurplus();
     }
   };
 
@@ -128,12 +145,16 @@ export const engines = (): Renderer => {
       if (!('json' in outcome)) throw new Error('The engine has rendered an expression');
       return JSON.parse(outcome.json);
     },
+    resize: () => {
+      void endSurplus();
+      changed();
+    },
     close: async () => {
       closed = true;
       const ending = [...underWay];
       for (const [aborting] of ending) aborting.abort(shuttingDown);
       await Promise.allSettled(ending.map(([, one]) => one));
-      await Promise.all(all.map((engine) => engine.close()));
+      await Promise.all([...all].map((engine) => engine.close()));
     },
   };
 };

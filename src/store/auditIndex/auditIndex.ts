@@ -1,39 +1,32 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { RequestError } from '../../domain/engine/requestError.ts';
 import { endWorker, startWorker } from '../../startWorker.ts';
 import { isForGood } from '../sqliteErrors.ts';
 import type { Connection } from '../sqliteLog.ts';
 import type { LogUrl } from '../url.ts';
 import type { AuditIndexNews, AuditIndexWork } from './auditIndexWorker.ts';
 import { openIndexToRead, removeIndex } from './indexFile.ts';
+import { unavailable, waitingForIndex } from './waiting.ts';
 
 type Needs = {
   readonly folder: string;
   readonly log: LogUrl;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
-};
-
-type Waiting = {
-  readonly position: number;
-  readonly done: () => void;
-  readonly fail: (error: RequestError) => void;
+  /** Is told how far the index has come, and where it shall come. Then reads wait as long as it grows. */
+  readonly growing?: (reached: number, wanted: number) => void;
 };
 
 // So many events may be missing before the index is brought up to date although nobody asks.
 const mostBehind = 10_000;
 const patienceMs = 10_000;
 
-const unavailable = (message: string): RequestError =>
-  new RequestError('unavailable', message, { retryAfterSeconds: 2 });
-
 /**
  * The index beside the log, in `audit-index.db`. A thread fills it when somebody asks, or when it is far behind. The
  * log has everything, so an index that is lost is made anew.
  */
-export const auditIndex = ({ folder, log, warn }: Needs) => {
+export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
   const file = join(folder, 'audit-index.db');
-  const waiting = new Set<Waiting>();
+  const waiting = waitingForIndex({ patienceMs, whileItGrows: growing !== undefined });
   let worker: Worker | undefined;
   let db: Connection | undefined;
   let reached = -1;
@@ -46,7 +39,7 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
     db?.close();
     db = undefined;
     reached = -1;
-    for (const { fail } of [...waiting]) fail(unavailable(message));
+    waiting.fail(message);
   };
 
   const hear = (news: AuditIndexNews): void => {
@@ -56,7 +49,8 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
       return;
     }
     reached = news.reached;
-    for (const one of [...waiting]) if (one.position <= reached) one.done();
+    growing?.(reached, wanted);
+    waiting.reached(reached);
   };
 
   const started = (): Worker => {
@@ -80,24 +74,13 @@ export const auditIndex = ({ folder, log, warn }: Needs) => {
     worker.postMessage(position);
   };
 
-  const upTo = (position: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      if (stopped) return reject(unavailable('The service is shutting down'));
-      if (position <= reached) return resolve();
-      const end = (settle: () => void): void => {
-        clearTimeout(timer);
-        waiting.delete(one);
-        settle();
-      };
-      const one: Waiting = {
-        position,
-        done: () => end(resolve),
-        fail: (error) => end(() => reject(error)),
-      };
-      const timer = setTimeout(() => one.fail(unavailable('The audit index is being made; try again')), patienceMs);
-      waiting.add(one);
-      ask(position);
-    });
+  const upTo = async (position: number): Promise<void> => {
+    if (stopped) throw unavailable('The service is shutting down');
+    if (position <= reached) return;
+    const there = waiting.upTo(position);
+    ask(position);
+    await there;
+  };
 
   return {
     /** Call with the position of each new event, and once with that of the log's head. */

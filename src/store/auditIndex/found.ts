@@ -6,7 +6,7 @@ import type { Connection } from '../sqliteLog.ts';
 import type { Indexed, Indexer } from './indexer.ts';
 
 /** What events can be found by. `request` is the id of a request or of a correlation, which mostly are the same. */
-export type FoundBy = 'actor' | 'resource' | 'topic' | 'operation' | 'request';
+export type FoundBy = 'actor' | 'resource' | 'source' | 'topic' | 'operation' | 'request';
 
 /** A number that stands for a value in the index. Two values may share one: whoever reads the event checks it. */
 export type Term = number;
@@ -34,7 +34,8 @@ export const hiddenCategories = ['checkpoint', 'log', 'login', 'name', 'parkedRe
 const termsOf = ({ stream, type }: StoredEvent, metadata: Metadata | undefined): ReadonlySet<Term> => {
   const { category, id } = splitStream(stream);
   const resource = resourceText({ kind: streamsAbout[category] ?? category, id });
-  const terms = new Set([everything, termOf('resource', resource), termOf('topic', splitType(type).topic)]);
+  const { source, topic } = splitType(type);
+  const terms = new Set([everything, termOf('resource', resource), termOf('source', source), termOf('topic', topic)]);
   const add = (by: FoundBy, value: unknown): void => {
     if (typeof value === 'string' && value !== '') terms.add(termOf(by, value));
   };
@@ -45,11 +46,11 @@ const termsOf = ({ stream, type }: StoredEvent, metadata: Metadata | undefined):
   return terms;
 };
 
-/** Which events have which actor, resource, topic, operation, request and correlation. */
+/** Which events have which actor, resource, source, topic, operation, request and correlation. */
 export const found: Indexer = {
   schema: `CREATE TABLE found (
     term INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (term, position)
-  ) STRICT, WITHOUT ROWID; -- without ${hiddenCategories.join(', ')}`,
+  ) STRICT, WITHOUT ROWID; -- with sources, without ${hiddenCategories.join(', ')}`,
   writer: (db) => {
     const put = db.prepare('INSERT OR IGNORE INTO found VALUES (?, ?)');
     return (events: readonly Indexed[]) => {

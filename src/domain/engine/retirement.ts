@@ -1,0 +1,34 @@
+import { aggregate, type Event } from './core.ts';
+
+/** `before`: what has ended before this time is retired: UTC, ISO 8601 with milliseconds. */
+type RetirementEvent = Event<'endedRetired', { readonly before: string }>;
+
+export type RetirementState = { readonly before?: string };
+
+/**
+ * The retirement of one kind of resources, whose category is the id: those that ended long ago leave the read models.
+ * Its events have the source of that kind.
+ */
+export const retirement = aggregate<RetirementState, RetirementEvent>({
+  area: 'operations-manager',
+  category: 'retirement',
+  internal: true,
+  initial: {},
+  evolve: {
+    endedRetired: ({ before: last = '' }, { before }) => ({ before: before > last ? before : last }),
+  },
+  exists: ({ before }) => before !== undefined,
+});
+
+/** The lock of decisions that must not cross a retirement: what is retired does not go on. */
+export const retirementLock = (kind: string): string => `retirement ${kind}`;
+
+/** Retires what has ended before a time, unless that is done already. */
+export const retire = (
+  { before: last = '' }: RetirementState,
+  { before, source }: { readonly before: string; readonly source: string },
+): readonly RetirementEvent[] => (before > last ? [{ topic: 'endedRetired', data: { before }, source }] : []);
+
+/** Whether something that has ended at this time (epoch milliseconds; undefined: it has not) is retired. */
+export const isRetiredBy = ({ before }: RetirementState, endedAt: number | undefined): boolean =>
+  before !== undefined && endedAt !== undefined && endedAt < Date.parse(before);

@@ -1,0 +1,136 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { dueQueue } from '../../concurrency/dueQueue.ts';
+import { retirement } from '../../domain/engine/retirement.ts';
+import { splitStream } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import { endedAt, type Projection } from './define.ts';
+import { documentIn, pagesOf } from './documents.ts';
+import type { DocumentsByStream, LoadedDocument, StreamDocuments } from './documentsByStream.ts';
+import type { ReadStore } from './port.ts';
+
+type Needs = {
+  /** Lists what the read store holds. */
+  readonly list: ReadStore['list'];
+  readonly documentsByStream: Pick<DocumentsByStream, 'before' | 'removed'>;
+  /** The documents that had an event since the last drain, by stream. */
+  readonly pending: Map<string, StreamDocuments>;
+};
+
+/** How many documents are looked at before others have their turn. */
+const looked = 100;
+
+/** A projection whose documents are retired, and those that name its documents. */
+type Kind = { readonly main: Projection; readonly naming: readonly Projection[] };
+
+const kindsIn = (projections: readonly Projection[]): ReadonlyMap<string, Kind> => {
+  const kinds = new Map<string, Kind>();
+  for (const main of projections)
+    if (main.retires) {
+      const { category } = main.of;
+      kinds.set(category, { main, naming: projections.filter(({ forgets }) => forgets?.category === category) });
+    }
+  return kinds;
+};
+
+/** The time before which this event retires what has ended, epoch milliseconds; undefined: it retires nothing. */
+export const retiredBefore = ({ stream, type, data }: StoredEvent, { of }: Projection): number | undefined => {
+  if (stream !== `${retirement.category}-${of.category}` || type !== `@platform/${of.area}:endedRetired`)
+    return undefined;
+  try {
+    const { before } = JSON.parse(data) as { readonly before?: unknown };
+    return typeof before === 'string' ? Date.parse(before) || undefined : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const ofProjection = (ofStream: StreamDocuments, projection: Projection): LoadedDocument | undefined =>
+  ofStream.docs.find((one) => one.projection === projection);
+
+/**
+ * Removes documents that ended long ago, at the event that says so: both those that the read store holds and those that
+ * have changed since the last drain. So the log alone decides which documents there are.
+ */
+export const newRetiring = (projections: readonly Projection[], { list, documentsByStream, pending }: Needs) => {
+  const kinds = kindsIn(projections);
+  // What the events since the last drain have ended, by category.
+  const ended = new Map([...kinds.keys()].map((category) => [category, dueQueue()]));
+  const naming = new Set([...kinds.values()].flatMap((kind) => kind.naming));
+  const namingStreams = new Set<string>();
+
+  const removeStored = async (main: Projection, before: number, gone: Set<string>): Promise<void> => {
+    const { from = '' } = main.retires ?? {};
+    for await (const entries of pagesOf({ list }, main, { sort: from, order: 1, length: looked })) {
+      for (const entry of entries) {
+        const doc: unknown = documentIn(main, entry);
+        if (Date.parse(main.sorts[from]?.(doc) ?? '') >= before) return;
+        const stream = `${main.of.category}-${entry.id}`;
+        if (pending.has(stream) || !((endedAt(main, doc) ?? Infinity) < before)) continue;
+        const removed = documentsByStream.removed(stream);
+        if (removed) pending.set(stream, removed);
+        gone.add(entry.id);
+      }
+      await nextTurn();
+    }
+  };
+
+  const removePending = (main: Projection, before: number, gone: Set<string>): void => {
+    for (const { id } of ended.get(main.of.category)?.take(before - 1) ?? []) {
+      const ofStream = pending.get(`${main.of.category}-${id}`);
+      const at = ofStream && endedAt(main, ofProjection(ofStream, main)?.doc);
+      if (!ofStream || at === undefined || at >= before) continue;
+      for (const one of ofStream.docs) Object.assign(one, { doc: undefined, changed: true });
+      ofStream.isRetired = true;
+      gone.add(id);
+    }
+  };
+
+  /** Takes the ids of retired documents out of a document that names them. */
+  const forget = async (projection: Projection, stream: string, gone: ReadonlySet<string>): Promise<void> => {
+    const ofStream = pending.get(stream) ?? (await documentsByStream.before({ stream, revision: 1 }));
+    const one = ofStream && ofProjection(ofStream, projection);
+    if (!ofStream || one?.doc === undefined) return;
+    const next = projection.forgets?.without(one.doc, gone);
+    if (next === one.doc) return;
+    one.doc = next;
+    one.changed = true;
+    pending.set(stream, ofStream);
+  };
+
+  const forgetAll = async (projection: Projection, gone: ReadonlySet<string>): Promise<void> => {
+    const streams = new Set(namingStreams);
+    const [sort = ''] = Object.keys(projection.sorts);
+    for await (const entries of pagesOf({ list }, projection, { sort, order: 1 }))
+      for (const { id } of entries) streams.add(`${projection.of.category}-${id}`);
+    for (const stream of streams) await forget(projection, stream, gone);
+  };
+
+  return {
+    /** Removes what the event retires; undefined: it is no such event. */
+    take: (event: StoredEvent): Promise<void> | undefined => {
+      if (!event.stream.startsWith(`${retirement.category}-`)) return undefined;
+      const kind = kinds.get(splitStream(event.stream).id);
+      const before = kind && retiredBefore(event, kind.main);
+      if (!kind || before === undefined) return undefined;
+      return (async () => {
+        const gone = new Set<string>();
+        removePending(kind.main, before, gone);
+        await removeStored(kind.main, before, gone);
+        if (gone.size > 0) for (const projection of kind.naming) await forgetAll(projection, gone);
+      })();
+    },
+    /** To be called with the documents of a stream after each of its events. */
+    note: ({ stream, docs }: StreamDocuments): void => {
+      for (const { projection, id, doc } of docs) {
+        if (naming.has(projection)) namingStreams.add(stream);
+        const at = projection.retires && endedAt(projection, doc);
+        if (at !== undefined) ended.get(projection.of.category)?.set(id, at);
+      }
+    },
+    /** Nothing has changed since the last drain. */
+    drained: (): void => {
+      for (const category of ended.keys()) ended.set(category, dueQueue());
+      namingStreams.clear();
+    },
+  };
+};

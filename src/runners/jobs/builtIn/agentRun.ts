@@ -1,0 +1,70 @@
+import { endSession, startSessionOfJob } from '../../../commands/agent-session-manager/agentSessions.ts';
+import type { Tools } from '../../../commands/engine/define.ts';
+import type { Handle } from '../../../commands/engine/handle.ts';
+import { requestFor } from '../../../commands/engine/reactions.ts';
+import { sessionOf } from '../../../commands/operations-manager/jobSessions.ts';
+import { agentSession, type SessionState } from '../../../domain/agent-session-manager/agentSessions.ts';
+import { job } from '../../../domain/operations-manager/jobs.ts';
+import { abortable } from '../../../southbound/failure.ts';
+import { type EventNotice, splitStream } from '../../../store/event.ts';
+import { type Component, type Run, RunEnded } from './run.ts';
+
+type Needs = { readonly handle: Handle; readonly tools: Pick<Tools, 'state'> };
+
+/**
+ * Runs an agent: starts a session and follows it. The session is started once, also after a crash; what carries it out
+ * is agentSessions.ts.
+ */
+export const agentRun = ({ handle, tools }: Needs) => {
+  const waiting = new Map<string, () => void>();
+
+  const begin = async (session: string, { doc, started, step }: Run): Promise<void> => {
+    const actor = await step();
+    const { _trigger, _event, ...inputs } = doc.variables;
+    const { name: agent } = doc.component;
+    const about = {
+      ...requestFor(started),
+      traceparent: started.metadata.traceparent,
+      depth: started.data.depth,
+      id: session,
+    };
+    await handle(startSessionOfJob, { ...about, actor: { ...actor, admin: true }, input: { agent, inputs } });
+    // The job may have ended meanwhile, before there was a session to cancel.
+    const { status } = await tools.state(job, doc._id);
+    if (status === 'running' || status === 'paused') return;
+    await handle(endSession, { ...about, input: { status: 'CANCELED', lastMessage: 'The job has ended' } });
+  };
+
+  const ended = async (session: string, signal: AbortSignal): Promise<SessionState> => {
+    const end = new Promise<void>((resolve) => void waiting.set(session, resolve));
+    try {
+      const now = await tools.state(agentSession, session);
+      if (now.status !== 'RUNNING') return now;
+      await abortable(end, signal);
+      return await tools.state(agentSession, session);
+    } finally {
+      waiting.delete(session);
+    }
+  };
+
+  const run: Component = async (one) => {
+    const { _id: id, claim, attempts } = one.doc;
+    const session = sessionOf(id, { last: claim.claim, attempts });
+    if (!agentSession.exists(await tools.state(agentSession, session))) await begin(session, one);
+    const { status, lastMessage } = await ended(session, one.signal);
+    if (status === 'FAILED') throw new RunEnded(`Session ${session} has failed: ${lastMessage}`);
+    if (status === 'CANCELED') throw new RunEnded(`Session ${session} was canceled: ${lastMessage}`);
+    return { sessionId: session, status, lastMessage };
+  };
+
+  return {
+    run,
+    /** To be called with events of sessions. */
+    onEvent: ({ stream, topic }: Pick<EventNotice, 'stream' | 'topic'>): void => {
+      const isEnd = topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled';
+      if (isEnd) waiting.get(splitStream(stream).id)?.();
+    },
+    /** The categories of the streams whose events `onEvent` needs. */
+    categories: new Set([agentSession.category]),
+  };
+};

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Handle } from '../../../commands/engine/handle.ts';
+import type { Streams } from '../../../commands/engine/streams.ts';
+import { claimedIn, claimJob } from '../../../commands/operations-manager/jobClaims.ts';
+import { type Actor, platform } from '../../../domain/engine/core.ts';
+import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
+import { type JobStarted, job } from '../../../domain/operations-manager/jobs.ts';
+import type { JobDoc } from '../../../projections/operations-manager/jobs.ts';
+import type { Recorded } from '../../../store/event.ts';
+import { isUnusable } from '../../../store/tampered.ts';
+import type { JobQueue } from '../jobQueue.ts';
+import { builtInJobs, type WaitingJob } from '../waitingJobs.ts';
+import { type JobRun, jobRun, lease } from './jobRun.ts';
+import type { Component } from './run.ts';
+
+export type BuiltInNeeds = {
+  readonly components: Readonly<Record<BuiltInType, Component>>;
+  /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
+  readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
+  /** How many jobs run here at once. It may change at any time. */
+  readonly atOnce: () => number;
+};
+
+type Needs = BuiltInNeeds & {
+  readonly handle: Handle;
+  readonly events: Streams['events'];
+  readonly queue: Pick<JobQueue, 'next' | 'giveBack'>;
+  /** Looks whether the job still waits. */
+  readonly look: (id: string) => void;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+const wish = { components: new Set([builtInJobs]), may: () => true };
+const worker = `automation-platform on ${hostname()}`;
+const restMs = 1000;
+
+/**
+ * Runs jobs whose component is the platform's own, so many at once. Each node takes what waits; the claim in the job's
+ * stream decides which one has it.
+ */
+export const builtInWork = (needs: Needs) => {
+  const { components, actorOf, atOnce, handle, events, queue, look, log } = needs;
+  const taking = new AbortController();
+  const stopping = new AbortController();
+  const changes = new EventEmitter();
+  const runs = new Map<string, JobRun>();
+  const underWay = new Set<Promise<void>>();
+  let taken = Promise.resolve();
+
+  const claim = async (id: string): Promise<JobRun | undefined> => {
+    // All that is needed is read before, so that nothing keeps a job from running once it is claimed.
+    const [started] = (await events(`${job.category}-${id}`, 0, 0)) as readonly Recorded<JobStarted>[];
+    const type = started?.data.component.type;
+    if (!started || !isBuiltIn(type)) throw new Error('The log has no such job');
+    const about = { actor: platform, operation: claimJob.name, requestId: randomUUID() };
+    const result = await handle(claimJob, { ...about, id, input: { worker, lease } });
+    // Without a change another node was faster.
+    const claimed = result.changed ? claimedIn(result) : undefined;
+    if (!claimed) return undefined;
+    const run = { doc: claimed.doc, started, component: components[type] };
+    return jobRun({ handle, actorOf, stopping: stopping.signal, log }, run);
+  };
+
+  const carryOut = async ({ id }: WaitingJob): Promise<void> => {
+    let run: JobRun | undefined;
+    try {
+      run = await claim(id);
+    } catch (error) {
+      log('A job could not be claimed to run here', { job: id, error });
+      await pause(restMs, undefined, { signal: taking.signal }).catch(() => undefined);
+      // A stream that cannot be used stays so.
+      if (!isUnusable(error)) look(id);
+    }
+    if (!run) {
+      queue.giveBack();
+      return;
+    }
+    runs.set(id, run);
+    // It may have ended, or the service may stop, since it was claimed.
+    look(id);
+    if (taking.signal.aborted) run.leave();
+    await run.carryOut();
+    // It may have been given back and claimed again meanwhile.
+    if (runs.get(id) === run) runs.delete(id);
+  };
+
+  const begin = (waiting: WaitingJob): void => {
+    const done = carryOut(waiting).finally(() => {
+      underWay.delete(done);
+      changes.emit('changed');
+    });
+    underWay.add(done);
+  };
+
+  const isFull = (): boolean => underWay.size >= atOnce();
+
+  const takeAll = async ({ signal }: AbortController): Promise<void> => {
+    while (!signal.aborted) {
+      if (isFull()) {
+        await once(changes, 'changed', { signal }).catch(() => undefined);
+        continue;
+      }
+      const waiting = await queue.next(wish, signal);
+      if (!waiting) return;
+      if (!isFull()) {
+        begin(waiting);
+        continue;
+      }
+      // There are fewer places than when it began to wait.
+      queue.giveBack();
+      look(waiting.id);
+    }
+  };
+
+  return {
+    /** To be called with each job that may have changed, as it is now. */
+    seen: ({ _id: id, status, claim }: JobDoc): void => {
+      const run = runs.get(id);
+      if (!run) return;
+      const hasEnded = status !== 'running' && status !== 'paused';
+      if (hasEnded || (claim !== null && claim.claim > run.claim)) run.breakOff();
+      else run.setPaused(status === 'paused');
+    },
+    /** The number of places has changed. */
+    changed: (): void => void changes.emit('changed'),
+    start: (): void => {
+      taken = takeAll(taking);
+    },
+    /** No job begins any more. */
+    stopTaking: (): void => taking.abort(),
+    /** Gives back what runs, and waits for what cannot be done again. */
+    leave: async (): Promise<void> => {
+      taking.abort();
+      await taken;
+      for (const run of runs.values()) run.leave();
+      await Promise.all(underWay);
+    },
+    /** Breaks off what runs. */
+    breakOff: (): void => {
+      stopping.abort();
+      for (const run of runs.values()) run.breakOff();
+    },
+  };
+};

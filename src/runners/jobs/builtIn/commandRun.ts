@@ -1,0 +1,86 @@
+import type { Tools } from '../../../commands/engine/define.ts';
+import { type CommandTemplateRun, runCommandTemplate } from '../../../commands/mop/runTemplates.ts';
+import { oneByOne } from '../../../concurrency/oneByOne.ts';
+import { isObject } from '../../../domain/engine/members.ts';
+import type { Sealed } from '../../../domain/engine/sealed.ts';
+import { openSecrets } from '../../../domain/engine/secretFields.ts';
+import { commandTemplate } from '../../../domain/mop/commandTemplates.ts';
+import { commandTemplates } from '../../../projections/mop/commandTemplates.ts';
+import { redacted } from '../../../southbound/failure.ts';
+import type { Devices } from '../../../southbound/port.ts';
+import { type Component, RunEnded } from './run.ts';
+
+type Needs = {
+  readonly tools: Pick<Tools, 'find' | 'state' | 'unseal'>;
+  readonly devices: Pick<Devices, 'find' | 'calls'>;
+};
+
+const mostDevices = 1000;
+const mostResults = 8 * 1024 * 1024;
+const mostSecrets = 100;
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const devicesIn = (given: unknown): readonly string[] => {
+  const isFit = Array.isArray(given) && given.length > 0 && given.length <= mostDevices;
+  if (isFit && given.every(isName)) return given;
+  throw new RunEnded('The variable devices must be a list of 1 to 1,000 names of devices');
+};
+
+const variablesIn = (given: unknown): Readonly<Record<string, unknown>> => {
+  if (isObject(given)) return given;
+  throw new RunEnded('The variable variables must be an object');
+};
+
+/** The value with every secret in its texts replaced by ********. */
+const redactedIn = (value: unknown, secrets: readonly string[]): unknown => {
+  if (typeof value === 'string') return redacted(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => redactedIn(item, secrets));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([member, inside]) => [member, redactedIn(inside, secrets)]));
+};
+
+/** The results as they are stored. Throws `RunEnded` if they are too large. Other requests go on meanwhile. */
+const storable = async (run: CommandTemplateRun, secrets: readonly string[]): Promise<unknown> => {
+  let room = mostResults;
+  const results = await oneByOne(run.commands_results, (result) => {
+    room -= JSON.stringify(result).length;
+    if (room < 0)
+      throw new RunEnded(`All commands were sent, but the results have more than ${mostResults} characters`);
+    return redactedIn(result, secrets);
+  });
+  return { ...run, commands_results: results };
+};
+
+/**
+ * Runs a command template on devices. Secrets are sent to the devices in clear, and show as ******** in the results.
+ * Each command is a step.
+ */
+export const commandRun =
+  ({ tools, devices }: Needs): Component =>
+  async ({ doc, started, signal, step, acts }) => {
+    await step();
+    const { name: wanted } = doc.component;
+    const id = await tools.find(commandTemplates, wanted);
+    const { content } = id === undefined ? {} : await tools.state(commandTemplate, id);
+    if (!content) throw new RunEnded(`There is no mop-template ${JSON.stringify(wanted)}`);
+    const names = devicesIn(doc.variables.devices);
+    const secrets = new Set<string>();
+    const open = (sealed: Sealed): string => {
+      const secret = tools.unseal(sealed);
+      secrets.add(secret);
+      return secret;
+    };
+    const variables = openSecrets(variablesIn(doc.variables.variables ?? {}), open) as Record<string, unknown>;
+    if (secrets.size > mostSecrets) throw new RunEnded(`The variables have more than ${mostSecrets} secrets`);
+    const { run } = devices.calls(started.metadata.traceparent, signal);
+    const results = await runCommandTemplate(content, names, variables, {
+      find: devices.find,
+      run: async (device, command) => {
+        await step();
+        acts();
+        return run(device, command);
+      },
+    });
+    return { mop_template_results: await storable(results, [...secrets]) };
+  };

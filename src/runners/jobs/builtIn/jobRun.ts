@@ -1,0 +1,169 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Handle } from '../../../commands/engine/handle.ts';
+import { requestFor } from '../../../commands/engine/reactions.ts';
+import { type ClaimedJob, heartbeatJob, releaseJob } from '../../../commands/operations-manager/jobClaims.ts';
+import { completeJob, failJob } from '../../../commands/operations-manager/jobs.ts';
+import { supervise } from '../../../concurrency/supervise.ts';
+import { type Actor, platform } from '../../../domain/engine/core.ts';
+import { RequestError } from '../../../domain/engine/requestError.ts';
+import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';
+import type { JobStarted, Variables } from '../../../domain/operations-manager/jobs.ts';
+import type { Recorded } from '../../../store/event.ts';
+import { type Component, RunEnded } from './run.ts';
+
+type Needs = {
+  readonly handle: Handle;
+  /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
+  readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
+  /** Aborts when the service ends: reports are not tried again. */
+  readonly stopping: AbortSignal;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+/** A job that this node has claimed. */
+export type Claimed = {
+  readonly doc: ClaimedJob['doc'];
+  readonly started: Recorded<JobStarted>;
+  readonly component: Component;
+};
+
+/** For how long a job is claimed at a time, in seconds. */
+export const lease = 30;
+
+const beatMs = (lease * 1000) / 3;
+const mostTries = 6;
+
+type Outcome = { readonly variables: Variables } | { readonly error: string };
+
+const isConflict = (error: unknown): boolean => error instanceof RequestError && error.code === 'conflict';
+
+/** Whether the reason of a failure will be over soon: too much waits, or a store does not answer. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof RequestError && (error.code === 'limited' || error.code === 'unavailable');
+
+/** Runs a job that this node has claimed, keeps its claim, and reports what came of it. */
+export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
+  const { handle, actorOf, stopping, log } = needs;
+  const {
+    _id: id,
+    claim: { claim },
+  } = doc;
+  const aborting = new AbortController();
+  const { signal } = aborting;
+  const moves = new EventEmitter();
+  let isPaused = false;
+  let hasActed = false;
+
+  const asPlatform = { actor: platform, requestId: started.metadata.requestId, id };
+
+  const beat = async (): Promise<void> => {
+    try {
+      await handle(heartbeatJob, { ...asPlatform, operation: heartbeatJob.name, input: { claim } });
+    } catch (error) {
+      // The claim is somebody else's now, or the job has ended.
+      if (isConflict(error)) aborting.abort(error);
+      else log('The claim on a job could not be extended; it is tried again', { job: id, error });
+    }
+  };
+
+  const step = async (): Promise<Actor> => {
+    while (isPaused && !signal.aborted) await once(moves, 'resumed', { signal });
+    signal.throwIfAborted();
+    return actorOf(started.data, started.metadata.actor.id);
+  };
+
+  const acts = (): void => {
+    hasActed = true;
+  };
+
+  /** The error that a failure means; undefined if the run is to be tried again. */
+  const errorIn = (failure: unknown, tries: number): string | undefined => {
+    if (failure instanceof RunEnded) return failure.message;
+    if (failure instanceof RequestError && !isPassing(failure)) return failure.message;
+    if (hasActed) return unknownOutcome;
+    return isPassing(failure) || tries < mostTries ? undefined : 'The service could not run it; its log says why';
+  };
+
+  const outcome = async (): Promise<Outcome> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        const variables = await component({ doc, started, signal, step, acts });
+        await step();
+        return { variables };
+      } catch (failure) {
+        signal.throwIfAborted();
+        const error = errorIn(failure, tries);
+        if (!(failure instanceof RequestError || failure instanceof RunEnded))
+          log('A job could not be run here', { job: id, error: failure });
+        if (error !== undefined) return { error };
+        await pause(Math.min(100 * 2 ** tries, 2000), undefined, { signal });
+      }
+    }
+  };
+
+  const report = async (reported: Outcome): Promise<void> => {
+    const about = { ...requestFor(started), id };
+    try {
+      if ('error' in reported) await handle(failJob, { ...about, input: { ...reported, claim } });
+      else await handle(completeJob, { ...about, input: { ...reported, claim } });
+    } catch (error) {
+      if (isConflict(error)) return;
+      // Variables that cannot be stored.
+      if (!(error instanceof RequestError) || isPassing(error) || 'error' in reported) throw error;
+      await report({ error: error.message });
+    }
+  };
+
+  const reportAtLast = async (reported: Outcome): Promise<void> => {
+    const onFailure = (error: unknown): void => log('A job could not be ended; it is tried again', { job: id, error });
+    try {
+      await report(reported);
+    } catch (error) {
+      onFailure(error);
+      await supervise(() => report(reported), { signal: stopping, pauseMs: 100, longestPauseMs: 2000, onFailure });
+    }
+  };
+
+  /** Gives the job back, for the next start or another node. */
+  const giveBack = async (): Promise<void> => {
+    try {
+      await handle(releaseJob, { ...asPlatform, operation: releaseJob.name, input: { claim } });
+    } catch (error) {
+      if (!isConflict(error)) log('A job could not be given back; its claim will lapse', { job: id, error });
+    }
+  };
+
+  return {
+    claim,
+    /** Never rejects. */
+    carryOut: async (): Promise<void> => {
+      const beating = setInterval(() => void beat(), beatMs);
+      try {
+        await reportAtLast(await outcome());
+      } catch {
+        // It was broken off. A job that has ended meanwhile takes neither.
+        if (hasActed) await reportAtLast({ error: unknownOutcome });
+        else await giveBack();
+      } finally {
+        clearInterval(beating);
+      }
+    },
+    /** The job has ended, or is somebody else's: what is under way is broken off. */
+    breakOff: (): void => {
+      aborting.abort();
+    },
+    /** The service stops. What cannot be done again may come to its end. */
+    leave: (): void => {
+      if (!hasActed) aborting.abort();
+    },
+    /** The job was paused or resumed. What can be done again is given back, and done again once it is resumed. */
+    setPaused: (paused: boolean): void => {
+      isPaused = paused;
+      if (!paused) moves.emit('resumed');
+      else if (!hasActed) aborting.abort();
+    },
+  };
+};
+
+export type JobRun = ReturnType<typeof jobRun>;

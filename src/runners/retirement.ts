@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import type { Tools } from '../commands/engine/define.ts';
+import type { Handle } from '../commands/engine/handle.ts';
+import { retireEnded } from '../commands/engine/retirement.ts';
+import { supervise } from '../concurrency/supervise.ts';
+import { platform } from '../domain/engine/core.ts';
+import { retirement as aggregate } from '../domain/engine/retirement.ts';
+import { endedAt, type Projection } from '../projections/engine/define.ts';
+import { documentIn, pagesOf } from '../projections/engine/documents.ts';
+import { type Leadership, whileLeading } from '../projections/engine/leadership.ts';
+import type { ReadStore } from '../projections/engine/port.ts';
+
+type Needs = {
+  readonly handle: Handle;
+  readonly tools: Pick<Tools, 'state'>;
+  readonly model: Pick<ReadStore, 'list'>;
+  /** The kinds of documents that are retired. */
+  readonly kinds: readonly Projection[];
+  /** Only the leader retires. */
+  readonly leadership: Leadership;
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** Resolves once the read models show everything that this node has acknowledged. */
+  readonly settled: () => Promise<void> | undefined;
+  /** After how many days what has ended is retired; 0: never. */
+  readonly days: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly lookEveryMs?: number;
+  /** How many documents one event retires at most, unless more have ended in the same millisecond. */
+  readonly atOnce?: number;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+const dayMs = 86_400_000;
+/** How many documents are looked at before others have their turn. */
+const looked = 100;
+
+/** The times before which to retire, one after the other: each retires so many of these, the last one all. */
+const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonly number[] => {
+  const sorted = Float64Array.from(ends).sort();
+  const cuts: number[] = [];
+  for (let at = atOnce; at < sorted.length; at += atOnce) {
+    const cut = sorted[at] ?? limit;
+    if (cut > (cuts.at(-1) ?? 0)) cuts.push(cut);
+  }
+  return [...cuts, limit];
+};
+
+/**
+ * Retires what has ended long ago, once a day, while this process leads. Nothing is stored as long as nothing has. Much
+ * is retired by several events, so that none of them holds up requests for long.
+ */
+export const retirement = (needs: Needs) => {
+  const { handle, tools, model, kinds, leadership, ready, settled, days, now, log } = needs;
+  const { lookEveryMs = 3_600_000, atOnce = 250 } = needs;
+  const stop = new AbortController();
+  let done = Promise.resolve();
+
+  /** When documents of a kind ended, of those that ended before a time. */
+  const endsBefore = async (kind: Projection, limit: number): Promise<readonly number[]> => {
+    const ends: number[] = [];
+    const from = kind.retires?.from ?? '';
+    for await (const entries of pagesOf(model, kind, { sort: from, order: 1, length: looked })) {
+      for (const entry of entries) {
+        const doc: unknown = documentIn(kind, entry);
+        if (Date.parse(kind.sorts[from]?.(doc) ?? '') >= limit) return ends;
+        const at = endedAt(kind, doc);
+        if (at !== undefined && at < limit) ends.push(at);
+      }
+      await nextTurn();
+    }
+    return ends;
+  };
+
+  const retireKind = async (kind: Projection, term: AbortSignal): Promise<void> => {
+    const { area, category } = kind.of;
+    const limit = now() - days * dayMs;
+    const { before: last } = await tools.state(aggregate, category);
+    if (last !== undefined && limit - Date.parse(last) < dayMs) return;
+    const ends = await endsBefore(kind, limit);
+    if (ends.length === 0) return;
+    for (const cut of cutsOf(ends, limit, atOnce)) {
+      if (term.aborted) return;
+      const began = performance.now();
+      const input = { before: new Date(cut).toISOString(), source: `@platform/${area}` };
+      const about = { actor: platform, operation: retireEnded.name, requestId: randomUUID() };
+      await handle(retireEnded, { ...about, id: category, input });
+      await settled();
+      // Others have their share of the time.
+      await pause((performance.now() - began) / 4, undefined, { signal: term }).catch(() => undefined);
+    }
+  };
+
+  const retireAll = async (term: AbortSignal): Promise<void> => {
+    for (const kind of kinds) await retireKind(kind, term);
+  };
+
+  const work = async (term: AbortSignal): Promise<void> => {
+    await ready(term);
+    while (!term.aborted) {
+      await supervise(() => retireAll(term), {
+        signal: term,
+        pauseMs: 1000,
+        longestPauseMs: 60_000,
+        onFailure: (error, isNew) => {
+          if (isNew) log('What has ended could not be retired; it is tried again', { error });
+        },
+      });
+      await pause(lookEveryMs, undefined, { signal: term, ref: false }).catch(() => undefined);
+    }
+  };
+
+  return {
+    start: (): void => {
+      if (days > 0) done = whileLeading(leadership, stop.signal, work);
+    },
+    stop: async (): Promise<void> => {
+      stop.abort();
+      await done;
+    },
+  };
+};
+
+export type Retirement = ReturnType<typeof retirement>;

@@ -1,0 +1,25 @@
+import type { Config } from '../config.ts';
+import type { Node } from '../node.ts';
+import { projections } from '../projections/all.ts';
+import { type Retirement, retirement } from '../runners/retirement.ts';
+
+type Warn = (message: string, about: Record<string, unknown>) => void;
+
+/** The retirement of what has ended, by the clock of this machine. */
+export const retirementOf = (
+  node: Node,
+  { RETENTION_DAYS: days }: Pick<Config, 'RETENTION_DAYS'>,
+  log: Warn,
+): Retirement =>
+  retirement({
+    handle: node.handle,
+    tools: node.tools,
+    model: node.model,
+    kinds: projections.filter(({ retires }) => retires),
+    leadership: node.leadership,
+    ready: node.run.whenReady,
+    settled: node.settled,
+    days,
+    now: Date.now,
+    log,
+  });

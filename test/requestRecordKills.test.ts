@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { decode } from '../src/store/event.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { ok } from './people.ts';
+import { type Server, startServer, temporaryFolder } from './process.ts';
+import { until } from './until.ts';
+
+describe('records of requests, of a service that is killed', function () {
+  this.timeout(600_000);
+  let folder: string;
+  let server: Server | undefined;
+  before(() => {
+    folder = temporaryFolder();
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** How many requests the log says were refused, and how many documents exported. */
+  const recorded = async (): Promise<{ readonly denied: number; readonly exported: number }> => {
+    const log = await openSqliteReader(join(folder, 'events.db'));
+    const counts = { requestsDenied: 0, exported: 0 };
+    try {
+      for await (const { events } of log.readAll(0))
+        for (const { topic, data } of events.map(decode))
+          if (topic === 'requestsDenied' || topic === 'exported')
+            for (const { count } of (data as { rows: readonly { count: number }[] }).rows) counts[topic] += count;
+    } finally {
+      await log.close();
+    }
+    return { denied: counts.requestsDenied, exported: counts.exported };
+  };
+
+  it('lack what was counted since the last ten seconds were stored; SIGTERM loses nothing', async () => {
+    const started = async (): Promise<Server> => {
+      server = await startServer(folder);
+      return server;
+    };
+    const path = '/operations-manager/automations';
+    let { ask, stop } = await started();
+    const { _id } = ok(await ask('POST', path, { name: 'a' })).data;
+    const happen = async (times: number): Promise<void> => {
+      for (let n = 0; n < times; n++) {
+        assert.equal((await ask('GET', path, undefined, { Authorization: 'Bearer none' })).status, 401);
+        ok(await ask('GET', `${path}/${_id}/export`));
+      }
+    };
+    await happen(5);
+    // Nothing else makes the service store them: they are stored when ten seconds are over.
+    await until(async () => {
+      const { denied, exported } = await recorded();
+      return denied === 5 && exported === 5;
+    }, 'the numbers of the first ten seconds');
+    await happen(3);
+    await stop('SIGKILL');
+    const { denied, exported } = await recorded();
+    assert.ok(denied >= 5 && denied <= 8 && exported >= 5 && exported <= 8, `${denied} ${exported}`);
+
+    ({ ask, stop } = await started());
+    await happen(4);
+    assert.equal(await stop('SIGTERM'), 0);
+    assert.deepEqual(await recorded(), { denied: denied + 4, exported: exported + 4 });
+    server = undefined;
+  });
+});
