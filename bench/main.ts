@@ -14,6 +14,7 @@ import { moving } from './moving.ts';
 import { nodes } from './nodes.ts';
 import { cleanUp } from './processes.ts';
 import { projecting } from './projecting.ts';
+import { proving } from './proving.ts';
 import { reading } from './reading.ts';
 import { replaying } from './replaying.ts';
 import { retiring } from './retiring.ts';
@@ -46,6 +47,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   r: moving,
   s: backInTime,
   t: retiring,
+  u: proving,
 };
 
 const wanted = process.argv.slice(2);

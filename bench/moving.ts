@@ -1,46 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { megabytes, type Run, runCommand } from './commands.ts';
 import { type Findings, inTurn, milliseconds, perSecond, progress, scale } from './compare.ts';
 import { longLog } from './logs.ts';
-import { kept, startProgram, startService, temporary } from './processes.ts';
+import { startProgram, startService, temporary } from './processes.ts';
 import type { Replaying } from './programs/replays.ts';
 import { ask } from './requests.ts';
 import { ready } from './service.ts';
-
-const program = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-
-/** The most memory that a process has used so far, in MB; 0 where the system does not tell. */
-const peakOf = (pid: number): number => {
-  try {
-    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1000;
-  } catch {
-    return 0;
-  }
-};
-
-type Run = { readonly rate: number; readonly peak: number };
-
-/** Runs a command on the log of a folder. Gives events per second, from the start of the process to its end. */
-const run = async (words: readonly string[], folder: string, to?: string): Promise<Run> => {
-  const out = to === undefined ? undefined : openSync(to, 'w');
-  const env = { ...process.env, DATA_DIR: folder };
-  const begun = performance.now();
-  const child = kept(
-    spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', out ?? 'ignore', 'ignore'] }),
-  );
-  let peak = 0;
-  const look = setInterval(() => {
-    peak = Math.max(peak, peakOf(child.pid ?? 0));
-  }, 20);
-  const [code] = await once(child, 'exit');
-  clearInterval(look);
-  if (out !== undefined) closeSync(out);
-  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}`);
-  return { rate: (scale.events / (performance.now() - begun)) * 1000, peak };
-};
 
 const p99 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
@@ -72,9 +38,10 @@ export const moving = async (): Promise<Findings> => {
   const scratch = await temporary();
   const file = join(scratch, 'export.ndjson');
   const exports: Run[] = [];
+  const imports: Run[] = [];
   const moved = await inTurn('r', {
     exporting: async () => {
-      const done = await run(['export'], folder, file);
+      const done = await runCommand(['export'], folder, file);
       exports.push(done);
       return done.rate;
     },
@@ -82,7 +49,9 @@ export const moving = async (): Promise<Findings> => {
       const to = join(scratch, 'imported');
       rmSync(to, { recursive: true, force: true });
       mkdirSync(to);
-      return (await run(['import', file], to)).rate;
+      const done = await runCommand(['import', file], to);
+      imports.push(done);
+      return done.rate;
     },
     replaying: async () => {
       const replays = startProgram('replays');
@@ -126,7 +95,7 @@ export const moving = async (): Promise<Findings> => {
         comparedWith: 'the goal',
         ours: exports.map(({ peak }) => peak),
         theirs: exports.map(() => 300),
-        shown: (megabytes) => `${Math.round(megabytes)} MB`,
+        shown: megabytes,
         goal: { most: 1 },
       },
       {
@@ -136,6 +105,14 @@ export const moving = async (): Promise<Findings> => {
         theirs: moved.importing.map(() => 20_000),
         shown: perSecond,
         goal: { least: 1 },
+      },
+      {
+        what: `(r) import of ${events} events: memory`,
+        comparedWith: 'the goal',
+        ours: imports.map(({ peak }) => peak),
+        theirs: imports.map(() => 300),
+        shown: megabytes,
+        goal: { most: 1 },
       },
       {
         what: `(r) rebuild of the read models from ${events} events, while somebody reads`,

@@ -16,9 +16,10 @@ import { anchorLines } from '../src/store/proof/anchor.ts';
 import type { DigestSigned, LogRewritten } from '../src/store/proof/digestLog.ts';
 import { keysOrNew } from '../src/store/proof/keys.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
+import { cannotKill, killedAtFsync } from './killing.ts';
 import { startProgram } from './process.ts';
 import { adminPassword, startService } from './service.ts';
-import { signRest } from './signedLog.ts';
+import { foreign, signRest } from './signedLog.ts';
 import { until } from './until.ts';
 
 const om = '/operations-manager';
@@ -96,6 +97,7 @@ describe('log copy within the law', () => {
       made('POST', `${om}/jobs/start`, { workflow, options: { variables: { of: `variables of ${workflow}` } } });
     const { _id: ended } = await start('ended');
     await start('running');
+    await made('POST', `${om}/jobs/watch`, { jobIds: [ended] });
     await made('POST', `${om}/jobs/cancel`, { jobIds: [ended] });
     await made('POST', `${om}/events/tests/happened`, { text: 'published text' });
     await until(async () => (await service.ask('GET', `${om}/jobs/${ended}`)).body.data.status === 'canceled');
@@ -231,6 +233,65 @@ describe('log copy within the law', () => {
     const whole = await texts('again');
     assert.deepEqual(whole, (await texts('forgotten')).slice(0, whole.length));
     assert.match(await verified('again'), /^\{"verified":\d+,"signed":\d+,"uncovered":1\}\n$/);
+  });
+
+  it('goes on where it was killed, at any fsync', async function () {
+    if (cannotKill !== '') this.skip();
+    this.timeout(600_000);
+    const texts = async (name: string) =>
+      (await eventsOf(name)).filter(({ stream }) => stream !== 'digest-log').map(textOf);
+    await copied('whole', { forget: nora });
+    const whole = await texts('whole');
+    const env = { DATA_DIR: join(folder, 'old') };
+    const copy = (name: string, limit?: string) =>
+      startProgram(['log', 'copy', `sqlite:${at('old')}`, `sqlite:${at(name)}`, '--forget', nora], env, { limit });
+    let kills = 0;
+    for (let [n, lived] = [1, false]; !lived; n *= 2) {
+      const name = `killed${n}`;
+      lived = (await copy(name, killedAtFsync(n)).ended) === 0;
+      if (lived) break;
+      kills++;
+      const program = copy(name);
+      assert.equal(await program.ended, 0, program.output().err);
+      assert.deepEqual(await texts(name), whole, `killed at fsync ${n}`);
+      const topics = (await eventsOf(name)).filter(({ stream }) => stream === 'digest-log').map(({ type }) => type);
+      assert.deepEqual(topics.slice(0, 2), ['@platform/log:logRewritten', '@platform/log:digestSigned']);
+      assert.match(await verified(name), /^\{"verified":\d+,"signed":\d+,"uncovered":1\}\n$/);
+    }
+    assert.ok(kills > 2, `${kills} kills`);
+  });
+
+  it('counts a job by its last event, to the millisecond; events that name it stay', async () => {
+    const lastAt = async (text: string): Promise<string> => {
+      const all = await eventsOf('old');
+      const { stream } = all.find((event) => textOf(event).includes(text)) ?? assert.fail(text);
+      const last = all.findLast((event) => event.stream === stream) ?? assert.fail(stream);
+      return JSON.parse(last.metadata).at;
+    };
+    const after = (time: string): string => new Date(Date.parse(time) + 1).toISOString();
+    const has = async (name: string, text: string): Promise<boolean> =>
+      (await eventsOf(name)).some((event) => textOf(event).includes(text));
+    const [ended, published] = [await lastAt('variables of ended'), await lastAt('published text')];
+    await copied('at', { jobsBefore: ended, eventsBefore: published });
+    assert.deepEqual([await has('at', 'variables of ended'), await has('at', 'published text')], [true, true]);
+    await copied('after', { jobsBefore: after(ended), eventsBefore: after(published) });
+    assert.deepEqual([await has('after', 'variables of ended'), await has('after', 'published text')], [false, false]);
+    const old = await eventsOf('old');
+    const job = old.find((event) => textOf(event).includes('variables of ended'))?.stream.slice('job-'.length) ?? '';
+    const naming = (events: readonly StoredEvent[]) =>
+      events.filter((event) => event.stream !== `job-${job}` && textOf(event).includes(job)).map(({ id }) => id);
+    assert.deepEqual(naming(await eventsOf('after')), naming(old));
+    assert.ok(naming(old).length > 0, 'somebody watches the job');
+  });
+
+  it('says that the old log was never signed', async () => {
+    const store = await openSqliteStore({ file: at('unsigned') });
+    await store.append('orders-1', -1, [foreign(1)]);
+    await store.close();
+    await copied('anew', { eventsBefore: '2026-01-01T00:00:00.000Z' }, 'unsigned');
+    const [rewritten] = (await eventsOf('anew')).filter(({ stream }) => stream === 'digest-log');
+    const { digest, key } = JSON.parse(rewritten?.data ?? '') as LogRewritten;
+    assert.deepEqual([digest, key], [null, null]);
   });
 });
 

@@ -8,10 +8,12 @@ import { content } from '../src/store/copyContent.ts';
 import { verifyFile } from '../src/store/moving/backup.ts';
 import { logAt } from '../src/store/moving/replaceLog.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
+import { cannotKill, killedAtFsync } from './killing.ts';
 import { writeLog } from './movingLog.ts';
 import { type Server, startProgram, startServer, temporaryFolder } from './process.ts';
 import { newEvent } from './store.contract.ts';
 
+const soak = process.env.SOAK_ROUNDS !== undefined;
 const rounds = Number(process.env.SOAK_ROUNDS ?? 4);
 const size = 20_500;
 
@@ -168,5 +170,110 @@ describe('kill -9', function () {
     } finally {
       await server?.stop('SIGKILL');
     }
+  });
+
+  describe(`at fsyncs${cannotKill}`, () => {
+    before(function () {
+      if (cannotKill !== '') this.skip();
+    });
+
+    /** Kills a command at its first fsync, then at later ones, until it comes to its end. */
+    const killsAt = async (
+      words: (name: string) => readonly string[],
+      prepared: (name: string) => Promise<void>,
+      look: (name: string) => Promise<void>,
+    ): Promise<void> => {
+      let kills = 0;
+      for (let [n, lived] = [1, false]; !lived; n += soak ? 1 : Math.max(2, n >> 1)) {
+        const name = `at${n}`;
+        await prepared(name);
+        const env = { DATA_DIR: join(folder, name) };
+        const program = startProgram(words(name), env, { limit: killedAtFsync(n) });
+        lived = (await program.ended) === 0;
+        if (lived) break;
+        kills++;
+        assert.equal(program.child.signalCode, 'SIGKILL', program.output().err);
+        await look(name);
+      }
+      assert.ok(kills > 1, `${kills} kills`);
+      if (process.env.TEST_LOG) process.stderr.write(`${kills} kills\n`);
+    };
+
+    it('import leaves no log or all of it, and the same command goes on', async () => {
+      made('a', 300);
+      const file = await exported('a');
+      const all = await idsIn(fileOf('a'));
+      const words = () => ['import', file];
+      await killsAt(
+        words,
+        async () => undefined,
+        async (name) => {
+          if (logAt(fileOf(name))) assert.deepEqual(await idsIn(fileOf(name)), all);
+          else await run(name, words());
+          assert.deepEqual(await idsIn(fileOf(name)), all);
+          await isOpened(fileOf(name));
+        },
+      );
+    });
+
+    it('restore leaves the old log or the new one', async () => {
+      made('a', 300);
+      const backup = join(folder, 'backup.db');
+      await run('a', ['backup', backup]);
+      const all = await idsIn(fileOf('a'));
+      const words = () => ['restore', backup];
+      let old: readonly string[] = [];
+      await killsAt(
+        words,
+        async (name) => {
+          made(name, 100);
+          const store = await openSqliteStore({ file: fileOf(name) });
+          await store.append('orders-2', -1, [newEvent(1)]);
+          await store.close();
+          old = await idsIn(fileOf(name));
+        },
+        async (name) => {
+          const found = await idsIn(fileOf(name));
+          assert.deepEqual(found, found.length === old.length ? old : all);
+          await isOpened(fileOf(name));
+          await run(name, words());
+          assert.deepEqual(await idsIn(fileOf(name)), all);
+        },
+      );
+    });
+
+    it('log copy leaves a beginning of the log, and the same command goes on', async () => {
+      made('a', 60);
+      const all = await idsIn(fileOf('a'));
+      const words = (name: string) => ['log', 'copy', `sqlite:${fileOf('a')}`, `sqlite:${fileOf(name)}`];
+      await killsAt(
+        words,
+        async () => undefined,
+        async (name) => {
+          const found = logAt(fileOf(name)) ? await idsIn(fileOf(name)) : [];
+          assert.deepEqual(found, all.slice(0, found.length));
+          await run(name, words(name));
+          assert.deepEqual(await idsIn(fileOf(name)), all);
+        },
+      );
+    });
+
+    it('backup leaves the earlier backup or the new one', async () => {
+      made('earlier', 100);
+      const backupOf = (name: string): string => join(folder, name, 'backup.db');
+      await killsAt(
+        (name) => ['backup', backupOf(name)],
+        async (name) => {
+          made(name, 300);
+          await run('earlier', ['backup', backupOf(name)]);
+        },
+        async (name) => {
+          const events = await verifyFile(backupOf(name), () => undefined);
+          assert.ok(events === 100 || events === 300, `${events} events`);
+          await run(name, ['backup', backupOf(name)]);
+          assert.equal(await verifyFile(backupOf(name), () => undefined), 300);
+        },
+      );
+    });
   });
 });

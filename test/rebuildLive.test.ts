@@ -9,6 +9,7 @@ import { snapshotName } from '../src/projections/snapshots/snapshotSeen.ts';
 import { originOf } from '../src/service/readModels.ts';
 import { withPayloads } from '../src/store/payloads.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
+import { cluster } from './cluster.ts';
 import { startProgram, temporaryFolder } from './process.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
@@ -176,7 +177,7 @@ describe('a rebuild of read models', function () {
 });
 
 describeOwnRedis('a rebuild of read models in Redis', (redis) => {
-  it('names what differs and puts it right, for all nodes; only the node that leads does it', async function () {
+  it('names what differs and puts it right', async function () {
     this.timeout(300_000);
     const settings = { READSTORE_URL: redis().url };
     const service = await startService(settings);
@@ -200,6 +201,42 @@ describeOwnRedis('a rebuild of read models in Redis', (redis) => {
       assert.deepEqual(differing((await service.ask('POST', '/health/rebuild')).body.collections), []);
     } finally {
       await service.stop();
+    }
+  });
+
+  it('is made by the node that leads, for all nodes; another one refuses', async function () {
+    this.timeout(300_000);
+    const nodes = await cluster(redis());
+    try {
+      await nodes.start();
+      const { leader, other } = await nodes.roles();
+      const change = (n: number) =>
+        other.ask('PATCH', `/group-mappings/ldap/n${n}`, { updates: { platformGroups: [`n${n}`] } });
+      for (let n = 0; n < 10; n++) assert.equal((await change(n)).status, 200);
+      const groups = async (node: typeof other) =>
+        (await node.ask('GET', '/group-mappings/ldap/n3')).body?.platformGroups?.join();
+      await until(async () => (await groups(leader)) === 'n3' && (await groups(other)) === 'n3', 'both show it');
+      const field = 'groupMappings/ldap n3';
+      for (const key of (await redis().command('KEYS', '*:texts')) as readonly string[]) {
+        const text = await redis().command('HGET', key, field);
+        if (text !== null) await redis().command('HSET', key, field, String(text).replace('["n3"]', '["other"]'));
+      }
+      for (const node of [leader, other]) assert.equal(await groups(node), 'other');
+
+      const refused = await other.ask('POST', '/health/rebuild');
+      assert.equal(refused.status, 409, refused.text);
+      assert.match(refused.body.message, /Another node writes the read models/);
+      assert.equal(await groups(other), 'other', 'nothing was done');
+
+      const { status, body, text } = await leader.ask('POST', '/health/rebuild');
+      assert.equal(status, 200, text);
+      assert.deepEqual(
+        differing(body.collections).map(({ differences }) => differences),
+        [['ldap n3']],
+      );
+      for (const node of [leader, other]) assert.equal(await groups(node), 'n3');
+    } finally {
+      await nodes.remove();
     }
   });
 });

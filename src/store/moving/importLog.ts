@@ -23,6 +23,12 @@ export type Imported = {
   readonly places: ReadonlyMap<string, number>;
 };
 
+/**
+ * Nobody uses the log before it is complete, and then it is synced: so a commit need not be durable at once. Pages that
+ * events of many streams share are written once for many events.
+ */
+const settings = 'PRAGMA synchronous = NORMAL; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 20000';
+
 const inTransactions = (db: Connection) => {
   let open = false;
   return {
@@ -55,6 +61,7 @@ export const importLog = async ({ from, to, signal, told }: Needs): Promise<Impo
   const db = connect(to);
   const { begin, commit, rollback } = inTransactions(db);
   try {
+    db.exec(settings);
     createTables(db);
     const rows = rowImport(db);
     let head: ExportHead | undefined;
