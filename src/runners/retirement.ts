@@ -34,7 +34,7 @@ type Needs = {
 
 const dayMs = 86_400_000;
 /** How many documents are looked at before others have their turn. */
-const looked = 100;
+const looked = 200;
 
 /** The times before which to retire, one after the other: each retires so many of these, the last one all. */
 const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonly number[] => {
@@ -53,7 +53,7 @@ const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonl
  */
 export const retirement = (needs: Needs) => {
   const { handle, tools, model, kinds, leadership, ready, settled, days, now, log } = needs;
-  const { lookEveryMs = 3_600_000, atOnce = 250 } = needs;
+  const { lookEveryMs = 3_600_000, atOnce = 1000 } = needs;
   const stop = new AbortController();
   let done = Promise.resolve();
 
@@ -88,7 +88,7 @@ export const retirement = (needs: Needs) => {
       await handle(retireEnded, { ...about, id: category, input });
       await settled();
       // Others have their share of the time.
-      await pause((performance.now() - began) / 4, undefined, { signal: term }).catch(() => undefined);
+      await pause((performance.now() - began) / 8, undefined, { signal: term }).catch(() => undefined);
     }
   };
 
