@@ -218,6 +218,9 @@ describe('settings', () => {
       adapterOrder: [],
       audit: true,
       eventWorkerCount: 3,
+      transformationWorkerCount: 3,
+      jobsAtOnce: 16,
+      startLimit: { most: 0, windowMs: 1000 },
     });
     assert.deepEqual(
       settingsOf({
@@ -231,7 +234,14 @@ describe('settings', () => {
         expressProps: { cacheControl: true, access_control_allow_origin: '*', timeout: 5 },
         loggerProps: { log_level: 'spam' },
         auditProps: { audit: false },
-        systemProps: { shutdownTimeout: 3, eventWorkerCount: 7 },
+        systemProps: {
+          shutdownTimeout: 3,
+          eventWorkerCount: 7,
+          transformationWorkerCount: 2,
+          taskWorkerThreadCount: 4,
+          taskWorkerRateLimit: 5,
+          taskWorkerRateLimitPeriod: 6,
+        },
         adapterStrategy: { device: { order: ['x', 'y'] } },
       }),
       {
@@ -248,6 +258,9 @@ describe('settings', () => {
         adapterOrder: ['x', 'y'],
         audit: false,
         eventWorkerCount: 7,
+        transformationWorkerCount: 2,
+        jobsAtOnce: 64,
+        startLimit: { most: 5, windowMs: 6000 },
       },
     );
   });
