@@ -89,6 +89,20 @@ export const readSnapshot = async (
   return { version, checkpoint, changes: changesIn(body, end + 1) };
 };
 
+// There may be millions of documents. Those without filters share an object, and those sorted by their id a text.
+const noFilters: Entry['filters'] = {};
+
+const sharedFilters = (filters: Entry['filters']): Entry['filters'] => {
+  for (const _ in filters) return filters;
+  return noFilters;
+};
+
+const sharedSorts = (id: string, sorts: Entry['sorts']): Entry['sorts'] => {
+  const shared: Record<string, string> = {};
+  for (const field in sorts) shared[field] = sorts[field] === id ? id : (sorts[field] ?? '');
+  return shared;
+};
+
 async function* changesIn(body: Buffer, start: number): AsyncGenerator<readonly Change[]> {
   let chunk: Change[] = [];
   for (let at = start; at < body.length; ) {
@@ -102,7 +116,13 @@ async function* changesIn(body: Buffer, start: number): AsyncGenerator<readonly 
       Entry['filters'],
       string | null,
     ];
-    const entry = { id, revision, sorts, filters, text: body.toString('utf8', middle + 1, end) };
+    const entry = {
+      id,
+      revision,
+      sorts: sharedSorts(id, sorts),
+      filters: sharedFilters(filters),
+      text: body.toString('utf8', middle + 1, end),
+    };
     chunk.push({ collection, id, entry: guard === null ? entry : { ...entry, guard } });
     if (chunk.length === perChunk) {
       yield chunk;

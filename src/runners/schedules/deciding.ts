@@ -14,8 +14,8 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** How many schedules are decided at once. With more, requests wait longer meanwhile. */
-const atOnce = 10;
+/** How many schedules are decided at once. With more, requests wait longer meanwhile (docs/benchmarks.md). */
+const atOnce = 3;
 const againMs = 1000;
 const afterFailureMs = 5000;
 
