@@ -69,17 +69,17 @@ const asked: Readonly<Record<string, Question>> = {
   'audit trace': (sources, { metadata }) => traceOf(sources, metadata.$correlationId),
 };
 
-/** (r) The first page of audits takes as long in a long log as in a short one. */
+/** (q) The first page of audits takes as long in a long log as in a short one. */
 export const asking = async (): Promise<Findings> => {
   const [short, long] = [await opened(smaller), await opened(scale.events)];
   const comparisons: Comparison[] = [];
   for (const [title, ask] of Object.entries(asked)) {
-    const { ours, theirs } = await inTurn(`(r) ${title}`, {
+    const { ours, theirs } = await inTurn(`(q) ${title}`, {
       ours: () => timed(long, ask),
       theirs: () => timed(short, ask),
     });
     comparisons.push({
-      what: `(r) ${title}, ${scale.events.toLocaleString('en')} events`,
+      what: `(q) ${title}, ${scale.events.toLocaleString('en')} events`,
       comparedWith: `${smaller.toLocaleString('en')} events`,
       ours,
       theirs,
@@ -92,5 +92,5 @@ export const asking = async (): Promise<Findings> => {
     await (sources.log as Awaited<ReturnType<typeof openSqliteReader>>).close();
   }
   const perSecond = Math.round(scale.events / long.indexSeconds).toLocaleString('en');
-  return { comparisons, notes: [`(r) The index of the long log is made of ${perSecond} events a second.`] };
+  return { comparisons, notes: [`(q) The index of the long log is made of ${perSecond} events a second.`] };
 };

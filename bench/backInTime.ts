@@ -39,7 +39,7 @@ const answered = async ({ url }: Service, path: string): Promise<number> => {
   }
 };
 
-/** (q) Documents and lists of an earlier time. */
+/** (s) Documents and lists of an earlier time. */
 export const backInTime = async (): Promise<Findings> => {
   const { comparisons, notes = [] } = await ofLists();
   const { comparisons: ofOne } = await ofOneDocument();
@@ -85,7 +85,7 @@ const ofLists = async (): Promise<Findings> => {
   return {
     comparisons: [
       {
-        what: `(q) first list of 25 of 100,000 mappings as of a position, per ${measuredEvents.toLocaleString('en')} events`,
+        what: `(s) first list of 25 of 100,000 mappings as of a position, per ${measuredEvents.toLocaleString('en')} events`,
         comparedWith: '3 s',
         ours: scaled,
         theirs: scaled.map(() => 3),
@@ -93,7 +93,7 @@ const ofLists = async (): Promise<Findings> => {
         goal: { most: 1 },
       },
       {
-        what: '(q) next list of 25 as of that position, median',
+        what: '(s) next list of 25 as of that position, median',
         comparedWith: 'the same list as of now',
         ours: next.then,
         theirs: next.now,
@@ -101,7 +101,7 @@ const ofLists = async (): Promise<Findings> => {
         goal: { most: 2 },
       },
       {
-        what: '(q) p99 of GET of a mapping while lists of earlier times are made',
+        what: '(s) p99 of GET of a mapping while lists of earlier times are made',
         comparedWith: 'the same alone',
         ours: disturbed.beside,
         theirs: disturbed.alone,
@@ -110,7 +110,7 @@ const ofLists = async (): Promise<Findings> => {
       },
     ],
     notes: [
-      `(q) first list: ${firsts.first.map((took) => perSecond((documents * eventsEach) / took)).join(', ')} events.`,
+      `(s) first list: ${firsts.first.map((took) => perSecond((documents * eventsEach) / took)).join(', ')} events.`,
     ],
   };
 };
@@ -134,7 +134,7 @@ const ofOneDocument = async (): Promise<Findings> => {
   return {
     comparisons: [
       {
-        what: `(q) GET of a mapping with ${longStream.toLocaleString('en')} events as of a position`,
+        what: `(s) GET of a mapping with ${longStream.toLocaleString('en')} events as of a position`,
         comparedWith: 'folding its stream',
         ours: found.asOf,
         theirs: found.fold,
