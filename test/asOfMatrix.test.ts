@@ -83,7 +83,10 @@ describe('every GET route as of every moment, for six roles', function () {
     await mark('open');
     for (const row of readRows) paths.set(row, await pathsOf(row, (path) => asOf('admin', path, 'open')));
     // Plans have no list, only a search.
-    paths.set(planRow, (await plans()).map(({ _id }) => planRow.replace(':id', _id)));
+    paths.set(
+      planRow,
+      (await plans()).map(({ _id }) => planRow.replace(':id', _id)),
+    );
     await close();
     await mark('closed');
     await remove();
