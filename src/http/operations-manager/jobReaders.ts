@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { supervise } from '../../concurrency/supervise.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
-import { job as jobAggregate } from '../../domain/operations-manager/jobs.ts';
+import { hasEnded, job as jobAggregate } from '../../domain/operations-manager/jobs.ts';
 import { watching } from '../../domain/operations-manager/watchings.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -54,8 +54,6 @@ const atOnce = 500;
 const perTurn = 100;
 // What happens within this time is told together.
 const restMs = 50;
-
-const hasEnded = ({ status }: JobDoc): boolean => status !== 'running' && status !== 'paused';
 
 const hasFields = (doc: JobDoc, { fields }: WantedJobs): boolean =>
   fields.every(({ field, value }) => [jobs.filters[field](doc)].flat().includes(value));
