@@ -39,7 +39,11 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
 
   const forRunner: ReadStore['forRunner'] = {
     get: async (collection, id) => kept.of(collection).get(id),
-    list: async (collection, query) => kept.of(collection).page(query),
+    list: async (collection, query) => {
+      const index = kept.of(collection);
+      await index.prepare(query);
+      return index.page(query);
+    },
   };
 
   return {
@@ -76,11 +80,11 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
       const index = kept.of(collection);
       return ids.map((id) => index.get(id));
     },
-    idsNamed: async (collection, name) =>
-      kept
-        .of(collection)
-        .named(name)
-        .map(({ id }) => id),
+    idsNamed: async (collection, name) => {
+      const index = kept.of(collection);
+      await index.prepare();
+      return index.named(name).map(({ id }) => id);
+    },
     list: forRunner.list,
     guard(collection, id) {
       const entry = kept.of(collection).get(id);
