@@ -6,15 +6,15 @@ const notFast = `
   auditIndex auditNodes auditReading auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
   builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes
-  claimsCluster cli client compression demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
+  claimsCluster cli client compression deletedComponents demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
   eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow eventstoredbReads
   eventstoredbTampered eventStream eventTriggerCrashes eventTriggerKills eventTriggers eventTriggersCluster
-  eventTriggersLive faults foreignDocuments foreignWrites grpcClients grpcHostile grpcServer hooks hostile
+  eventTriggersLive faults foreignDocuments foreignWrites grpcClients grpcHostile grpcServer hooks hostile hungDevices
   importedSecrets inheritedNames jinjaLimits jinjaOracle jobEnds jobRaces jobStream jsonataLimits keyCheck kill largePages
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
   migrate monitoring moving movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
   prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildLive redis redisLosses redisService referrers
-  refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retries scheduledJobRaces
+  refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retirementNodes retries scheduledJobRaces
   scheduleFaketime scheduleKills
   scheduleLife scheduleMany scheduleRuns schemaSuite sealedPackages sealedVariables secretsKept servedLog
   sessionCrashes sessionRaces sessions severalNodes signing snapshots sqlite ssh starting strangers subscribing

@@ -1,46 +1,14 @@
-import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import ssh2, { type AuthContext, type ServerChannel, type Session } from 'ssh2';
+import type { AuthContext, ServerChannel } from 'ssh2';
 import { blockList } from '../src/southbound/addresses.ts';
 import { outbound } from '../src/southbound/outbound.ts';
 import { sshAdapter } from '../src/southbound/ssh.ts';
 import { dribbles, floods, late } from './badUpstreams.ts';
 import { fails } from './deviceAdapter.contract.ts';
 import { peer } from './peer.ts';
+import { type Behaviour, fingerprint, prompts, speaks } from './sshPeer.ts';
 
 const guard = outbound({ allowed: { hosts: new Set(), addresses: blockList(['127.0.0.1']) }, stores: [] });
-const { private: hostKey } = ssh2.utils.generateKeyPairSync('ed25519');
-const key = ssh2.utils.parseKey(hostKey);
-assert.ok(!(key instanceof Error));
-const fingerprint = `SHA256:${hash('sha256', key.getPublicSSH(), 'base64')}`;
-
-/** What a server that speaks SSH does; all that it does not say is as it should be. */
-type Behaviour = {
-  readonly connected?: (connection: ssh2.Connection, socket: Socket) => void;
-  readonly auth?: (context: AuthContext, connection: ssh2.Connection) => void;
-  readonly refusesSessions?: true;
-  readonly session?: (session: Session) => void;
-  readonly shell?: (channel: ServerChannel, connection: ssh2.Connection) => void;
-};
-
-const opensShell =
-  (shell: (channel: ServerChannel) => void) =>
-  (session: Session): void => {
-    session.on('pty', (accept) => accept?.());
-    session.on('shell', (accept) => shell(accept()));
-  };
-
-/** Gives a prompt for each line, and the line back before it. */
-const prompts =
-  (answer: (channel: ServerChannel, line: string) => void) =>
-  (channel: ServerChannel): void => {
-    channel.write('router#');
-    channel.on('data', (data: Buffer) => {
-      for (const line of String(data).split('\n').slice(0, -1)) answer(channel, line);
-    });
-  };
-
 const more = (socket: ServerChannel, text: string): void => {
   const go = (): void => {
     while (!socket.destroyed && socket.write(text));
@@ -153,33 +121,6 @@ const raw: Readonly<Record<string, readonly [(socket: Socket) => void, RegExp]>>
 
 describe('The adapter ssh, with a bad server that', () => {
   const { port, behave } = peer();
-
-  const speaks =
-    ({
-      connected,
-      auth = (context) => context.accept(),
-      refusesSessions,
-      session,
-      shell = () => undefined,
-    }: Behaviour) =>
-    (socket: Socket): void => {
-      const speaker = new ssh2.Server({ hostKeys: [hostKey] }, (connection) => {
-        connection.on('error', () => undefined);
-        connection.on('authentication', (context) => auth(context, connection));
-        connected?.(connection, socket);
-        connection.on('session', (take, reject) => {
-          if (refusesSessions) return reject();
-          const opened =
-            session ??
-            opensShell((channel) => {
-              channel.on('error', () => undefined);
-              shell(channel, connection);
-            });
-          opened(take());
-        });
-      });
-      speaker.injectSocket(socket);
-    };
 
   const adapter = () => sshAdapter('tested', { username: 'x', password: 'y', hostKey: fingerprint }, guard);
   const ends = (reason: RegExp): Promise<void> =>

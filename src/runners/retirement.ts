@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import { retireEnded } from '../commands/engine/retirement.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { platform } from '../domain/engine/core.ts';
 import { retirement as aggregate } from '../domain/engine/retirement.ts';
-import { endedAt, type Projection } from '../projections/engine/define.ts';
-import { documentIn, pagesOf } from '../projections/engine/documents.ts';
+import type { Projection } from '../projections/engine/define.ts';
 import { type Leadership, whileLeading } from '../projections/engine/leadership.ts';
 import type { ReadStore } from '../projections/engine/port.ts';
+import { endedBefore } from '../projections/engine/retiring.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -33,8 +33,6 @@ type Needs = {
 };
 
 const dayMs = 86_400_000;
-/** How many documents are looked at before others have their turn. */
-const looked = 200;
 
 /** The times before which to retire, one after the other: each retires so many of these, the last one all. */
 const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonly number[] => {
@@ -57,28 +55,13 @@ export const retirement = (needs: Needs) => {
   const stop = new AbortController();
   let done = Promise.resolve();
 
-  /** When documents of a kind ended, of those that ended before a time. */
-  const endsBefore = async (kind: Projection, limit: number): Promise<readonly number[]> => {
-    const ends: number[] = [];
-    const from = kind.retires?.from ?? '';
-    for await (const entries of pagesOf(model, kind, { sort: from, order: 1, length: looked })) {
-      for (const entry of entries) {
-        const doc: unknown = documentIn(kind, entry);
-        if (Date.parse(kind.sorts[from]?.(doc) ?? '') >= limit) return ends;
-        const at = endedAt(kind, doc);
-        if (at !== undefined && at < limit) ends.push(at);
-      }
-      await nextTurn();
-    }
-    return ends;
-  };
-
   const retireKind = async (kind: Projection, term: AbortSignal): Promise<void> => {
     const { area, category } = kind.of;
     const limit = now() - days * dayMs;
     const { before: last } = await tools.state(aggregate, category);
     if (last !== undefined && limit - Date.parse(last) < dayMs) return;
-    const ends = await endsBefore(kind, limit);
+    const ends: number[] = [];
+    for await (const page of endedBefore(model, kind, limit)) ends.push(...page.map(({ at }) => at));
     if (ends.length === 0) return;
     for (const cut of cutsOf(ends, limit, atOnce)) {
       if (term.aborted) return;

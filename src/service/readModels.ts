@@ -8,7 +8,8 @@ import type { Projections } from '../projections/engine/run.ts';
 import { projectionVersion } from '../projections/engine/version.ts';
 import { memoryReadStore } from '../projections/index/memory.ts';
 import { redisReadStore } from '../projections/redis/redis.ts';
-import { type Origin, readSnapshot } from '../projections/snapshots/snapshot.ts';
+import { readSnapshot } from '../projections/snapshots/snapshot.ts';
+import type { Origin } from '../projections/snapshots/snapshotFile.ts';
 import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { snapshots } from '../projections/snapshots/snapshots.ts';
 
@@ -90,7 +91,7 @@ const inMemory = ({ config, warn }: Needs, origin: Origin): ReadModels => {
         return snapshot;
       },
     }),
-    // With one batch, a replay into memory writes each document as JSON once.
+    // With few batches, a replay into memory writes most documents as JSON once.
     catchUp: Infinity,
     snapshotPosition: keeping.position,
     startSnapshots: (run) => {

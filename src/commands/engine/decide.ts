@@ -1,7 +1,6 @@
 import { type Event, fold } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { isRetiredBy, retirement } from '../../domain/engine/retirement.ts';
 import { mayRead, mayWrite } from './access.ts';
 import type { About } from './appendOne.ts';
 import type { Wanted } from './claims.ts';
@@ -9,6 +8,7 @@ import type { AnyCommand, Tools } from './define.ts';
 import type { KeyUse } from './keyUses.ts';
 import type { LoadedStream } from './loaded.ts';
 import type { Request } from './requests.ts';
+import { isRetired } from './retirement.ts';
 
 /** One attempt to carry out a command, on its stream as it was read. */
 export type Attempt = {
@@ -35,7 +35,7 @@ export const decide = async (attempt: Attempt, tools: Tools): Promise<Decision> 
   refuseAccess(attempt, refs);
   const replay = usedBefore(attempt);
   if (replay) return { events: [], replay };
-  if (await isRetired(attempt, tools)) {
+  if (command.on !== 'new' && (await isRetired(past.endedAt, command.aggregate.category, tools.state))) {
     if (command.on === 'existing') throw missing(command.aggregate.category);
     return { events: [] };
   }
@@ -43,12 +43,6 @@ export const decide = async (attempt: Attempt, tools: Tools): Promise<Decision> 
   const sealed = command.seal ? command.seal(input, state, tools.seal, []) : input;
   return { events: command.decide(state, sealed, { id, now: at, actor, newId, refs }) };
 };
-
-/** Whether the resource has ended so long ago that it does not change any more. Its id stays taken. */
-const isRetired = async ({ command, past: { endedAt } }: Attempt, { state }: Tools): Promise<boolean> =>
-  command.on !== 'new' &&
-  endedAt !== undefined &&
-  isRetiredBy(await state(retirement, command.aggregate.category), endedAt);
 
 const refuseAccess = ({ command, request: { actor }, past }: Attempt, refs: unknown): void => {
   const { aggregate } = command;

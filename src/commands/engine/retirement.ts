@@ -16,6 +16,13 @@ export const retireEnded = commandsOf(retirement)({
   decide: retire,
 });
 
+/** Whether a resource that ended then is retired. `endedAt`: epoch milliseconds; undefined: it has not ended. */
+export const isRetired = async (
+  endedAt: number | undefined,
+  category: string,
+  state: Tools['state'],
+): Promise<boolean> => endedAt !== undefined && isRetiredBy(await state(retirement, category), endedAt);
+
 type Needs = {
   readonly streams: Pick<Streams, 'refresh' | 'kindOf'>;
   readonly tools: Pick<Tools, 'state'>;
@@ -33,7 +40,7 @@ export const retiredHint = ({ streams, tools, model }: Needs) => {
     const at = projections.findIndex(({ retires }) => retires);
     if (at < 0) return undefined;
     const { docs, endedAt } = await streams.refresh(stream);
-    if (endedAt === undefined || !isRetiredBy(await tools.state(retirement, category), endedAt)) return undefined;
+    if (endedAt === undefined || !(await isRetired(endedAt, category, tools.state))) return undefined;
     const guard = projections[at]?.guard?.(docs[at]);
     const isOpen = guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(guard);
     const ended = new Date(endedAt).toISOString();

@@ -1,11 +1,11 @@
 import type { Signature } from '../../domain/engine/authors.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { isRetiredBy, retirement } from '../../domain/engine/retirement.ts';
 import { type Collection, nameSort, type Projection } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
 import type { Entry, ReadModel, Where } from '../../projections/engine/port.ts';
 import type { Tools } from './define.ts';
+import { isRetired } from './retirement.ts';
 import type { Streams } from './streams.ts';
 
 type Needs = {
@@ -53,7 +53,7 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   stateForRights: (aggregate, id) => stateOf(streams, aggregate, id),
   isRetired: async ({ category }, id) => {
     const { endedAt } = await streams.refresh(`${category}-${id}`);
-    return endedAt !== undefined && isRetiredBy(await stateOf(streams, retirement, category), endedAt);
+    return isRetired(endedAt, category, (aggregate, of) => stateOf(streams, aggregate, of));
   },
   shown: async <Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined> => {
     const stream = `${projection.of.category}-${id}`;

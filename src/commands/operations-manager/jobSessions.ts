@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import { agentSession } from '../../domain/agent-session-manager/agentSessions.ts';
 import type { Claims } from '../../domain/operations-manager/claims.ts';
-import { job } from '../../domain/operations-manager/jobs.ts';
+import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
+import { derivedUuid } from '../../store/uuid.ts';
 import { endSession } from '../agent-session-manager/agentSessions.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
@@ -13,15 +13,7 @@ import type { Next, Reaction } from '../engine/reactions.ts';
  */
 export const sessionOf = (id: string, { last, attempts }: Pick<Claims, 'last' | 'attempts'>): string => {
   const firstClaim = last - attempts + 1;
-  const digits = hash('sha256', `session ${id} ${firstClaim}`, 'hex');
-  const [a, b, c, d, e] = [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    digits.slice(13, 16),
-    digits.slice(17, 20),
-    digits.slice(20, 32),
-  ];
-  return `${a}-${b}-8${c}-8${d}-${e}`;
+  return derivedUuid(`session ${id} ${firstClaim}`);
 };
 
 /** Cancels the session of a job that has ended before it. */
@@ -29,8 +21,7 @@ const cancelSession = async ({ stream }: Recorded, { state }: Tools): Promise<re
   const { id } = splitStream(stream);
   const now = await state(job, id);
   // A job that was retried meanwhile has another session.
-  const hasEnded = now.status !== 'running' && now.status !== 'paused';
-  if (now.started?.component.type !== 'agent' || !hasEnded) return [];
+  if (now.started?.component.type !== 'agent' || !hasEnded(now)) return [];
   const session = sessionOf(id, now.claims);
   if ((await state(agentSession, session)).status !== 'RUNNING') return [];
   return [{ command: endSession, id: session, input: { status: 'CANCELED', lastMessage: 'The job has ended' } }];

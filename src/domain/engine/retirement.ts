@@ -29,6 +29,6 @@ export const retire = (
   { before, source }: { readonly before: string; readonly source: string },
 ): readonly RetirementEvent[] => (before > last ? [{ topic: 'endedRetired', data: { before }, source }] : []);
 
-/** Whether something that has ended at this time (epoch milliseconds; undefined: it has not) is retired. */
-export const isRetiredBy = ({ before }: RetirementState, endedAt: number | undefined): boolean =>
-  before !== undefined && endedAt !== undefined && endedAt < Date.parse(before);
+/** Whether something that has ended at this time, in epoch milliseconds, is retired. */
+export const isRetiredBy = ({ before }: RetirementState, endedAt: number): boolean =>
+  before !== undefined && endedAt < Date.parse(before);

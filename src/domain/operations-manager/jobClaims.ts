@@ -5,7 +5,7 @@ import { name } from '../engine/schemas.ts';
 import { unknownOutcome } from './builtIn.ts';
 import { type Claim, heldBy, mostLost } from './claims.ts';
 import { jobProgress } from './jobSchemas.ts';
-import { type JobEvent, type JobState, refuseEnded } from './jobs.ts';
+import { hasEnded, type JobEvent, type JobState, refuseEnded } from './jobs.ts';
 
 /** The number of a claim in requests. */
 export const claimNumber = Type.Integer({ minimum: 1, description: 'Number of the claim' });
@@ -45,7 +45,6 @@ export const heartbeatSchema = Type.Object(
 );
 
 const msOf = (now: string): number => Date.parse(now);
-export const hasEnded = ({ status }: JobState): boolean => status !== 'running' && status !== 'paused';
 
 /** Whether a worker may be given the job. */
 const waits = ({ status, claims: { held } }: JobState): boolean => status === 'running' && held === null;

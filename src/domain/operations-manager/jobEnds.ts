@@ -1,6 +1,5 @@
 import type { Context } from '../engine/core.ts';
-import { hasEnded } from './jobClaims.ts';
-import type { JobEvent, JobState } from './jobs.ts';
+import { hasEnded, type JobEvent, type JobState } from './jobs.ts';
 
 /**
  * Ends a job in error because something that it needs is gone. `claim`: the claim at whose step it ends; null: nobody

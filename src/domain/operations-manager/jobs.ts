@@ -212,9 +212,13 @@ export const startTriggered = (
   ];
 };
 
+/** Whether the job has ended. A retry may start it again. */
+export const hasEnded = ({ status }: { readonly status?: JobStatus | undefined }): boolean =>
+  status !== 'running' && status !== 'paused';
+
 /** Throws `conflict` if the job has ended. */
 export const refuseEnded = ({ status }: JobState, id: string): void => {
-  if (status !== 'running' && status !== 'paused')
+  if (hasEnded({ status }))
     throw new RequestError('conflict', `Job ${id} has ended: ${status}`, {
       faults: [{ message: `It is ${status}`, id }],
     });

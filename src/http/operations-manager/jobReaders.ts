@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { supervise } from '../../concurrency/supervise.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
-import { job as jobAggregate } from '../../domain/operations-manager/jobs.ts';
+import { hasEnded, job as jobAggregate } from '../../domain/operations-manager/jobs.ts';
 import { watching } from '../../domain/operations-manager/watchings.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -32,7 +32,7 @@ type Reader = {
   readonly connection: Connection;
   /** What was told last of each job that has not ended. */
   readonly told: Map<string, string>;
-  /** The jobs that have been told of while the reader was being told of the present ones. */
+  /** The jobs that have changed while the reader was being told of the present ones: what was read before is old. */
   changed: Set<string> | undefined;
   commented: number;
 };
@@ -55,8 +55,6 @@ const perTurn = 100;
 // What happens within this time is told together.
 const restMs = 50;
 
-const hasEnded = ({ status }: JobDoc): boolean => status !== 'running' && status !== 'paused';
-
 const hasFields = (doc: JobDoc, { fields }: WantedJobs): boolean =>
   fields.every(({ field, value }) => [jobs.filters[field](doc)].flat().includes(value));
 
@@ -77,11 +75,23 @@ const presentJobs = async (model: ReadStore, { fields }: WantedJobs): Promise<re
   return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1));
 };
 
+/** Makes the function that says whether a reader is to be told of a job. */
+const wanting =
+  (model: ReadStore) =>
+  async ({ account, wanted, told }: Reader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
+    // A job that has left the filter is told of once more, so that the reader learns of it.
+    if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
+    const guard = jobs.guard?.(doc);
+    if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model.guard)(guard)) return false;
+    return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
+  };
+
 /**
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
  * readers of what has changed since the last one.
  */
 export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
+  const wants = wanting(model);
   const readers = new Set<Reader>();
   const changed = new Set<string>();
   const stopping = new AbortController();
@@ -118,14 +128,6 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     return undefined;
   };
 
-  const wants = async ({ account, wanted, told }: Reader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
-    // A job that has left the filter is told of once more, so that the reader learns of it.
-    if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
-    const guard = jobs.guard?.(doc);
-    if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model.guard)(guard)) return false;
-    return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
-  };
-
   const tell = (reader: Reader, doc: JobDoc): void => {
     const { _id: job, status, error } = doc;
     const text = JSON.stringify({ job, status, progress: progressOf(doc), error: maskSecrets(error) });
@@ -140,9 +142,8 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
       const principal = await rightsOf(reader);
       if (!principal) continue;
       for (const doc of docs) {
-        if (!(await wants(reader, principal, doc))) continue;
         reader.changed?.add(doc._id);
-        tell(reader, doc);
+        if (await wants(reader, principal, doc)) tell(reader, doc);
       }
     }
   };
@@ -150,8 +151,14 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
   const tellChanged = async (): Promise<void> => {
     while (changed.size > 0 && !stopping.signal.aborted) {
       const ids = [...changed].slice(0, atOnce);
-      await tellAll(await documentsOf(model, jobs, ids));
+      // Before they are read: what changes from here on is told of again.
       for (const id of ids) changed.delete(id);
+      try {
+        await tellAll(await documentsOf(model, jobs, ids));
+      } catch (error) {
+        for (const id of ids) changed.add(id);
+        throw error;
+      }
       await pause(restMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
   };
@@ -185,7 +192,8 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     if (!principal) return;
     for (const [n, doc] of (await presentJobs(model, reader.wanted)).entries()) {
       if (reader.connection.ended()) return;
-      if (!reader.changed?.has(doc._id) && (await wants(reader, principal, doc))) tell(reader, doc);
+      const isWanted = await wants(reader, principal, doc);
+      if (isWanted && !reader.changed?.has(doc._id)) tell(reader, doc);
       if (n % perTurn !== perTurn - 1) continue;
       await nextTurn();
       await reader.connection.idle();

@@ -8,7 +8,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
 import { type JobProgress, jobSchema, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
-import type { JobMove } from '../../domain/operations-manager/jobs.ts';
+import { hasEnded, type JobMove } from '../../domain/operations-manager/jobs.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
 import { usernames } from '../authorization/people.ts';
@@ -45,7 +45,7 @@ export const shown = async (stored: JobDoc, { model, work }: Pick<Service, 'mode
   const { claim, attempts, ...doc } = stored;
   const watchers = await watchersOf(model, doc._id, doc.watchers);
   const names = await usernames(model, [doc.created_by, ...watchers]);
-  const isHeld = claim !== null && (doc.status === 'running' || doc.status === 'paused');
+  const isHeld = claim !== null && !hasEnded(doc);
   return {
     ...doc,
     claim: isHeld ? { worker: claim.worker, until: claim.until, attempts } : null,

@@ -44,6 +44,30 @@ export const retiredBefore = ({ stream, type, data }: StoredEvent, { of }: Proje
   }
 };
 
+/** What ended before a time (epoch milliseconds), page by page: ids and the times of their ends. */
+export async function* endedBefore(
+  model: Pick<ReadStore, 'list'>,
+  projection: Projection,
+  before: number,
+): AsyncGenerator<readonly { readonly id: string; readonly at: number }[]> {
+  const { from = '' } = projection.retires ?? {};
+  const fromOf = projection.sorts[from];
+  for await (const entries of pagesOf(model, projection, { sort: from, order: 1, length: looked })) {
+    const ended: { readonly id: string; readonly at: number }[] = [];
+    let isLast = false;
+    for (const entry of entries) {
+      const doc: unknown = documentIn(projection, entry);
+      isLast = Date.parse(fromOf?.(doc) ?? '') >= before;
+      if (isLast) break;
+      const at = endedAt(projection, doc);
+      if (at !== undefined && at < before) ended.push({ id: entry.id, at });
+    }
+    yield ended;
+    if (isLast) return;
+    await nextTurn();
+  }
+}
+
 const ofProjection = (ofStream: StreamDocuments, projection: Projection): LoadedDocument | undefined =>
   ofStream.docs.find((one) => one.projection === projection);
 
@@ -59,19 +83,14 @@ export const newRetiring = (projections: readonly Projection[], { list, document
   const namingStreams = new Set<string>();
 
   const removeStored = async (main: Projection, before: number, gone: Set<string>): Promise<void> => {
-    const { from = '' } = main.retires ?? {};
-    for await (const entries of pagesOf({ list }, main, { sort: from, order: 1, length: looked })) {
-      for (const entry of entries) {
-        const doc: unknown = documentIn(main, entry);
-        if (Date.parse(main.sorts[from]?.(doc) ?? '') >= before) return;
-        const stream = `${main.of.category}-${entry.id}`;
-        if (pending.has(stream) || !((endedAt(main, doc) ?? Infinity) < before)) continue;
+    for await (const page of endedBefore({ list }, main, before))
+      for (const { id } of page) {
+        const stream = `${main.of.category}-${id}`;
+        if (pending.has(stream)) continue;
         const removed = documentsByStream.removed(stream);
         if (removed) pending.set(stream, removed);
-        gone.add(entry.id);
+        gone.add(id);
       }
-      await nextTurn();
-    }
   };
 
   const removePending = (main: Projection, before: number, gone: Set<string>): void => {

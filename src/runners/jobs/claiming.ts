@@ -13,7 +13,7 @@ import {
 } from '../../commands/operations-manager/jobClaims.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { job } from '../../domain/operations-manager/jobs.ts';
+import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
 import type { JobQueue } from './jobQueue.ts';
 import type { WaitingJob, Wish } from './waitingJobs.ts';
 
@@ -101,8 +101,8 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
   };
 
   const isHeld = async ({ doc }: ClaimedJob): Promise<boolean> => {
-    const { status, claims } = await tools.state(job, doc._id);
-    return (status === 'running' || status === 'paused') && claims.held?.claim === doc.claim.claim;
+    const state = await tools.state(job, doc._id);
+    return !hasEnded(state) && state.claims.held?.claim === doc.claim.claim;
   };
 
   /** What an earlier request with this Idempotency-Key got, as far as it is still held. */

@@ -6,7 +6,7 @@ import type { Streams } from '../../commands/engine/streams.ts';
 import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
 import type { WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
-import { job } from '../../domain/operations-manager/jobs.ts';
+import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import type { Leadership } from '../../projections/engine/leadership.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
@@ -78,14 +78,14 @@ export const jobWork = ({
   const progress = new LRUCache<string, Progress>({ max: mostProgress });
 
   const seen = (doc: JobDoc): void => {
-    const { _id: id, status, claim } = doc;
+    const { _id: id, claim } = doc;
     const waiting = waitingJobIn(doc);
     if (waiting) queue.add(waiting);
     else queue.remove(id);
-    const hasEnded = status !== 'running' && status !== 'paused';
-    if (hasEnded) ends.remove(id);
+    const isOver = hasEnded(doc);
+    if (isOver) ends.remove(id);
     else ends.set(doc);
-    const isWorkedOn = claim !== null && !hasEnded;
+    const isWorkedOn = claim !== null && !isOver;
     if (isWorkedOn) held.set(id, claim);
     else held.remove(id);
     if (!isWorkedOn) progress.delete(id);

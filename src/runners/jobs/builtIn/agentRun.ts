@@ -4,7 +4,7 @@ import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import { sessionOf } from '../../../commands/operations-manager/jobSessions.ts';
 import { agentSession, type SessionState } from '../../../domain/agent-session-manager/agentSessions.ts';
-import { job } from '../../../domain/operations-manager/jobs.ts';
+import { hasEnded, job } from '../../../domain/operations-manager/jobs.ts';
 import { abortable } from '../../../southbound/failure.ts';
 import { type EventNotice, splitStream } from '../../../store/event.ts';
 import { type Component, type Run, RunEnded } from './run.ts';
@@ -30,8 +30,7 @@ export const agentRun = ({ handle, tools }: Needs) => {
     };
     await handle(startSessionOfJob, { ...about, actor: { ...actor, admin: true }, input: { agent, inputs } });
     // The job may have ended meanwhile, before there was a session to cancel.
-    const { status } = await tools.state(job, doc._id);
-    if (status === 'running' || status === 'paused') return;
+    if (!hasEnded(await tools.state(job, doc._id))) return;
     await handle(endSession, { ...about, input: { status: 'CANCELED', lastMessage: 'The job has ended' } });
   };
 

@@ -7,7 +7,7 @@ import type { Streams } from '../../../commands/engine/streams.ts';
 import { claimedIn, claimJob } from '../../../commands/operations-manager/jobClaims.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
-import { type JobStarted, job } from '../../../domain/operations-manager/jobs.ts';
+import { hasEnded, type JobStarted, job } from '../../../domain/operations-manager/jobs.ts';
 import type { JobDoc } from '../../../projections/operations-manager/jobs.ts';
 import type { Recorded } from '../../../store/event.ts';
 import { isUnusable } from '../../../store/tampered.ts';
@@ -120,8 +120,7 @@ export const builtInWork = (needs: Needs) => {
     seen: ({ _id: id, status, claim }: JobDoc): void => {
       const run = runs.get(id);
       if (!run) return;
-      const hasEnded = status !== 'running' && status !== 'paused';
-      if (hasEnded || (claim !== null && claim.claim > run.claim)) run.breakOff();
+      if (hasEnded({ status }) || (claim !== null && claim.claim > run.claim)) run.breakOff();
       else run.setPaused(status === 'paused');
     },
     /** The number of places has changed. */
