@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Findings, inTurn, median, perSecond, progress, scale } from './compare.ts';
-import { loader } from './loader.ts';
+import { type Loader, loader } from './loader.ts';
 import { cpuSeconds, type Service, startProgram, startService, temporary } from './processes.ts';
 import type { Work, Worked } from './programs/workers.ts';
 import { admin, ask, basic, request } from './requests.ts';
@@ -29,7 +29,8 @@ const startJobs = async (service: Service, workflow: string, count: number): Pro
 };
 
 const workers = 32;
-const waiting = 5000;
+/** More than are completed in a round. */
+const waiting = Math.max(5000, scale.milliseconds * 3);
 
 /** (w) Whole jobs, from the claim to the report, compared with plain requests that store an event each. */
 export const claimToReport = async (): Promise<Findings> => {
@@ -43,26 +44,29 @@ export const claimToReport = async (): Promise<Findings> => {
     milliseconds: scale.milliseconds,
   };
   await startJobs(service, order.component, waiting);
+  // Microseconds of the service's processor time for a job, or what it is compared with.
+  const costs = { jobs: [] as number[], publish: [] as number[], begin: [] as number[] };
   const jobs = async (): Promise<number> => {
+    const before = cpuSeconds(service.pid);
     const worked = await program.ask<Worked>(order);
+    costs.jobs.push(((cpuSeconds(service.pid) - before) / worked.jobs) * 1e6);
     await startJobs(service, order.component, worked.jobs);
     return (worked.jobs / worked.milliseconds) * 1000;
   };
 
   const publish = loader([post('/events/monitor/linkDown', { site: 'Bonn', ports: [1, 2, 3] })]);
   const begin = loader([post('/jobs/start', { workflow: 'Plain', options: { variables: { site: 'Bonn' } } })]);
-  const twoOf = (load: typeof publish, name: string) => async (): Promise<number> => {
-    const done = await load.run(name, service, {
-      connections: workers,
-      status: 200,
-      milliseconds: scale.milliseconds,
-    });
-    return done.rate / 2;
+  const twoOf = (load: Loader, name: 'publish' | 'begin') => async (): Promise<number> => {
+    const before = cpuSeconds(service.pid);
+    const { milliseconds } = scale;
+    const { count, rate } = await load.run(name, service, { connections: workers, status: 200, milliseconds });
+    costs[name].push(((cpuSeconds(service.pid) - before) / (count / 2)) * 1e6);
+    return rate / 2;
   };
   const found = await inTurn('w, claim to report', {
     jobs,
-    publish: twoOf(publish, 'POST of an event'),
-    begin: twoOf(begin, 'POST /jobs/start'),
+    publish: twoOf(publish, 'publish'),
+    begin: twoOf(begin, 'begin'),
   });
   for (const one of [program, publish, begin, service]) await one.stop();
 
@@ -79,7 +83,10 @@ export const claimToReport = async (): Promise<Findings> => {
       against('two POSTs of an event for each job', found.publish),
       against('two POST /jobs/start for each job', found.begin),
     ],
-    notes: [`(w) cores in use: ${publish.shares()}; ${begin.shares()}.`],
+    notes: [
+      `(w) processor time of the service: a job ${Math.round(median(costs.jobs))} us, two POSTs of an event ` +
+        `${Math.round(median(costs.publish))} us, two POST /jobs/start ${Math.round(median(costs.begin))} us.`,
+    ],
   };
 };
 
@@ -104,8 +111,14 @@ const idle = 1000;
 export const idleWorkers = async (): Promise<Findings> => {
   const service = await start();
   const milliseconds = longestWait * 1000;
+  const claim = (wait: number): Loader =>
+    loader([post('/jobs/claim', { components: ['Nothing'], worker: 'bench', wait })]);
+  // What is compiled while it runs is compiled before.
+  const warming = claim(0);
+  await warming.run('warming', service, { connections: workers, status: 200, count: 20_000 });
+  await warming.stop();
+  const load = claim(longestWait);
   const without = await sharesOf(service, 1, milliseconds);
-  const load = loader([post('/jobs/claim', { components: ['Nothing'], worker: 'bench', wait: longestWait })]);
   const all = (scale.rounds + 1) * milliseconds;
   const done = load.run('waiting', service, { connections: idle, status: 200, milliseconds: all });
   // Until all have asked a first time.
@@ -116,9 +129,9 @@ export const idleWorkers = async (): Promise<Findings> => {
   return {
     comparisons: [
       {
-        what: `(w) processor time with ${idle.toLocaleString('en')} workers that wait, of a core`,
+        what: `(w) processor time of ${idle.toLocaleString('en')} workers that wait, of a core`,
         comparedWith: 'a hundredth of a core',
-        ours: shares,
+        ours: shares.map((share) => share - median(without)),
         theirs: shares.map(() => 0.01),
         shown: percent,
         goal: { most: 1 },
@@ -136,7 +149,7 @@ const extensionSeconds = 160;
 
 const storedBy = async ({ url }: Service): Promise<number> => {
   const text = (await ask(url, 'GET', '/metrics')).body.toString();
-  return Number(/_store_events_total (\S+)$/m.exec(text)?.[1]);
+  return Number(/^\S*store_events_total (\S+)$/m.exec(text)?.[1]);
 };
 
 /** (w) Jobs that run, whose workers are heard of. Their claims are spread over the time after which they are extended. */
