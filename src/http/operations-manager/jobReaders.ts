@@ -32,7 +32,7 @@ type Reader = {
   readonly connection: Connection;
   /** What was told last of each job that has not ended. */
   readonly told: Map<string, string>;
-  /** The jobs that have been told of while the reader was being told of the present ones. */
+  /** The jobs that have changed while the reader was being told of the present ones. */
   changed: Set<string> | undefined;
   commented: number;
 };
@@ -138,9 +138,8 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
       const principal = await rightsOf(reader);
       if (!principal) continue;
       for (const doc of docs) {
-        if (!(await wants(reader, principal, doc))) continue;
         reader.changed?.add(doc._id);
-        tell(reader, doc);
+        if (await wants(reader, principal, doc)) tell(reader, doc);
       }
     }
   };
@@ -148,8 +147,14 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
   const tellChanged = async (): Promise<void> => {
     while (changed.size > 0 && !stopping.signal.aborted) {
       const ids = [...changed].slice(0, atOnce);
-      await tellAll(await documentsOf(model, jobs, ids));
+      // Before they are read: what changes from here on is told of in the next round.
       for (const id of ids) changed.delete(id);
+      try {
+        await tellAll(await documentsOf(model, jobs, ids));
+      } catch (error) {
+        for (const id of ids) changed.add(id);
+        throw error;
+      }
       await pause(restMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
   };
@@ -183,7 +188,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     if (!principal) return;
     for (const [n, doc] of (await presentJobs(model, reader.wanted)).entries()) {
       if (reader.connection.ended()) return;
-      if (!reader.changed?.has(doc._id) && (await wants(reader, principal, doc))) tell(reader, doc);
+      if ((await wants(reader, principal, doc)) && !reader.changed?.has(doc._id)) tell(reader, doc);
       if (n % perTurn !== perTurn - 1) continue;
       await nextTurn();
       await reader.connection.idle();
