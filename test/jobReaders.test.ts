@@ -1,143 +1,109 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { moveJobs } from '../src/commands/operations-manager/jobMoves.ts';
+import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { completeJob, startJob } from '../src/commands/operations-manager/jobs.ts';
-import type { Principal } from '../src/http/authentication/principal.ts';
-import { type JobReaders, jobReaders, type WantedJobs } from '../src/http/operations-manager/jobReaders.ts';
+import { jobReaders, type WantedJobs } from '../src/http/operations-manager/jobReaders.ts';
+import type { ReadStore } from '../src/projections/engine/port.ts';
 import { context } from './given.ts';
-import { nodesOnLog } from './node.ts';
-import { openStream, type Stream } from './sse.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { until } from './until.ts';
 
-const [first, second] = ['a'.repeat(24), 'b'.repeat(24)] as const;
-const principal: Principal = {
-  actor: context.actor,
-  firstname: '',
-  email: '',
-  roles: [],
-  groups: [],
-  rights: 'admin',
-  may: () => true,
-};
+const id = 'a'.repeat(24);
+const other = 'b'.repeat(24);
 
-/** Somebody who passes here waits while it is held. */
-const gate = () => {
-  let held: Promise<void> | undefined;
-  let release = (): void => undefined;
-  let waiting = 0;
+/** Holds answers of a read model back: they are what was so when they were asked for. */
+const holding = (model: ReadStore) => {
+  const held = { list: [] as (() => void)[], getMany: [] as (() => void)[] };
+  const hold = { list: false, getMany: false };
+  const wait = (what: 'list' | 'getMany'): Promise<void> =>
+    hold[what] ? new Promise((resolve) => held[what].push(resolve)) : Promise.resolve();
   return {
-    pass: async (): Promise<void> => {
-      if (!held) return;
-      waiting++;
-      await held;
-      waiting--;
+    held,
+    hold: (what: 'list' | 'getMany'): void => {
+      hold[what] = true;
     },
-    hold: (): void => {
-      held = new Promise((resolve) => {
-        release = resolve;
-      });
+    release: (what: 'list' | 'getMany'): void => {
+      hold[what] = false;
+      for (const resolve of held[what].splice(0)) resolve();
     },
-    release: (): void => {
-      held = undefined;
-      release();
-    },
-    waiting: (): number => waiting,
+    model: {
+      ...model,
+      list: async (...args) => {
+        const found = await model.list(...args);
+        await wait('list');
+        return found;
+      },
+      getMany: async (...args) => {
+        const found = await model.getMany(...args);
+        await wait('getMany');
+        return found;
+      },
+    } satisfies ReadStore,
   };
 };
 
-describe('Readers of jobs', () => {
-  const { log, node } = nodesOnLog({ reacting: true });
-  let server: Server;
-  let readers: JobReaders;
-  const streams: Stream[] = [];
-  const [rights, lists] = [gate(), gate()];
-  let wanted: WantedJobs;
-  let heard = 0;
-  beforeEach(async () => {
-    wanted = { watched: false, fields: [] };
-    server = createServer((_, res) => {
-      res.writeHead(200);
-      readers.open(res, context.actor.id, wanted);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-  afterEach(async () => {
-    for (const each of [rights, lists]) each.release();
-    readers.stop();
-    for (const stream of streams.splice(0)) stream.close();
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
+describe('Readers of jobs, where read models take their time', () => {
+  const { node } = nodesOnLog();
+  const stops: (() => void)[] = [];
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop();
   });
 
-  /** A node with readers of its jobs, whose rights and lists of jobs can be held up. */
-  const reading = async () => {
-    const started = await node(log.store, {
-      onEvent: (event) => {
-        readers?.onEvent(event);
-        heard++;
-      },
+  const setUp = async () => {
+    const own = await node();
+    const { model, ...gate } = holding(own.model);
+    const readers = jobReaders({
+      model,
+      viewerOf: async () => ({ actor: { ...context.actor, admin: true }, may: () => true }) as never,
+      progressOf: () => null,
+      log: (message) => assert.fail(message),
     });
-    const { model } = started;
-    const list: typeof model.list = async (collection, query) => {
-      const page = await model.list(collection, query);
-      await lists.pass();
-      return page;
-    };
-    const viewerOf = async (): Promise<Principal> => {
-      await rights.pass();
-      return principal;
-    };
-    const warn = (message: string): void => assert.fail(message);
-    readers = jobReaders({ model: { ...model, list }, viewerOf, progressOf: () => null, log: warn });
-    return started;
+    stops.push(readers.stop);
+    own.subscribe({ categories: readers.categories, onShown: readers.onEvent });
+    return { own, readers, ...gate };
   };
-  const open = async () => {
-    const stream = await openStream(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    streams.push(stream);
-    return (id: string): readonly string[] =>
-      stream.frames.filter(({ data }) => data.job === id).map(({ data }) => data.status);
-  };
-  /** Carries it out, and waits until the readers have heard of so many events. */
-  const andHeard = async (events: number, work: () => Promise<unknown>): Promise<void> => {
-    const before = heard;
-    await work();
-    await until(() => heard >= before + events, 'the events');
+  const start = (own: TestNode, job: string) => own.command(startJob, job, { workflow: 'Flow', variables: {} });
+  const open = (readers: ReturnType<typeof jobReaders>, fields: WantedJobs['fields'] = []) => {
+    const response = new PassThrough();
+    let text = '';
+    response.on('data', (chunk) => {
+      text += chunk;
+    });
+    readers.open(response as unknown as ServerResponse, 'reader', { watched: false, fields });
+    return (job: string): readonly string[] =>
+      [...text.matchAll(/^data: (.*)$/gm)]
+        .map(([, data = '']) => JSON.parse(data))
+        .flatMap((told) => (told.job === job ? [told.status] : []));
   };
 
-  it('are told of a change that happens while they are told of an earlier one', async () => {
-    const { command } = await reading();
-    await command(startJob, first, { workflow: 'Flow' });
-    const told = await open();
-    await until(() => told(first).length === 1, 'the present job');
-    rights.hold();
-    await command(moveJobs, 'm1', { move: 'pause', jobIds: [first] });
-    await until(() => rights.waiting() === 1, 'the round that tells of the pause');
-    await andHeard(2, () => command(moveJobs, 'm2', { move: 'resume', jobIds: [first] }));
-    rights.release();
-    await until(() => told(first).at(-1) === 'running' && told(first).length > 1, 'the resumed job');
-    assert.deepEqual(told(first), ['running', 'paused', 'running']);
+  it('are told of what changes while changes are looked up', async () => {
+    const { own, readers, held, hold, release } = await setUp();
+    const told = open(readers);
+    hold('getMany');
+    await start(own, id);
+    await until(() => held.getMany.length > 0, 'the job is looked up');
+    await own.command(completeJob, id, {});
+    await own.catchUp();
+    release('getMany');
+    await until(() => told(id).at(-1) === 'complete', 'the end of the job');
   });
 
-  it('are not told of a job as it was before it left the filter', async () => {
-    const { command } = await reading();
-    await command(startJob, first, { workflow: 'Flow' });
-    wanted = { watched: false, fields: [{ field: 'status', value: 'running' }] };
-    lists.hold();
-    const told = await open();
-    await until(() => lists.waiting() === 1, 'the list of present jobs');
-    // The list of those that have not ended is read, too, and held up.
-    lists.release();
-    lists.hold();
-    await until(() => lists.waiting() === 1, 'the list of present jobs');
-    await andHeard(1, () => command(completeJob, first, {}));
-    await andHeard(1, () => command(startJob, second, { workflow: 'Flow' }));
-    await until(() => told(second).length === 1, 'the second job');
-    lists.release();
-    await andHeard(2, () => command(moveJobs, 'm', { move: 'pause', jobIds: [second] }));
-    await until(() => told(second).at(-1) === 'paused', 'the paused job');
-    assert.deepEqual(told(first), []);
+  it('are not told of a present job as it was, once it has left the filter', async () => {
+    const { own, readers, held, hold, release } = await setUp();
+    await start(own, id);
+    await own.catchUp();
+    hold('list');
+    const told = open(readers, [{ field: 'status', value: 'running' }]);
+    await until(() => held.list.length > 0, 'the present jobs are read');
+    release('list');
+    hold('list');
+    await until(() => held.list.length > 0, 'those that run are read');
+    await own.command(completeJob, id, {});
+    await start(own, other);
+    await until(() => told(other).length === 1, 'changes are told');
+    release('list');
+    await start(own, 'c'.repeat(24));
+    await until(() => told('c'.repeat(24)).length === 1, 'later changes are told');
+    assert.deepEqual(told(id), []);
   });
 });

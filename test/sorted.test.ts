@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { sortKey, valueKey } from '../src/projections/index/order.ts';
-import { blockSize, type SortedList, sortedList } from '../src/projections/index/sorted.ts';
+import { blockSize, type SortedList, sortedList, unknown } from '../src/projections/index/sorted.ts';
 
 describe('a sorted list', () => {
   /**
@@ -20,10 +20,15 @@ describe('a sorted list', () => {
           (keys.length > 0 || list.blocks.length === 1) && keys.length <= blockSize && keys.length === items.length,
       ),
     );
-    for (const block of list.blocks) {
+    const counts = list.counts('letters');
+    assert.equal(counts.length, list.blocks.length);
+    for (const [at, block] of list.blocks.entries()) {
       block.derived ??= block.items.join();
       assert.equal(block.derived, block.items.join());
+      if (counts[at] === unknown) counts[at] = block.derived.length;
+      assert.equal(counts[at], block.derived.length);
     }
+    for (const key of [...sorted, 'k', '']) assert.equal(list.has(key), keys.has(key));
     for (const [from, to] of [
       [0, 25],
       [sorted.length - 25, sorted.length + 5],

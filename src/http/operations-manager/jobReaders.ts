@@ -33,7 +33,7 @@ type Reader = {
   readonly connection: Connection;
   /** What was told last of each job that has not ended. */
   readonly told: Map<string, string>;
-  /** The jobs that have changed while the reader was being told of the present ones. */
+  /** The jobs that have changed while the reader was being told of the present ones: what was read before is old. */
   changed: Set<string> | undefined;
   commented: number;
 };
@@ -76,11 +76,23 @@ const presentJobs = async (model: ReadStore, { fields }: WantedJobs): Promise<re
   return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1));
 };
 
+/** Makes the function that says whether a reader is to be told of a job. */
+const wanting =
+  (model: ReadStore) =>
+  async ({ account, wanted, told }: Reader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
+    // A job that has left the filter is told of once more, so that the reader learns of it.
+    if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
+    const guard = jobs.guard?.(doc);
+    if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model.guard)(guard)) return false;
+    return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
+  };
+
 /**
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
  * readers of what has changed since the last one.
  */
 export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
+  const wants = wanting(model);
   const readers = new Set<Reader>();
   const stopping = new AbortController();
   let looking: NodeJS.Timeout | undefined;
@@ -113,14 +125,6 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     if (principal?.may(jobAggregate.area, streamJobsRow)) return principal;
     end(reader, 'rights');
     return undefined;
-  };
-
-  const wants = async ({ account, wanted, told }: Reader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
-    // A job that has left the filter is told of once more, so that the reader learns of it.
-    if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
-    const guard = jobs.guard?.(doc);
-    if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model.guard)(guard)) return false;
-    return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
   };
 
   const tell = (reader: Reader, doc: JobDoc): void => {
@@ -162,7 +166,8 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     if (!principal) return;
     for (const [n, doc] of (await presentJobs(model, reader.wanted)).entries()) {
       if (reader.connection.ended()) return;
-      if ((await wants(reader, principal, doc)) && !reader.changed?.has(doc._id)) tell(reader, doc);
+      const isWanted = await wants(reader, principal, doc);
+      if (isWanted && !reader.changed?.has(doc._id)) tell(reader, doc);
       if (n % perTurn !== perTurn - 1) continue;
       await nextTurn();
       await reader.connection.idle();

@@ -1,8 +1,11 @@
-import type { CollectionSpec, Entry, Query } from '../engine/port.ts';
+import { slices } from '../../concurrency/slices.ts';
+import type { CollectionSpec, Entry, Query, Where } from '../engine/port.ts';
 import { type Derived, matcher } from './columns.ts';
-import { sortKey, valueKey } from './order.ts';
-import { scan } from './scan.ts';
-import { type SortedList, sortedList } from './sorted.ts';
+import { valueKey } from './order.ts';
+import { type Matching, matchesIn, scan } from './scan.ts';
+import { shared } from './shared.ts';
+import { type SortedList, unknown } from './sorted.ts';
+import { sortedLists } from './sortedLists.ts';
 
 /** The part of an entry that the index needs. The text may be kept elsewhere. */
 export type Indexed = Omit<Entry, 'text'>;
@@ -24,9 +27,17 @@ export type CollectionIndex<E extends Indexed> = {
    * millisecond for 100,000 entries.
    */
   page(query: Query): { readonly entries: readonly E[]; readonly total: number };
+  /**
+   * Does in slices what `page` and `named` would do at once, and hold up others for seconds: it sorts many entries and
+   * looks for a filter's matches. Without a query it prepares `named`. Undefined: there is nothing to do.
+   */
+  prepare(query?: Pick<Query, 'part' | 'sort' | 'where'>): Promise<void> | undefined;
   /** Grows with every change. */
   version(): number;
 };
+
+/** So few blocks are searched at once. */
+const fewBlocks = 16;
 
 const same = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
   a.length === b.length && a.every((value, at) => value === b[at]);
@@ -35,21 +46,8 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
   const [nameSort = ''] = sorts;
   const entries = new Map<string, E>();
   const guards = new Map<string, number>();
-  // A list is built at its first use, because a replay fills the collection before anybody reads it.
-  const lists = new Map<string, SortedList<E, Derived>>();
+  const sharing = shared<E>();
   let version = 0;
-
-  /** The sort key of an entry. Every entry has all sort fields. */
-  const keyIn = (sort: string, entry: E): string => sortKey(entry.sorts[sort] ?? '', entry.id);
-
-  const listBy = (sort: string): SortedList<E, Derived> => {
-    const known = lists.get(sort);
-    if (known) return known;
-    if (!sorts.includes(sort)) throw new Error(`Collection ${name} has no sort field ${sort}`);
-    const list = sortedList<E, Derived>(Array.from(entries.values(), (entry) => [keyIn(sort, entry), entry]));
-    lists.set(sort, list);
-    return list;
-  };
 
   const count = (guard: string | undefined, more: 1 | -1): void => {
     if (guard === undefined) return;
@@ -61,22 +59,46 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
   const alike = (a: E, b: E): boolean =>
     a.guard === b.guard && filters.every((field) => same(a.filters[field], b.filters[field]));
 
+  const lists = sortedLists<E, Derived>({ entries, alike });
+
+  const checkSort = (sort: string): void => {
+    if (!sorts.includes(sort)) throw new Error(`Collection ${name} has no sort field ${sort}`);
+  };
+
+  const matchingOf = (list: SortedList<E, Derived>, where: Where): Matching => ({
+    match: matcher(where, filters),
+    counts: list.counts(JSON.stringify(where)),
+  });
+
+  const countMatches = async (list: SortedList<E, Derived>, matching: Matching): Promise<void> => {
+    const slice = slices();
+    for (let at = 0; at < list.blocks.length; at++) {
+      const block = list.blocks[at];
+      if (!block || matching.counts[at] !== unknown) continue;
+      matchesIn(matching, block, at);
+      if (slice.isOver()) await slice.next();
+    }
+  };
+
+  /** Counts a filter's matches in slices, if many blocks are not counted. */
+  const prepareMatches = (sort: string, where: Where | undefined): Promise<void> | undefined => {
+    const list = lists.by(sort);
+    if (!where || list.blocks.length <= fewBlocks) return undefined;
+    const matching = matchingOf(list, where);
+    const left = matching.counts.filter((count) => count === unknown);
+    return left.length <= fewBlocks ? undefined : countMatches(list, matching);
+  };
+
   return {
     get: (id) => entries.get(id),
     all: () => entries.values(),
-    put(entry) {
-      const before = entries.get(entry.id);
+    put(given) {
+      const before = entries.get(given.id);
+      const entry = sharing(given);
       entries.set(entry.id, entry);
       count(before?.guard, -1);
       count(entry.guard, 1);
-      for (const [sort, list] of lists) {
-        const key = keyIn(sort, entry);
-        if (before && before.sorts[sort] === entry.sorts[sort]) list.replace(key, entry, alike(before, entry));
-        else {
-          if (before) list.remove(keyIn(sort, before));
-          list.insert(key, entry);
-        }
-      }
+      lists.put(before, entry);
       version++;
     },
     remove(id) {
@@ -84,7 +106,7 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
       if (!before) return;
       entries.delete(id);
       count(before.guard, -1);
-      for (const [sort, list] of lists) list.remove(keyIn(sort, before));
+      lists.remove(before);
       version++;
     },
     removePart: () => {
@@ -96,9 +118,10 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
       lists.clear();
       version++;
     },
-    named: (value) => listBy(nameSort).startingWith(valueKey(value)),
+    named: (value) => lists.by(nameSort).startingWith(valueKey(value)),
     page({ where, sort, order, skip, limit, may }) {
-      const list = listBy(sort);
+      checkSort(sort);
+      const list = lists.by(sort);
       const refused = new Set<string>();
       let total = entries.size;
       if (may)
@@ -107,10 +130,15 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
           refused.add(guard);
           total -= counted;
         }
-      if (where) return scan(list.blocks, { skip, limit, order, refused, match: matcher(where, filters) });
-      if (refused.size > 0) return scan(list.blocks, { skip, limit, order, refused, known: total });
+      if (where) return scan(list, { skip, limit, order, refused, matching: matchingOf(list, where) });
+      if (refused.size > 0) return scan(list, { skip, limit, order, refused, known: total });
       if (order === 1) return { entries: list.slice(skip, skip + limit), total };
       return { entries: list.slice(total - skip - limit, total - skip).reverse(), total };
+    },
+    prepare: ({ sort, where } = { sort: nameSort }) => {
+      checkSort(sort);
+      const sorting = lists.prepare(sort);
+      return sorting ? sorting.then(() => prepareMatches(sort, where)) : prepareMatches(sort, where);
     },
     version: () => version,
   };

@@ -31,15 +31,22 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     toLoad = undefined;
     const snapshot = await ask?.();
     if (!snapshot) return;
-    const changes: Change[] = [];
-    for await (const some of snapshot.changes) for (const change of some) changes.push(change);
-    kept.reset(changes);
-    checkpoint = snapshot.checkpoint;
+    try {
+      for await (const some of snapshot.changes) kept.apply(some);
+      checkpoint = snapshot.checkpoint;
+    } catch (error) {
+      kept.reset([]);
+      throw error;
+    }
   };
 
   const forRunner: ReadStore['forRunner'] = {
     get: async (collection, id) => kept.of(collection).get(id),
-    list: async (collection, query) => kept.of(collection).page(query),
+    list: async (collection, query) => {
+      const index = kept.of(collection);
+      await index.prepare(query);
+      return index.page(query);
+    },
   };
 
   return {
@@ -76,11 +83,11 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
       const index = kept.of(collection);
       return ids.map((id) => index.get(id));
     },
-    idsNamed: async (collection, name) =>
-      kept
-        .of(collection)
-        .named(name)
-        .map(({ id }) => id),
+    idsNamed: async (collection, name) => {
+      const index = kept.of(collection);
+      await index.prepare();
+      return index.named(name).map(({ id }) => id);
+    },
     list: forRunner.list,
     guard(collection, id) {
       const entry = kept.of(collection).get(id);

@@ -50,6 +50,7 @@ export const partedIndex = <E extends Indexed>(spec: CollectionSpec): Collection
       if (query.part === undefined) throw new Error(`Collection ${spec.name} is kept in parts; which one?`);
       return parts.get(query.part)?.page(query) ?? { entries: [], total: 0 };
     },
+    prepare: (query) => (query?.part === undefined ? undefined : parts.get(query.part)?.prepare(query)),
     version: () => version,
   };
 };

@@ -1,11 +1,19 @@
 import type { Query } from '../engine/port.ts';
 import { addBits, type Bits, countBits, dropBits, firstBits, hasBit, noBits, setBit } from './bits.ts';
 import { type Derived, derivedOf, type Filtered, type FilteredBlock } from './columns.ts';
-import type { Block } from './sorted.ts';
+import { type SortedList, unknown } from './sorted.ts';
+
+/** What a filter matches in a list. */
+export type Matching = {
+  /** Finds a block's matches. */
+  readonly match: (block: FilteredBlock) => Bits;
+  /** How many matches each block has, as far as that is known. */
+  readonly counts: number[];
+};
 
 type Scan = Pick<Query, 'skip' | 'limit' | 'order'> & {
-  /** Finds a block's matches; if undefined, everything matches. */
-  readonly match?: (block: FilteredBlock) => Bits;
+  /** If undefined, everything matches. */
+  readonly matching?: Matching;
   /** Items with these guards are neither listed nor counted. */
   readonly refused: ReadonlySet<string>;
   /** The total, if it is known. Then the scan ends with the page. */
@@ -25,20 +33,36 @@ const refusedOf = (block: FilteredBlock, refused: ReadonlySet<string>): Bits => 
   return found;
 };
 
+/** The matches of the block at an index. Notes their number. */
+export const matchesIn = ({ match, counts }: Matching, block: FilteredBlock, at: number): Bits => {
+  const bits = match(block);
+  counts[at] = countBits(bits);
+  return bits;
+};
+
 /** A page of the items that match and are not refused, and the total number of such items. */
 export const scan = <E extends Filtered>(
-  blocks: readonly Block<E, Derived>[],
-  { skip, limit, order, match, refused, known }: Scan,
+  { blocks }: Pick<SortedList<E, Derived>, 'blocks'>,
+  { skip, limit, order, matching, refused, known }: Scan,
 ): { readonly entries: readonly E[]; readonly total: number } => {
   const entries: E[] = [];
   let total = 0;
-  for (const block of order === 1 ? blocks : blocks.toReversed()) {
+  for (let nth = 0; nth < blocks.length; nth++) {
     if (known !== undefined && entries.length === limit) break;
-    let bits = match ? match(block) : firstBits(block.items.length);
+    const at = order === 1 ? nth : blocks.length - 1 - nth;
+    const counted = matching?.counts[at] ?? unknown;
+    const isBeside = total + counted <= skip || entries.length === limit;
+    // Most blocks are passed by, so that the time of a list hardly depends on the number of documents.
+    if (counted === 0 || (counted > 0 && refused.size === 0 && isBeside)) {
+      total += counted;
+      continue;
+    }
+    const block = blocks[at]!; // the index is less than the length
+    let bits = matching ? matchesIn(matching, block, at) : firstBits(block.items.length);
     if (refused.size > 0) bits = dropBits(addBits(noBits(), bits), refusedOf(block, refused));
     const count = countBits(bits);
     if (total + count > skip && entries.length < limit) {
-      const found = block.items.filter((_, at) => hasBit(bits, at));
+      const found = block.items.filter((_, item) => hasBit(bits, item));
       if (order === -1) found.reverse();
       const from = Math.max(0, skip - total);
       entries.push(...found.slice(from, from + limit - entries.length));

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** A run of neighbours in a sorted list. */
 export type Block<T, D> = {
   readonly keys: string[];
@@ -12,6 +14,12 @@ export type Block<T, D> = {
  */
 export type SortedList<T, D> = {
   readonly blocks: readonly Block<T, D>[];
+  /**
+   * A count for each block, in their order; `unknown` once a block's derived data is outdated. Readers fill it in. The
+   * list keeps the counts of the last names.
+   */
+  counts(name: string): number[];
+  has(key: string): boolean;
   /** The key must not be in the list. */
   insert(key: string, item: T): void;
   /** The key must be in the list. */
@@ -29,6 +37,9 @@ export const blockSize = 512;
 // `sparse` items joins a neighbour with room.
 const filled = 384;
 const sparse = 128;
+/** Stands in the counts of a list for a block that is not counted. */
+export const unknown = -1;
+const keptCounts = 16;
 
 /** Index of the first key that is not less than the given one. */
 const lowerBound = (keys: readonly string[], key: string): number => {
@@ -65,6 +76,21 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
     return bounds[at] === key ? at : at - 1;
   };
 
+  const counted = new LRUCache<string, number[]>({ max: keptCounts });
+
+  const outdate = (blockIndex: number, block: Block<T, D>): void => {
+    block.derived = undefined;
+    for (const counts of counted.values()) counts[blockIndex] = unknown;
+  };
+
+  /** Puts a block at an index. Those from there on move up. */
+  const add = (blockIndex: number, block: Block<T, D>): void => {
+    const [bound = ''] = block.keys;
+    blocks.splice(blockIndex, 0, block);
+    bounds.splice(blockIndex, 0, bound);
+    for (const counts of counted.values()) counts.splice(blockIndex, 0, unknown);
+  };
+
   const blockAt = (blockIndex: number): Block<T, D> => blocks[blockIndex]!; // callers use existing indexes only
 
   const place = (key: string): [blockIndex: number, block: Block<T, D>, at: number] => {
@@ -77,10 +103,7 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
 
   const split = (blockIndex: number, { keys, items }: Block<T, D>): void => {
     const half = keys.length >>> 1;
-    const upper = { keys: keys.splice(half), items: items.splice(half), derived: undefined };
-    const [bound = ''] = upper.keys;
-    blocks.splice(blockIndex + 1, 0, upper);
-    bounds.splice(blockIndex + 1, 0, bound);
+    add(blockIndex + 1, { keys: keys.splice(half), items: items.splice(half), derived: undefined });
   };
 
   const joinNext = (blockIndex: number): void => {
@@ -89,36 +112,51 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
     if (!lower || !upper || lower.keys.length + upper.keys.length > blockSize) return;
     lower.keys.push(...upper.keys);
     lower.items.push(...upper.items);
-    lower.derived = undefined;
+    outdate(blockIndex, lower);
     blocks.splice(blockIndex + 1, 1);
     bounds.splice(blockIndex + 1, 1);
+    for (const counts of counted.values()) counts.splice(blockIndex + 1, 1);
   };
 
   return {
     blocks,
+    counts(name) {
+      const known = counted.get(name);
+      if (known) return known;
+      const counts = blocks.map(() => unknown);
+      counted.set(name, counts);
+      return counts;
+    },
+    has(key) {
+      const { keys } = blockAt(blockIndexOf(key));
+      return keys[lowerBound(keys, key)] === key;
+    },
     insert(key, item) {
       const blockIndex = blockIndexOf(key);
       const block = blockAt(blockIndex);
       const at = lowerBound(block.keys, key);
+      // Items that come in order leave full blocks behind, not halves.
+      if (at >= filled && at === block.keys.length && blockIndex === blocks.length - 1)
+        return add(blocks.length, { keys: [key], items: [item], derived: undefined });
       block.keys.splice(at, 0, key);
       block.items.splice(at, 0, item);
-      block.derived = undefined;
+      outdate(blockIndex, block);
       if (block.keys.length > blockSize) split(blockIndex, block);
     },
     remove(key) {
       const [blockIndex, block, at] = place(key);
       block.keys.splice(at, 1);
       block.items.splice(at, 1);
-      block.derived = undefined;
+      outdate(blockIndex, block);
       if (block.keys.length < sparse) {
         joinNext(blockIndex);
         joinNext(blockIndex - 1);
       }
     },
     replace(key, item, alike) {
-      const [, block, at] = place(key);
+      const [blockIndex, block, at] = place(key);
       block.items[at] = item;
-      if (!alike) block.derived = undefined;
+      if (!alike) outdate(blockIndex, block);
     },
     slice(from, to) {
       const found: T[] = [];

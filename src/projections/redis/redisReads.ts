@@ -80,6 +80,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, cache, readW
       });
     },
     list: async (least: number, collection: string, query: Query): Promise<Page> => {
+      await cache.collections.of(collection).prepare(query);
       const { found, texts } = await agreed(least, () => {
         const page = cache.collections.of(collection).page(query);
         return { found: page, fields: page.entries.map(({ id }) => fieldOf(collection, id)) };
@@ -92,6 +93,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, cache, readW
       return { total: found.total, entries };
     },
     idsNamed: async (least: number, collection: string, name: string): Promise<readonly string[]> => {
+      await cache.collections.of(collection).prepare();
       const { found } = await agreed(least, () => ({
         found: cache.collections.of(collection).named(name),
         fields: [],
