@@ -2,7 +2,7 @@
 // A new test file runs here too. Tests called `... over HTTP` are left out by `grep` below. Add a file to this list if other
 // tests in it start programs or whole services, or take long.
 const notFast = `
-  account activeProfile answers asOf asOfAnswers asOfCluster asOfReplay asOfRights auditAfternoon auditFound
+  account activeProfile answers asOf asOfAnswers asOfCluster asOfMatrix asOfReplay asOfRights auditAfternoon auditFound
   auditIndex auditNodes auditReading auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
   builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes
@@ -14,7 +14,7 @@ const notFast = `
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
   migrate monitoring moving movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
   prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildLive redis redisLosses redisService referrers
-  refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retries scheduledJobRaces
+  refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retirementNodes retries scheduledJobRaces
   scheduleFaketime scheduleKills
   scheduleLife scheduleMany scheduleRuns schemaSuite sealedPackages sealedVariables secretsKept servedLog
   sessionCrashes sessionRaces sessions severalNodes signing snapshots sqlite ssh starting strangers subscribing

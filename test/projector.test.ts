@@ -230,4 +230,32 @@ describe('a document that the read models cannot keep', () => {
     assert.equal((await model.get('families', '__proto__'))?.text, '{"name":"f"}');
     assert.equal(await model.get('families', 'two'), undefined);
   });
+
+  it('is folded the same when so many have changed that they are written in between', async () => {
+    const model = memoryReadStore({ collections: collectionsOf([families]) });
+    const documents = projector([families], { read: model.get, log: () => undefined, keptStreams: 2 });
+    documents.reset(true);
+    const happen = async (stream: string, revision: number, topic: string, data: unknown): Promise<void> => {
+      const type = `@platform/mop:${topic}`;
+      const about = { id: `${stream}-${revision}`, position: 1, data: JSON.stringify(data), metadata: '{}' };
+      await documents.take([{ ...about, stream, revision, type } as StoredEvent]);
+    };
+    let at = 0;
+    const write = async (): Promise<void> => {
+      await model.apply(documents.drain(), at, { position: ++at, event: '' });
+    };
+    await happen('family-a', 0, 'born', { names: ['x'] });
+    assert.equal(documents.isFull(), false);
+    await happen('family-b', 0, 'born', { names: [] });
+    assert.equal(documents.isFull(), true);
+    await write();
+    assert.equal(documents.isFull(), false);
+    for (const name of ['c', 'd', 'e']) await happen(`family-${name}`, 0, 'born', { names: [] });
+    await write();
+    await happen('family-a', 1, 'renamed', { to: 'again' });
+    await write();
+    assert.deepEqual([...model.ids('families')].sort(), ['a', 'b', 'c', 'd', 'e']);
+    assert.equal((await model.get('families', 'a'))?.text, '{"name":"again"}');
+    assert.deepEqual([...model.ids('children', 'a')], ['a/x']);
+  });
 });

@@ -3,12 +3,12 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jobOfInstant } from '../src/commands/operations-manager/triggerSchedules.ts';
-import { decode, type Recorded } from '../src/store/event.ts';
+import type { Recorded } from '../src/store/event.ts';
 import { authorityFile } from '../src/store/grpc/certificate.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { auditKey } from './auditKey.ts';
 import { freePort } from './freePort.ts';
 import { cannotKill, killedAtFsync } from './killing.ts';
+import { eventsIn, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
 import { outcomeOf, ranOf } from './scheduleOutcome.ts';
@@ -69,16 +69,7 @@ const enabling = async ({ ask }: Pick<Server, 'ask'>, ids: Schedules['ids']): Pr
   return true;
 };
 
-const eventsIn = async (folder: string): Promise<readonly Recorded<any>[]> => {
-  const store = await openSqliteReader(join(folder, 'events.db'));
-  try {
-    const events: Recorded<any>[] = [];
-    for await (const batch of store.readAll(0)) events.push(...batch.events.map(decode));
-    return events;
-  } finally {
-    await store.close();
-  }
-};
+const loggedIn = (folder: string) => withLog(join(folder, 'events.db'), eventsIn);
 
 /** Whether everything has happened that must happen. */
 const isDone = (events: readonly Recorded<any>[], { ids }: Schedules): boolean => {
@@ -146,7 +137,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
 
   const killing = async (others: (port: number, data: string) => Promise<Server[]>): Promise<number> => {
     const data = join(folder, 'data');
-    const done = async (): Promise<boolean> => isDone(await eventsIn(data), made) || pause(50, false);
+    const done = async (): Promise<boolean> => isDone(await loggedIn(data), made) || pause(50, false);
     let rounds = 0;
     for (let [n, lived] = [1, false]; !lived; n += stride) {
       rmSync(data, { recursive: true, force: true });
@@ -168,7 +159,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
       }
       for (const one of beside) await ended(one);
       await ended(server);
-      check(await eventsIn(data), made);
+      check(await loggedIn(data), made);
       rounds++;
     }
     return rounds;

@@ -35,6 +35,10 @@ export const foldLog = async (log: Log, load?: MemoryOptions['load']) => {
     at: (): Checkpoint => at,
     /** Folds what the log has up to a position, or up to its end. */
     foldTo: async (until = Infinity, told: (position: number) => void = () => undefined): Promise<void> => {
+      const keep = async (to: Checkpoint): Promise<void> => {
+        if (to.position > at.position) await model.apply(documents.drain(), at.position, to);
+        at = to;
+      };
       let to = at;
       for await (const batch of log.readAll(at.position)) {
         const events = batch.events.filter(({ position }) => position <= until);
@@ -42,10 +46,10 @@ export const foldLog = async (log: Log, load?: MemoryOptions['load']) => {
         to = checkpointAt(Math.min(batch.position, until), events);
         told(to.position);
         if (batch.position >= until) break;
+        if (documents.isFull()) await keep(to);
       }
-      // In one step, each document is written as JSON once.
-      if (to.position > at.position) await model.apply(documents.drain(), at.position, to);
-      at = to;
+      // In few steps, most documents are written as JSON once.
+      await keep(to);
     },
   };
 };

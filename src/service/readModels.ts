@@ -8,7 +8,8 @@ import type { Projections } from '../projections/engine/run.ts';
 import { projectionVersion } from '../projections/engine/version.ts';
 import { memoryReadStore } from '../projections/index/memory.ts';
 import { redisReadStore } from '../projections/redis/redis.ts';
-import { type Origin, readSnapshot } from '../projections/snapshots/snapshot.ts';
+import { readSnapshot } from '../projections/snapshots/snapshot.ts';
+import type { Origin } from '../projections/snapshots/snapshotFile.ts';
 import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { snapshots } from '../projections/snapshots/snapshots.ts';
 
@@ -33,6 +34,8 @@ export type ReadModels = {
   readonly pauseSnapshots: () => void;
   /** Makes a snapshot, however few events have come. */
   readonly snapshotSoon: () => void;
+  /** Removes the snapshot, because it is wrong. The next one is made from the log alone. */
+  readonly discardSnapshot: () => Promise<void>;
   /** Whether the documents were made by another version of the program. They serve until they are made anew. */
   readonly isOutdated: () => boolean;
   /** Stops the snapshot in progress. */
@@ -66,6 +69,7 @@ const inRedis = (url: string, prefix: string): ReadModels => ({
   startSnapshots: () => undefined,
   pauseSnapshots: () => undefined,
   snapshotSoon: () => undefined,
+  discardSnapshot: async () => undefined,
   // Another version has keys of its own in Redis.
   isOutdated: () => false,
   stopSnapshots: async () => undefined,
@@ -87,7 +91,7 @@ const inMemory = ({ config, warn }: Needs, origin: Origin): ReadModels => {
         return snapshot;
       },
     }),
-    // With one batch, a replay into memory writes each document as JSON once.
+    // With few batches, a replay into memory writes most documents as JSON once.
     catchUp: Infinity,
     snapshotPosition: keeping.position,
     startSnapshots: (run) => {
@@ -97,6 +101,7 @@ const inMemory = ({ config, warn }: Needs, origin: Origin): ReadModels => {
     },
     pauseSnapshots: () => clearInterval(timer),
     snapshotSoon: keeping.soon,
+    discardSnapshot: keeping.discard,
     isOutdated: () => isOutdated,
     stopSnapshots: keeping.stop,
   };

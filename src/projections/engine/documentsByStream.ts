@@ -102,7 +102,7 @@ export const newDocumentsByStream = (
       return { stream, key: keyOf(concerned.collection, id), docs, revision: undefined, isRetired: true };
     },
     keep: (documents: StreamDocuments): void => void kept.set(documents.stream, documents),
-    /** What is retired takes up no memory. */
+    /** What has ended takes up no memory. */
     forget: (stream: string): void => {
       kept.delete(stream);
       knowsAll = false;

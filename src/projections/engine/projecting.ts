@@ -36,7 +36,7 @@ export const projecting = ({ store, model, documents, progress, catchUp, log }: 
         await documents.take(events);
         pending += events.length;
         taken += events.length;
-        if (to < target && pending < catchUp) continue;
+        if (to < target && pending < catchUp && !documents.isFull()) continue;
         pending = 0;
         if (!(await model.apply(documents.drain(), position(), checkpointAt(to, events))))
           throw new RequestError('unavailable', 'The read models are not where they were left');

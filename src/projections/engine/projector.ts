@@ -1,6 +1,6 @@
 import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import { entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
+import { endedAt, entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
 import { type LoadedDocument, newDocumentsByStream, type StreamDocuments } from './documentsByStream.ts';
 import { type Counted, eventTypesSpec, newEventCounts } from './eventTypes.ts';
 import { parkedSpec } from './parked.ts';
@@ -21,6 +21,10 @@ const changeOf = ({ projection, id, doc, revision }: LoadedDocument): Change => 
   return doc === undefined ? { collection, id } : { collection, id, entry: entryOf(projection, id, doc, revision) };
 };
 
+/** True if the documents have ended, so that hardly any event will follow. There may be millions of these. */
+const hasEnded = ({ docs }: StreamDocuments): boolean =>
+  docs.some(({ projection, doc }) => endedAt(projection, doc) !== undefined);
+
 type Needs = {
   readonly read: (collection: string, id: string) => Promise<Entry | undefined>;
   /** Lists what the read store holds; nothing if not set. */
@@ -29,7 +33,7 @@ type Needs = {
   readonly onTampered?: ((stream: string, reason: string) => void) | undefined;
   /** Which events are counted by type; none if not set. */
   readonly counted?: Counted | undefined;
-  /** Of how many streams the documents are kept after a drain. */
+  /** Of how many streams the documents are kept, between drains and after one. */
   readonly keptStreams?: number;
 };
 
@@ -132,10 +136,12 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
         if (parked.size === 0 || !parked.has(ofStream.key)) advance(ofStream, stored);
       }
     },
+    /** True once so many documents have changed that they should be drained, because they take up memory. */
+    isFull: (): boolean => pendingStreams.size >= keptStreams,
     drain: (): Change[] => {
       const changes: Change[] = [];
       for (const ofStream of pendingStreams.values()) {
-        if (ofStream.isRetired) documentsByStream.forget(ofStream.stream);
+        if (ofStream.isRetired || hasEnded(ofStream)) documentsByStream.forget(ofStream.stream);
         else documentsByStream.keep(ofStream);
         changes.push(...changesOf(ofStream));
         for (const one of ofStream.docs) one.changed = false;

@@ -3,6 +3,7 @@ import type { CollectionSpec, Entry, Query, Where } from '../engine/port.ts';
 import { type Derived, matcher } from './columns.ts';
 import { valueKey } from './order.ts';
 import { type Matching, matchesIn, scan } from './scan.ts';
+import { shared } from './shared.ts';
 import { type SortedList, unknown } from './sorted.ts';
 import { sortedLists } from './sortedLists.ts';
 
@@ -45,6 +46,7 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
   const [nameSort = ''] = sorts;
   const entries = new Map<string, E>();
   const guards = new Map<string, number>();
+  const sharing = shared<E>();
   let version = 0;
 
   const count = (guard: string | undefined, more: 1 | -1): void => {
@@ -90,8 +92,9 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
   return {
     get: (id) => entries.get(id),
     all: () => entries.values(),
-    put(entry) {
-      const before = entries.get(entry.id);
+    put(given) {
+      const before = entries.get(given.id);
+      const entry = sharing(given);
       entries.set(entry.id, entry);
       count(before?.guard, -1);
       count(entry.guard, 1);

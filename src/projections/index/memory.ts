@@ -31,10 +31,13 @@ export const memoryReadStore = ({ collections: specs, load }: MemoryOptions): Me
     toLoad = undefined;
     const snapshot = await ask?.();
     if (!snapshot) return;
-    const changes: Change[] = [];
-    for await (const some of snapshot.changes) for (const change of some) changes.push(change);
-    kept.reset(changes);
-    checkpoint = snapshot.checkpoint;
+    try {
+      for await (const some of snapshot.changes) kept.apply(some);
+      checkpoint = snapshot.checkpoint;
+    } catch (error) {
+      kept.reset([]);
+      throw error;
+    }
   };
 
   const forRunner: ReadStore['forRunner'] = {

@@ -1,17 +1,8 @@
-import { createHash, hash } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
 import type { Change, Checkpoint, Entry } from '../engine/port.ts';
+import { type Header, isWhole, linesIn, type Origin, readHeader } from './snapshotFile.ts';
 
-/**
- * The log from which a snapshot was made, and the version of the projections that made it. `shape` tells the collections
- * and their fields: versions of one shape can read each other's documents.
- */
-export type Origin = { readonly log: string; readonly version: string; readonly shape?: string };
-
-/** The first line of a snapshot. */
-export type Header = Origin & { readonly format: 1; readonly checkpoint: Checkpoint };
-
-const lineFeed = 10;
 const perChunk = 2000;
 
 /**
@@ -78,57 +69,40 @@ export const readSnapshot = async (
   origin: Origin,
   { anyVersion }: Choice = { anyVersion: false },
 ): Promise<Snapshot | undefined> => {
-  const bytes = await readFile(file).catch(() => undefined);
-  if (!bytes || bytes.length < 64) return undefined;
-  const body = bytes.subarray(0, -64);
-  if (hash('sha256', body, 'hex') !== bytes.subarray(-64).toString('latin1')) return undefined;
-  const end = body.indexOf(lineFeed);
-  const { format, log, version, shape, checkpoint } = JSON.parse(body.toString('utf8', 0, end)) as Header;
+  const { format, log, version, shape, checkpoint } = (await readHeader(file)) ?? {};
+  if (format !== 1 || log !== origin.log || version === undefined || checkpoint === undefined) return undefined;
   const isReadable = version === origin.version || (anyVersion && shape !== undefined && shape === origin.shape);
-  if (format !== 1 || log !== origin.log || !isReadable) return undefined;
-  return { version, checkpoint, changes: changesIn(body, end + 1) };
+  if (!isReadable || !(await isWhole(file).catch(() => false))) return undefined;
+  return { version, checkpoint, changes: changesIn(file) };
 };
 
-// There may be millions of documents. Those without filters share an object, and those sorted by their id a text.
-const noFilters: Entry['filters'] = {};
-
-const sharedFilters = (filters: Entry['filters']): Entry['filters'] => {
-  for (const _ in filters) return filters;
-  return noFilters;
-};
-
-const sharedSorts = (id: string, sorts: Entry['sorts']): Entry['sorts'] => {
-  const shared: Record<string, string> = {};
-  for (const field in sorts) shared[field] = sorts[field] === id ? id : (sorts[field] ?? '');
-  return shared;
-};
-
-async function* changesIn(body: Buffer, start: number): AsyncGenerator<readonly Change[]> {
-  let chunk: Change[] = [];
-  for (let at = start; at < body.length; ) {
-    const middle = body.indexOf(lineFeed, at);
-    const end = body.indexOf(lineFeed, middle + 1);
-    const [collection, id, revision, sorts, filters, guard] = JSON.parse(body.toString('utf8', at, middle)) as [
-      string,
-      string,
-      number,
-      Entry['sorts'],
-      Entry['filters'],
-      string | null,
-    ];
-    const entry = {
-      id,
-      revision,
-      sorts: sharedSorts(id, sorts),
-      filters: sharedFilters(filters),
-      text: body.toString('utf8', middle + 1, end),
-    };
-    chunk.push({ collection, id, entry: guard === null ? entry : { ...entry, guard } });
-    if (chunk.length === perChunk) {
-      yield chunk;
-      chunk = [];
+async function* changesIn(file: string): AsyncGenerator<readonly Change[]> {
+  let first: string | undefined;
+  for await (const lines of linesIn(file)) {
+    const changes: Change[] = [];
+    for (const line of lines) {
+      if (first === undefined) first = line;
+      else {
+        changes.push(changeIn(first, line));
+        first = undefined;
+      }
     }
-    at = end + 1;
+    yield changes;
   }
-  if (chunk.length > 0) yield chunk;
 }
+
+type Fields = readonly [
+  collection: string,
+  id: string,
+  revision: number,
+  sorts: Entry['sorts'],
+  filters: Entry['filters'],
+  guard: string | null,
+];
+
+/** The document of two lines. */
+const changeIn = (fields: string, text: string): Change => {
+  const [collection, id, revision, sorts, filters, guard] = JSON.parse(fields) as Fields;
+  const entry = { id, revision, sorts, filters, text };
+  return { collection, id, entry: guard === null ? entry : { ...entry, guard } };
+};
