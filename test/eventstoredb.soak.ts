@@ -9,8 +9,8 @@ import { type Firing, firingOn } from './firing.ts';
 import { type Load, startLoad } from './load.ts';
 import { goesOn, loadCheck } from './loadCheck.ts';
 import { logAudit } from './logAudit.ts';
+import { eventsIn } from './logged.ts';
 import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
-import { eventsIn } from './triggering.ts';
 
 /*
  * Two nodes of the service on a real cluster of EventStoreDB, whose nodes are killed, stopped and held up while clients
