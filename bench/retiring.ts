@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type JobEvent, job, originless } from '../src/domain/operations-manager/jobs.ts';
@@ -53,7 +53,7 @@ const serviceOn = async (folder: string, days: number): Promise<Service> => {
 };
 
 /** A folder with the log of a service that has so many jobs that ended, and 1,000 that run. */
-const folderWith = async (ended: number): Promise<string> => {
+const newFolder = async (ended: number): Promise<string> => {
   progress(`writing a log of ${ended} jobs`);
   const folder = join(await temporary(), 'data');
   mkdirSync(folder);
@@ -65,6 +65,17 @@ const folderWith = async (ended: number): Promise<string> => {
   // The next starts read a snapshot, as those of a service that has run for long.
   while (ended > few && !existsSync(join(folder, snapshotName))) await pause(100);
   await service.stop();
+  return folder;
+};
+
+/** The same. With BENCH_FOLDER it is a copy of one that is kept there: to write a million jobs takes minutes. */
+const folderWith = async (ended: number): Promise<string> => {
+  const place = process.env.BENCH_FOLDER;
+  if (!place) return newFolder(ended);
+  const kept = join(place, `jobs-${ended}`);
+  if (!existsSync(kept)) cpSync(await newFolder(ended), kept, { recursive: true });
+  const folder = join(await temporary(), 'data');
+  cpSync(kept, folder, { recursive: true });
   return folder;
 };
 
