@@ -100,11 +100,12 @@ const checked = (events: readonly StoredEvent[]): readonly DigestSigned[] => {
 describe('the signing of a log', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
   let store: EventStore;
-  const clock = fixedClock();
+  let clock: ReturnType<typeof fixedClock>;
   const signers: { stop: () => Promise<void> }[] = [];
   beforeEach(async () => {
     log = await openLog();
     ({ store } = log);
+    clock = fixedClock();
   });
   afterEach(async () => {
     await Promise.all(signers.splice(0).map(({ stop }) => stop()));
@@ -223,8 +224,9 @@ describe('the signing of a log', () => {
   it('begins with the first event of a log that nobody has signed, and goes on after a stop', async () => {
     const one = thing('one');
     await one(store, 35);
+    clock.pass(600_000);
     const first = sign(only(keyOf()));
-    // What is left over is older than ten minutes, so it is signed at once.
+    // What is left over is ten minutes old, so it is signed at once.
     await until(async () => (await signatures()) === 4);
     await first.stop();
     await one(store, 25);
