@@ -2,7 +2,7 @@
 // A new test file runs here too. Tests called `... over HTTP` are left out by `grep` below. Add a file to this list if other
 // tests in it start programs or whole services, or take long.
 const notFast = `
-  account activeProfile answers asOf asOfAnswers asOfCluster asOfReplay asOfRights auditAfternoon auditFound
+  account activeProfile answers asOf asOfAnswers asOfCluster asOfMatrix asOfReplay asOfRights auditAfternoon auditFound
   auditIndex auditNodes auditReading auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
   builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { encode } from '../src/store/event.ts';
+import { keysOrNew } from '../src/store/proof/keys.ts';
+import { signAll } from '../src/store/proof/signAll.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
 import { inserter } from '../src/store/sqliteInsert.ts';
 import { connect, createTables } from '../src/store/sqliteLog.ts';
 import { progress, scale } from './compare.ts';
@@ -84,5 +87,19 @@ export const longLog = (): Promise<string> =>
     const folder = join(await temporary(), 'long');
     mkdirSync(folder);
     writeLog(join(folder, 'events.db'), { kinds, documents: scale.events / 10, eventsEach: 10 });
+    return folder;
+  })());
+
+let signed: Promise<string> | undefined;
+
+/** The same, signed as the service would have signed it. */
+export const signedLongLog = (): Promise<string> =>
+  (signed ??= (async () => {
+    const folder = await longLog();
+    progress('signing the long log');
+    const store = await openSqliteStore({ file: join(folder, 'events.db') });
+    const keys = keysOrNew({ fromSetting: undefined, file: join(folder, 'audit.key') });
+    await signAll({ store, keys, now: Date.now, newId: randomUUID });
+    await store.close();
     return folder;
   })());

@@ -14,9 +14,9 @@ const profiled = (name: string): string[] =>
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** An empty folder on the disk of this repository, gone when the benchmark ends. */
-export const temporary = async (): Promise<string> => {
-  const folder = await mkdtemp(join(dist, 'bench-'));
+/** An empty folder, on the disk of this repository or elsewhere, gone when the benchmark ends. */
+export const temporary = async (where = dist): Promise<string> => {
+  const folder = await mkdtemp(join(where, 'bench-'));
   folders.add(folder);
   return folder;
 };

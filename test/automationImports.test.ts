@@ -8,8 +8,8 @@ import {
   decideImport as decide,
   type ImportRefs,
 } from '../src/domain/operations-manager/automationImports.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { context, specification } from './given.ts';
+import { storedIn, withLog } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -544,10 +544,8 @@ describe('Automations of other installations over HTTP', () => {
     ok(await put(told));
     const text = JSON.stringify([await exported(document._id), await exported(document._id, '')]);
     assert.doesNotMatch(text, /do-not-tell|nor-this|\$sealed/);
-    const log = await openSqliteReader(join(service.folder, 'events.db'));
-    for await (const some of log.readAll(0))
-      for (const { data } of some.events) assert.doesNotMatch(String(data), /do-not-tell|nor-this/);
-    await log.close();
+    const events = await withLog(join(service.folder, 'events.db'), storedIn);
+    for (const { data } of events) assert.doesNotMatch(data, /do-not-tell|nor-this/);
   });
 
   it('have triggers of all types, whose open members may be anything', async () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { decode } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { builtInOf, type Controller, controller, says } from './builtIn.ts';
+import { eventsOf, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
 import { until } from './until.ts';
@@ -22,14 +21,8 @@ describe('Built-in components whose service ends', function () {
     server = await startServer(folder, { OUTBOUND_ALLOW: '127.0.0.1' });
   };
   const topicsOf = async (id: string): Promise<readonly string[]> => {
-    const store = await openSqliteReader(join(folder, 'events.db'));
-    try {
-      const topics: string[] = [];
-      for await (const batch of store.read(`job-${id}`)) topics.push(...batch.map((event) => decode(event).topic));
-      return topics;
-    } finally {
-      await store.close();
-    }
+    const events = await withLog(join(folder, 'events.db'), (log) => eventsOf(log, `job-${id}`));
+    return events.map(({ topic }) => topic);
   };
 
   beforeEach(async () => {

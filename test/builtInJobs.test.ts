@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decode, type Recorded } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { builtInOf, type Controller, controller, says } from './builtIn.ts';
 import { note } from './cluster.ts';
+import { eventsIn, withLog } from './logged.ts';
 import { ok, type People, people } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { until } from './until.ts';
@@ -17,17 +16,7 @@ const childrenNow = (): readonly string[] =>
 const endless = '{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}';
 
 /** All events of the log. */
-const eventsIn = async ({ folder }: TestService): Promise<readonly Recorded<any>[]> => {
-  const store = await openSqliteReader(join(folder, 'events.db'));
-  try {
-    const events: Recorded<any>[] = [];
-    for await (const batch of store.readAll(0))
-      for (const event of batch.events) if (event.type.startsWith('@platform/')) events.push(decode(event));
-    return events;
-  } finally {
-    await store.close();
-  }
-};
+const loggedIn = ({ folder }: TestService) => withLog(join(folder, 'events.db'), eventsIn);
 
 describe('Built-in components', function () {
   this.timeout(120_000);
@@ -60,7 +49,7 @@ describe('Built-in components', function () {
   });
 
   const topicsOf = async (id: string): Promise<readonly string[]> =>
-    (await eventsIn(service)).filter(({ stream }) => stream === `job-${id}`).map(({ topic }) => topic);
+    (await loggedIn(service)).filter(({ stream }) => stream === `job-${id}`).map(({ topic }) => topic);
 
   const trigger = async (name: string, more: object): Promise<void> => {
     const given = { name, type: 'eventSystem', actionType: 'automations', enabled: true, schema: null, jst: null };
@@ -190,7 +179,7 @@ describe('Built-in components', function () {
       const [{ evaluated, response }] = variables.mop_template_results.commands_results;
       assert.deepEqual([evaluated, response], ['enable ********', 'you said ********']);
       assert.equal(devices.commands[0]?.command, 'enable s3cr3t-word');
-      assert.doesNotMatch(JSON.stringify(await eventsIn(service)), /s3cr3t-word/);
+      assert.doesNotMatch(JSON.stringify(await loggedIn(service)), /s3cr3t-word/);
     });
 
     it('says in words what is wrong with the variables, and asks no device', async () => {
@@ -359,7 +348,7 @@ describe('Built-in components', function () {
       await trigger('Loop', { ...on, schema, actionId });
       await admin.start('Looping');
       await until(async () =>
-        (await eventsIn(service)).some(({ topic, data }) => topic === 'runsRefused' && data.reason === 'loop'),
+        (await loggedIn(service)).some(({ topic, data }) => topic === 'runsRefused' && data.reason === 'loop'),
       );
       const depths = (await jobsOf(actionId)).map(({ depth }) => depth).sort();
       assert.deepEqual(depths, [0, 1, 2, 3, 4, 5, 6, 7, 8]);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { decode } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { builtInOf, type Controller, controller, says } from './builtIn.ts';
 import { type Cluster, cluster } from './cluster.ts';
+import { eventsOf, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { until } from './until.ts';
@@ -56,14 +55,8 @@ describeOwnRedis('Built-in components on two nodes', (redis) => {
   });
 
   const topicsOf = async (id: string): Promise<readonly string[]> => {
-    const store = await openSqliteReader(nodes.logFile);
-    try {
-      const topics: string[] = [];
-      for await (const batch of store.read(`job-${id}`)) topics.push(...batch.map((event) => decode(event).topic));
-      return topics;
-    } finally {
-      await store.close();
-    }
+    const events = await withLog(nodes.logFile, (log) => eventsOf(log, `job-${id}`));
+    return events.map(({ topic }) => topic);
   };
 
   it('run once each', async function () {

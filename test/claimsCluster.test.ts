@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fold } from '../src/domain/engine/core.ts';
 import { type JobEvent, job } from '../src/domain/operations-manager/jobs.ts';
-import { decode, type Recorded } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import type { Recorded } from '../src/store/event.ts';
 import { type Cluster, cluster, note } from './cluster.ts';
+import { eventsIn, withLog } from './logged.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { until } from './until.ts';
 
@@ -46,18 +46,12 @@ describeOwnRedis('twenty workers on two nodes', (redis) => {
   };
 
   const eventsByJob = async (): Promise<ReadonlyMap<string, readonly Recorded<any>[]>> => {
-    const store = await openSqliteReader(nodes.logFile);
     const found = new Map<string, Recorded<any>[]>();
-    try {
-      for await (const batch of store.readAll(0))
-        for (const event of batch.events) {
-          if (!event.stream.startsWith('job-')) continue;
-          found.set(event.stream, [...(found.get(event.stream) ?? []), decode(event)]);
-        }
-      return found;
-    } finally {
-      await store.close();
+    for (const event of await withLog(nodes.logFile, eventsIn)) {
+      if (!event.stream.startsWith('job-')) continue;
+      found.set(event.stream, [...(found.get(event.stream) ?? []), event]);
     }
+    return found;
   };
 
   it('complete each job once, though some are killed, some stall, and the leader is killed twice', async function () {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { EventStore } from '../src/store/port.ts';
+import { eventsIn } from './logged.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
-import { eventsIn, expectedOf, peopleOn, sortedOutcome, triggersOn, twentyTriggers } from './triggering.ts';
+import { expectedOf, peopleOn, sortedOutcome, triggersOn, twentyTriggers } from './triggering.ts';
 import { until } from './until.ts';
 
 type Moment = 'before' | 'after';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { decode, type Recorded } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { makeTriggers, publishing } from './eventTriggerPrograms.ts';
 import { cannotKill, killedAtFsync } from './killing.ts';
+import { eventsIn, withLog } from './logged.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
 import { expectedOf, sortedOutcome } from './triggering.ts';
 import { until } from './until.ts';
@@ -12,16 +11,7 @@ import { until } from './until.ts';
 /** Every n-th fsync is tried; all with SOAK_ROUNDS. */
 const stride = process.env.SOAK_ROUNDS ? 1 : 3;
 
-const eventsOf = async (folder: string): Promise<readonly Recorded<any>[]> => {
-  const store = await openSqliteReader(join(folder, 'events.db'));
-  try {
-    const events: Recorded<any>[] = [];
-    for await (const batch of store.readAll(0)) events.push(...batch.events.map(decode));
-    return events;
-  } finally {
-    await store.close();
-  }
-};
+const loggedIn = (folder: string) => withLog(join(folder, 'events.db'), eventsIn);
 
 (cannotKill ? describe.skip : describe)(`event triggers: kill -9 at every fsync${cannotKill}`, function () {
   this.timeout(3_600_000);
@@ -42,7 +32,7 @@ const eventsOf = async (folder: string): Promise<readonly Recorded<any>[]> => {
   it('leaves what the model says', async () => {
     const data = join(folder, 'data');
     const isDone = async (): Promise<boolean> => {
-      const events = await eventsOf(data);
+      const events = await loggedIn(data);
       const { jobs, refused } = expectedOf(events, accounts);
       const found = sortedOutcome(events);
       const sum = (all: Record<string, number>) => Object.values(all).reduce((total, one) => total + one, 0);
@@ -68,7 +58,7 @@ const eventsOf = async (folder: string): Promise<readonly Recorded<any>[]> => {
         await server.stop();
       }
       server = undefined;
-      const events = await eventsOf(data);
+      const events = await loggedIn(data);
       assert.deepEqual(sortedOutcome(events), expectedOf(events, accounts), `killed at fsync ${n}`);
       rounds++;
     }

@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Run } from '../src/commands/operations-manager/triggerRuns.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { parkedIdOf } from '../src/runners/triggers/firing.ts';
+import { eventsIn } from './logged.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
-import { eventsIn, failingRun, outcomeIn, peopleOn, triggersOn } from './triggering.ts';
+import { failingRun, outcomeIn, peopleOn, triggersOn } from './triggering.ts';
 import { until } from './until.ts';
 
 describe('event triggers', () => {

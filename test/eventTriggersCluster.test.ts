@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { decode, type Recorded } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { type Cluster, type ClusterNode, cluster, note } from './cluster.ts';
 import { makeTriggers, publishing } from './eventTriggerPrograms.ts';
 import { cannotKill, killedAtFsync } from './killing.ts';
+import { eventsIn, withLog } from './logged.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { expectedOf, sortedOutcome } from './triggering.ts';
 import { until } from './until.ts';
@@ -26,16 +25,7 @@ describeOwnRedis('event triggers on two nodes', (redis) => {
     await nodes?.remove();
   });
 
-  const events = async (): Promise<readonly Recorded<any>[]> => {
-    const store = await openSqliteReader(nodes.logFile);
-    try {
-      const found: Recorded<any>[] = [];
-      for await (const batch of store.readAll(0)) found.push(...batch.events.map(decode));
-      return found;
-    } finally {
-      await store.close();
-    }
-  };
+  const events = () => withLog(nodes.logFile, eventsIn);
   const count = ({ jobs, refused }: { jobs: readonly string[]; refused: Record<string, number> }): number =>
     jobs.length + Object.values(refused).reduce((sum, one) => sum + one, 0);
   const done = async (): Promise<void> => {

@@ -9,8 +9,8 @@ import { readConfig } from '../src/config.ts';
 import { keyOfLog, keyStream } from '../src/keyCheck.ts';
 import { makeKey, secrets } from '../src/secrets.ts';
 import { wrapForeign } from '../src/store/foreign.ts';
-import type { StoredEvent } from '../src/store/port.ts';
-import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { storedIn, withLog } from './logged.ts';
 import { refused } from './people.ts';
 import { startService } from './service.ts';
 import { gather, newEvent } from './store.contract.ts';
@@ -21,13 +21,7 @@ const lost = /SECRET_KEY.*"A lost key" in docs\/operations\.md/;
 describe('the key of a log', () => {
   let folder: string;
   const at = (...names: string[]): string => join(folder, ...names);
-  const events = async (data: string): Promise<readonly StoredEvent[]> => {
-    const log = await openSqliteReader(at(data, 'events.db'));
-    const all: StoredEvent[] = [];
-    for await (const batch of log.readAll(0)) all.push(...batch.events);
-    await log.close();
-    return all;
-  };
+  const events = (data: string) => withLog(at(data, 'events.db'), storedIn);
   /** A stopped service with the accounts admin and bob, in the folder `data`. */
   const written = async (settings: Record<string, string> = {}): Promise<void> => {
     const service = await startService(settings, at('data'));

@@ -14,6 +14,7 @@ import { slimmed, withPayloads } from '../src/store/payloads.ts';
 import { type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent } from '../src/store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { openGrpcLog } from './grpcLog.ts';
+import { storedIn } from './logged.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { startProgram, temporaryFolder } from './process.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
@@ -22,12 +23,6 @@ import { dying } from './stopping.ts';
 import { newEvent } from './store.contract.ts';
 
 const never = new AbortController().signal;
-
-const eventsOf = async (store: EventStore): Promise<StoredEvent[]> => {
-  const events: StoredEvent[] = [];
-  for await (const batch of store.readAll(0)) events.push(...batch.events);
-  return events;
-};
 
 /** The event at the place of a reader. */
 const eventAt = async (store: EventStore, reader: string): Promise<StoredEvent | undefined> =>
@@ -73,12 +68,12 @@ describe('copying a log', () => {
     const { found, copied, source, target } = await copy();
     assert.deepEqual([found, copied, source.events], [0, 7, 7]);
     assert.deepEqual(source, target);
-    assert.deepEqual(content(await eventsOf(to)), content(await eventsOf(from)));
+    assert.deepEqual(content(await storedIn(to)), content(await storedIn(from)));
   });
 
   it('gives a digest that anybody can calculate', async () => {
     await fill();
-    const lines = (await eventsOf(from)).map(
+    const lines = (await storedIn(from)).map(
       ({ stream, revision, id, type, data, metadata }) =>
         `${JSON.stringify([stream, revision, id, type, data, metadata])}\n`,
     );
@@ -134,10 +129,10 @@ describe('copying a log', () => {
         }
         dead.bury();
         await assert.rejects(killed, /dead/);
-        const there = (await eventsOf(target)).length;
+        const there = (await storedIn(target)).length;
         const { found, copied } = await copy({ to: target });
         assert.deepEqual([found, found + copied], [there, 7]);
-        assert.deepEqual(content(await eventsOf(target)), content(await eventsOf(from)));
+        assert.deepEqual(content(await storedIn(target)), content(await storedIn(from)));
       }
     }
   });
@@ -154,9 +149,9 @@ describe('copying a log', () => {
       }),
       /^Error: stopped$/,
     );
-    const there = content(await eventsOf(to));
+    const there = content(await storedIn(to));
     assert.ok(there.length > 0 && there.length < 7);
-    assert.deepEqual(there, content(await eventsOf(from)).slice(0, there.length));
+    assert.deepEqual(there, content(await storedIn(from)).slice(0, there.length));
     assert.equal((await copy()).copied, 7 - there.length);
   });
 
@@ -280,7 +275,7 @@ describe('copying a log', () => {
     assert.equal(copied, 2);
     assert.deepEqual(source, target);
     assert.deepEqual(
-      (await eventsOf(to)).slice(own.length).map(({ stream }) => stream),
+      (await storedIn(to)).slice(own.length).map(({ stream }) => stream),
       ['tool-1', '$$tool-1'],
     );
   });
@@ -337,7 +332,7 @@ describe('copying a log', () => {
     } = await copy();
     const back = await open('back');
     assert.equal((await copy({ from: to, to: back })).target.digest, digest);
-    assert.deepEqual(await eventsOf(back), await eventsOf(from));
+    assert.deepEqual(await storedIn(back), await storedIn(from));
   });
 });
 
@@ -409,7 +404,7 @@ describe('log copy', function () {
 
     const reader = await openSqliteReader(file('second'));
     const last = new Map<string, string>();
-    for (const { stream, revision, id, type, data, metadata } of await eventsOf(reader)) {
+    for (const { stream, revision, id, type, data, metadata } of await storedIn(reader)) {
       if (stream.startsWith('payload-') || stream === keyStream) continue;
       const { hash: kept, ...about } = JSON.parse(metadata) as { hash: string };
       assert.equal(
@@ -453,7 +448,7 @@ describe('log copy', function () {
 
       await logCopy(server.url, url(server.name), never, { output: said().output });
       const back = await openSqliteReader(file(server.name));
-      assert.deepEqual(content(await eventsOf(back)), content(await eventsOf(before)));
+      assert.deepEqual(content(await storedIn(back)), content(await storedIn(before)));
       assert.equal((await eventAt(back, 'reactions'))?.id, carriedOut?.id);
       await back.close();
       await server.close();
@@ -477,7 +472,7 @@ describe('log copy', function () {
       await openSqliteReader(file('first')),
       await openSqliteReader(join(folder, 'first', 'copy.db')),
     ];
-    assert.deepEqual(await eventsOf(copy), await eventsOf(original));
+    assert.deepEqual(await storedIn(copy), await storedIn(original));
     await Promise.all([original.close(), copy.close()]);
     await assert.rejects(logCopy(url('first'), url('first'), never, { output: said().output }), /same log/);
   });

@@ -16,6 +16,7 @@ import { foreignWrites } from '../src/store/grpc/foreignWrites.ts';
 import { maxEvent, type NewEvent, type StoredEvent } from '../src/store/port.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
 import { openGrpcLog } from './grpcLog.ts';
+import { storedIn } from './logged.ts';
 import { created, memoryEventStore } from './memoryEventStore.ts';
 import { temporaryFolder } from './process.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
@@ -74,12 +75,6 @@ const told = ({ id, type, contentType, data, metadata }: Sent | (Foreign & { id:
   metadata: Buffer.from(metadata).toString('hex'),
 });
 
-const eventsOf = async (store: Pick<CopyEnd, 'readAll'>): Promise<StoredEvent[]> => {
-  const events: StoredEvent[] = [];
-  for await (const batch of store.readAll(0)) events.push(...batch.events);
-  return events;
-};
-
 /** What a file has of a stream. */
 const inStream = (events: readonly StoredEvent[], stream: string) =>
   events.filter((event) => event.stream === stream).map((event) => told({ ...event, ...unwrapForeign(event)! }));
@@ -136,7 +131,7 @@ describe('log copy, of what tools have written:', function () {
       await store.close();
     }
   };
-  const inFile = (name: string) => withFile(name, eventsOf);
+  const inFile = (name: string) => withFile(name, storedIn);
   const copy = async (from: string, to: string, choices = {}): Promise<string> => {
     const output = new PassThrough();
     let text = '';
@@ -193,7 +188,7 @@ describe('log copy, of what tools have written:', function () {
       assert.match(await copy(url('first'), url(`back${n}`)), /^0 events copied/m);
     }
     assert.deepEqual(inServer(one.memory, 'tool-1'), events.map(told));
-    assert.deepEqual(inStream(await eventsOf(two.store), 'tool-1'), events.map(told));
+    assert.deepEqual(inStream(await storedIn(two.store), 'tool-1'), events.map(told));
     assert.deepEqual(inStream(await inFile('back1'), 'tool-1'), events.map(told));
     const plain = (event: Sent) => ({ ...event, contentType: event.contentType === json ? json : binary });
     assert.deepEqual(

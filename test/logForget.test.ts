@@ -15,8 +15,9 @@ import type { StoredEvent } from '../src/store/port.ts';
 import { anchorLines } from '../src/store/proof/anchor.ts';
 import type { DigestSigned, LogRewritten } from '../src/store/proof/digestLog.ts';
 import { keysOrNew } from '../src/store/proof/keys.ts';
-import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
 import { cannotKill, killedAtFsync } from './killing.ts';
+import { storedIn, withLog } from './logged.ts';
 import { startProgram } from './process.ts';
 import { adminPassword, startService } from './service.ts';
 import { foreign, signRest } from './signedLog.ts';
@@ -36,13 +37,7 @@ describe('log copy within the law', () => {
   const configOf = (name: string) =>
     readConfig({ DATA_DIR: join(folder, name), AUDIT_ANCHOR: join(folder, 'anchor.ndjson') });
 
-  const eventsOf = async (name: string): Promise<readonly StoredEvent[]> => {
-    const store = await openSqliteReader(at(name));
-    const found: StoredEvent[] = [];
-    for await (const { events } of store.readAll(0)) found.push(...events);
-    await store.close();
-    return found;
-  };
+  const eventsOf = (name: string) => withLog(at(name), storedIn);
   const copied = async (name: string, asked: Partial<Asked>, from = 'old'): Promise<string> => {
     const output = new PassThrough();
     const rewrite = { asked: { ...nobody, ...asked }, config: configOf('old') };

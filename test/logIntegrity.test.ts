@@ -12,6 +12,7 @@ import { openSqliteReader, openSqliteStore, type SqliteStore } from '../src/stor
 import { acceptDamage } from '../src/store/sqliteAccept.ts';
 import { openFile } from '../src/store/sqliteLog.ts';
 import { context } from './given.ts';
+import { storedIn } from './logged.ts';
 import { startProgram, startServer } from './process.ts';
 import { newEvent } from './store.contract.ts';
 
@@ -55,12 +56,6 @@ const write = async (store: EventStore, rounds: number): Promise<void> => {
   }
 };
 
-const all = async (store: EventStore): Promise<readonly StoredEvent[]> => {
-  const events: StoredEvent[] = [];
-  for await (const batch of store.readAll(0)) events.push(...batch.events);
-  return events;
-};
-
 describe('what is damaged in the file of a log', () => {
   let folder: string;
   let file: string;
@@ -69,7 +64,7 @@ describe('what is damaged in the file of a log', () => {
     folder = mkdtempSync(join(tmpdir(), 'integrity-'));
     const store = await openSqliteStore({ file: join(folder, 'good.db') });
     await write(store, 20);
-    written = await all(store);
+    written = await storedIn(store);
     await store.close();
   });
   after(() => rmSync(folder, { recursive: true }));
@@ -88,7 +83,7 @@ describe('what is damaged in the file of a log', () => {
   const readBack = async (): Promise<readonly StoredEvent[] | string> => {
     const reader = await openSqliteReader(file);
     try {
-      return await all(reader);
+      return await storedIn(reader);
     } catch (error) {
       assert.ok(isDamage(error), String(error));
       return (error as Error).message;
@@ -206,7 +201,7 @@ describe('what is damaged in the file of a log', () => {
       try {
         const reader = await openSqliteReader(file);
         try {
-          const events = await all(reader);
+          const events = await storedIn(reader);
           assert.equal(events.length, written.length, `byte ${at}`);
           for (const event of events) assert.deepEqual(event, ids.get(event.position), `byte ${at}`);
         } finally {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encode } from '../src/store/event.ts';
+import { decode, encode, type Recorded } from '../src/store/event.ts';
+import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import type { TestService } from './service.ts';
 
@@ -41,12 +42,36 @@ export const storedEarlier = async (folder: string, facts: readonly Fact[]): Pro
   await store.close();
 };
 
+/** Does something with the log in a file, which only reads it, and closes it. */
+export const withLog = async <Result>(file: string, work: (log: EventStore) => Promise<Result>): Promise<Result> => {
+  const log = await openSqliteReader(file);
+  try {
+    return await work(log);
+  } finally {
+    await log.close();
+  }
+};
+
+/** All events of a log as they are stored. */
+export const storedIn = async (log: Pick<EventStore, 'readAll'>): Promise<readonly StoredEvent[]> => {
+  const found: StoredEvent[] = [];
+  for await (const { events } of log.readAll(0)) found.push(...events);
+  return found;
+};
+
+/** All events of a log. */
+export const eventsIn = async (log: Pick<EventStore, 'readAll'>): Promise<readonly Recorded<any>[]> =>
+  (await storedIn(log)).map(decode);
+
+/** The events of one stream. */
+export const eventsOf = async (log: Pick<EventStore, 'read'>, stream: string): Promise<readonly Recorded<any>[]> => {
+  const found: Recorded<any>[] = [];
+  for await (const events of log.read(stream)) found.push(...events.map(decode));
+  return found;
+};
+
 /** The streams with an event that holds the text. */
 export const streamsWith = async (folder: string, text: string): Promise<readonly string[]> => {
-  const reader = await openSqliteReader(join(folder, 'events.db'));
-  const found = new Set<string>();
-  for await (const { events } of reader.readAll(0))
-    for (const { stream, data } of events) if (data.includes(text)) found.add(stream);
-  await reader.close();
-  return [...found];
+  const events = await withLog(join(folder, 'events.db'), storedIn);
+  return [...new Set(events.filter(({ data }) => data.includes(text)).map(({ stream }) => stream))];
 };

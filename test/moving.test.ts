@@ -270,7 +270,11 @@ describe('moving a log', function () {
           (await eventsOf('a')).map(({ id, stream, revision }) => [id, stream, revision]),
         );
         assert.equal(await remote.checkpoint('triggers'), await lastPosition(remote));
-        await assert.rejects(importFile(config, exported(), never, quiet()), /has events already/);
+        // Before anything is made, and without a word of what was imported.
+        const { output, text } = heard();
+        await assert.rejects(importFile(config, exported(), never, output), /has events already/);
+        assert.equal(text(), '');
+        assert.ok(!existsSync(join(folder, 'b', 'importing')));
         await remote.setCheckpoint('importing', 0);
         await assert.rejects(startService(settings, join(folder, 'c')), /An import into this event log has not come/);
         await importFile(config, exported(), never, quiet());

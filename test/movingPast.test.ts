@@ -8,8 +8,7 @@ import { exportFile } from '../src/cli/exportFile.ts';
 import { importFile } from '../src/cli/importFile.ts';
 import { restoreFile } from '../src/cli/restoreFile.ts';
 import { readConfig } from '../src/config.ts';
-import { decode } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import { eventsOf, withLog } from './logged.ts';
 import { heard } from './movingLog.ts';
 import { ok } from './people.ts';
 import { temporaryFolder } from './process.ts';
@@ -100,15 +99,10 @@ for (const [way, bring] of Object.entries(ways)) {
       const on = await trigger('on', { ...about, processMissedRuns: 'last' });
       const off = await trigger('off', { ...about, enabled: false, processMissedRuns: 'last' });
       const set = async (id: string, of: string): Promise<readonly number[]> => {
-        const log = await openSqliteReader(join(folder, of, 'events.db'));
-        const sinces: number[] = [];
-        for await (const events of log.read(`triggerSchedule-${id}`))
-          for (const { topic, data } of events.map(decode) as any[]) {
-            assert.equal(topic, 'scheduleSet');
-            sinces.push(data.since);
-          }
-        await log.close();
-        return sinces;
+        const file = join(folder, of, 'events.db');
+        const events = await withLog(file, (log) => eventsOf(log, `triggerSchedule-${id}`));
+        for (const { topic } of events) assert.equal(topic, 'scheduleSet');
+        return events.map(({ data }) => data.since);
       };
       await until(async () => (await set(off, 'a')).length === 1, 'the schedules');
       const before = Date.now();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { mayHaveParts } from '../src/ownStreams.ts';
 import type { Entry } from '../src/projections/engine/port.ts';
@@ -143,6 +143,20 @@ describe('a rebuild of read models', function () {
     // Projecting goes on from the right documents.
     await mapping('m3', 'next');
     assert.deepEqual(await groupsOf('m3'), ['next']);
+    assert.deepEqual(differing(await rebuild()), []);
+  });
+
+  it('stays right after a kill: the snapshot with the faults is gone', async () => {
+    await spoiltService();
+    assert.deepEqual(differing(await rebuild())[0]?.differences, faults);
+    assert.ok(!existsSync(join(folder, snapshotName)));
+    const before = folder;
+    folder = temporaryFolder();
+    cpSync(before, folder, { recursive: true });
+    await service.stop();
+    rmSync(before, { recursive: true });
+    service = await startService({}, folder);
+    assert.deepEqual([await groupsOf('m3'), await groupsOf('m5'), await total()], [['m3'], ['m5'], 40]);
     assert.deepEqual(differing(await rebuild()), []);
   });
 

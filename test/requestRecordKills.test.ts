@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { decode } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import { eventsIn, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
 import { until } from './until.ts';
@@ -22,16 +21,9 @@ describe('records of requests, of a service that is killed', function () {
 
   /** How many requests the log says were refused, and how many documents exported. */
   const recorded = async (): Promise<{ readonly denied: number; readonly exported: number }> => {
-    const log = await openSqliteReader(join(folder, 'events.db'));
     const counts = { requestsDenied: 0, exported: 0 };
-    try {
-      for await (const { events } of log.readAll(0))
-        for (const { topic, data } of events.map(decode))
-          if (topic === 'requestsDenied' || topic === 'exported')
-            for (const { count } of (data as { rows: readonly { count: number }[] }).rows) counts[topic] += count;
-    } finally {
-      await log.close();
-    }
+    for (const { topic, data } of await withLog(join(folder, 'events.db'), eventsIn))
+      if (topic === 'requestsDenied' || topic === 'exported') for (const { count } of data.rows) counts[topic] += count;
     return { denied: counts.requestsDenied, exported: counts.exported };
   };
 

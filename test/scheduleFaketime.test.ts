@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { decode, type Recorded } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import type { Recorded } from '../src/store/event.ts';
+import { eventsOf, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
 import { hour, minute, second } from './scheduling.ts';
@@ -71,10 +71,8 @@ const begin = at('2026-03-28T00:00:00');
     return (await asks('POST', '/triggers', body)).data;
   };
   const decidedOf = async (id: string): Promise<readonly Recorded<any>[]> => {
-    const store = await openSqliteReader(join(folder, 'data', 'events.db'));
-    const events: Recorded<any>[] = [];
-    for await (const some of store.read(`triggerSchedule-${id}`)) events.push(...some.map(decode));
-    await store.close();
+    const file = join(folder, 'data', 'events.db');
+    const events = await withLog(file, (log) => eventsOf(log, `triggerSchedule-${id}`));
     return events.filter(({ topic }) => topic !== 'scheduleSet');
   };
   /** Waits until a schedule has run that is due now: so everything that was due before was decided. */

@@ -3,14 +3,15 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jobOfInstant } from '../src/commands/operations-manager/triggerSchedules.ts';
-import { decode, type Recorded } from '../src/store/event.ts';
+import type { Recorded } from '../src/store/event.ts';
 import { authorityFile } from '../src/store/grpc/certificate.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { auditKey } from './auditKey.ts';
 import { freePort } from './freePort.ts';
 import { cannotKill, killedAtFsync } from './killing.ts';
+import { eventsIn, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
+import { outcomeOf, ranOf } from './scheduleOutcome.ts';
 import { minute, second } from './scheduling.ts';
 import { adminPassword } from './service.ts';
 import { until } from './until.ts';
@@ -68,26 +69,7 @@ const enabling = async ({ ask }: Pick<Server, 'ask'>, ids: Schedules['ids']): Pr
   return true;
 };
 
-const eventsIn = async (folder: string): Promise<readonly Recorded<any>[]> => {
-  const store = await openSqliteReader(join(folder, 'events.db'));
-  try {
-    const events: Recorded<any>[] = [];
-    for await (const batch of store.readAll(0)) events.push(...batch.events.map(decode));
-    return events;
-  } finally {
-    await store.close();
-  }
-};
-
-/** The events by which a trigger's schedule was decided and its runs refused, and its jobs. */
-const outcomeOf = (events: readonly Recorded<any>[], id: string) => {
-  const of = (stream: string) => events.filter((event) => event.stream === `${stream}-${id}`);
-  return {
-    decided: of('triggerSchedule').slice(1),
-    refused: of('triggerRuns').filter(({ topic }) => topic === 'runsRefused'),
-    jobs: events.filter(({ topic, data }) => topic === 'jobStarted' && data.trigger === id),
-  };
-};
+const loggedIn = (folder: string) => withLog(join(folder, 'events.db'), eventsIn);
 
 /** Whether everything has happened that must happen. */
 const isDone = (events: readonly Recorded<any>[], { ids }: Schedules): boolean => {
@@ -120,18 +102,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
   assert.deepEqual(jobs, []);
   assert.deepEqual(outcomeOf(events, none).jobs, []);
   // All instants of the one that runs every second are settled, each once.
-  let next = instant;
-  const ran: number[] = [];
-  for (const { topic, data } of outcomeOf(events, often).decided) {
-    if (topic === 'runsMissed') {
-      assert.deepEqual([data.first, data.last], [next, next + (data.count - 1) * second]);
-      next = data.last + second;
-    } else {
-      assert.equal(data.instant, next);
-      ran.push(next);
-      next += second;
-    }
-  }
+  const ran = ranOf(outcomeOf(events, often).decided, instant, second);
   const started = outcomeOf(events, often).jobs.map(({ data }) => data.instant);
   assert.deepEqual(started, ran.slice(0, started.length));
   // The stop at the end may leave the job of the last run to the next start.
@@ -166,7 +137,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
 
   const killing = async (others: (port: number, data: string) => Promise<Server[]>): Promise<number> => {
     const data = join(folder, 'data');
-    const done = async (): Promise<boolean> => isDone(await eventsIn(data), made) || pause(50, false);
+    const done = async (): Promise<boolean> => isDone(await loggedIn(data), made) || pause(50, false);
     let rounds = 0;
     for (let [n, lived] = [1, false]; !lived; n += stride) {
       rmSync(data, { recursive: true, force: true });
@@ -188,7 +159,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
       }
       for (const one of beside) await ended(one);
       await ended(server);
-      check(await eventsIn(data), made);
+      check(await loggedIn(data), made);
       rounds++;
     }
     return rounds;

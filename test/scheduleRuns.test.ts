@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decode } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
-import { storedEarlier } from './logged.ts';
+import { eventsOf, storedEarlier, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { until } from './until.ts';
@@ -39,13 +37,8 @@ describe('Schedules over HTTP', () => {
   const shown = async ({ _id }: { readonly _id: string }) => ok(await asks('GET', `/triggers/${_id}`)).data;
   const jobsOf = async ({ _id }: { readonly _id: string }): Promise<readonly any[]> =>
     ok(await asks('GET', '/jobs?limit=1000')).data.filter(({ trigger }: any) => trigger === _id);
-  const events = async (stream: string) => {
-    const reader = await openSqliteReader(join(service.folder, 'events.db'));
-    const found = [];
-    for await (const some of reader.read(stream)) found.push(...some.map(decode));
-    await reader.close();
-    return found as any[];
-  };
+  const events = (stream: string): Promise<readonly any[]> =>
+    withLog(join(service.folder, 'events.db'), (log) => eventsOf(log, stream));
 
   before(async () => {
     service = await startService();

@@ -3,9 +3,10 @@ import { triggerRuns } from '../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, updateTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { filters } from '../src/commands/user-schemas/filters.ts';
 import { schedules } from '../src/runners/schedules/schedules.ts';
-import { decode, type Recorded } from '../src/store/event.ts';
+import type { Recorded } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { leading } from './leading.ts';
+import { eventsIn } from './logged.ts';
 import type { TestNode } from './node.ts';
 
 export const second = 1000;
@@ -106,7 +107,6 @@ export const eventsOf = async (
   store: Pick<EventStore, 'readAll'>,
   ...topics: readonly string[]
 ): Promise<readonly Recorded<any>[]> => {
-  const found: Recorded<any>[] = [];
-  for await (const { events } of store.readAll(0)) found.push(...events.map(decode));
+  const found = await eventsIn(store);
   return found.filter(({ topic }) => topics.includes(topic));
 };

@@ -27,6 +27,7 @@ import {
 } from '../src/store/proof/keys.ts';
 import { lineOf } from '../src/store/proof/lines.ts';
 import { context } from './given.ts';
+import { storedIn } from './logged.ts';
 import { fixedClock, openLog } from './node.ts';
 import { startService } from './service.ts';
 import { newEvent } from './store.contract.ts';
@@ -34,12 +35,6 @@ import { until } from './until.ts';
 
 const keyOf = (): SigningKey => keysInPem(newKey())[0]!;
 const only = (own: SigningKey): SigningKeys => ({ own, earlier: [] });
-
-const all = async (store: Pick<EventStore, 'readAll'>): Promise<readonly StoredEvent[]> => {
-  const found: StoredEvent[] = [];
-  for await (const { events } of store.readAll(0)) found.push(...events);
-  return found;
-};
 
 /** Linked events of one stream. */
 const thing = (name: string, at = '2026-01-01T00:00:00.000Z') => {
@@ -105,11 +100,12 @@ const checked = (events: readonly StoredEvent[]): readonly DigestSigned[] => {
 describe('the signing of a log', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
   let store: EventStore;
-  const clock = fixedClock();
+  let clock: ReturnType<typeof fixedClock>;
   const signers: { stop: () => Promise<void> }[] = [];
   beforeEach(async () => {
     log = await openLog();
     ({ store } = log);
+    clock = fixedClock();
   });
   afterEach(async () => {
     await Promise.all(signers.splice(0).map(({ stop }) => stop()));
@@ -139,7 +135,7 @@ describe('the signing of a log', () => {
     signing.start();
     return signing;
   };
-  const signatures = async (): Promise<number> => (await all(store)).filter(isOf('digestSigned')).length;
+  const signatures = async (): Promise<number> => (await storedIn(store)).filter(isOf('digestSigned')).length;
   /** Until the signer has read all that is in the log. */
   const caughtUp = async (signing: ReturnType<typeof sign>, lines: number): Promise<void> =>
     until(() => {
@@ -152,7 +148,7 @@ describe('the signing of a log', () => {
     sign(only(keyOf()), { pace: { ...pace, events: 250 } });
     for (let n = 0; n < 30; n++) await one(store, 50);
     await until(async () => (await signatures()) === 6);
-    const signed = checked(await all(store));
+    const signed = checked(await storedIn(store));
     assert.deepEqual(
       signed.map(({ events, steps }) => [events, steps.length]),
       [250, 500, 750, 1000, 1250, 1500].map((events) => [events, 2]),
@@ -171,7 +167,7 @@ describe('the signing of a log', () => {
     sign(only(keyOf()));
     await until(async () => (await signatures()) === 1);
     assert.deepEqual(
-      checked(await all(store)).map(({ events }) => events),
+      checked(await storedIn(store)).map(({ events }) => events),
       [10],
     );
   });
@@ -220,7 +216,7 @@ describe('the signing of a log', () => {
     clock.pass(600_000);
     await until(async () => (await signatures()) === 2);
     assert.deepEqual(
-      checked(await all(store)).map(({ events }) => events),
+      checked(await storedIn(store)).map(({ events }) => events),
       [3, 5],
     );
   });
@@ -228,14 +224,15 @@ describe('the signing of a log', () => {
   it('begins with the first event of a log that nobody has signed, and goes on after a stop', async () => {
     const one = thing('one');
     await one(store, 35);
+    clock.pass(600_000);
     const first = sign(only(keyOf()));
-    // What is left over is older than ten minutes, so it is signed at once.
+    // What is left over is ten minutes old, so it is signed at once.
     await until(async () => (await signatures()) === 4);
     await first.stop();
     await one(store, 25);
     sign(only(keyOf()));
-    await until(async () => checked(await all(store)).at(-1)!.events >= 60);
-    checked(await all(store));
+    await until(async () => checked(await storedIn(store)).at(-1)!.events >= 60);
+    checked(await storedIn(store));
   });
 
   it('is done by one of two nodes: the slower one drops its signature', async () => {
@@ -243,9 +240,9 @@ describe('the signing of a log', () => {
     const both = [sign(only(own)), sign(only(own))];
     const one = thing('one');
     for (let n = 0; n < 100; n++) await one(store, 5);
-    await until(async () => (checked(await all(store)).at(-1)?.events ?? 0) >= 500);
+    await until(async () => (checked(await storedIn(store)).at(-1)?.events ?? 0) >= 500);
     for (const { status } of both) await until(() => status().fault === null);
-    const events = await all(store);
+    const events = await storedIn(store);
     checked(events);
     assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
   });
@@ -277,7 +274,9 @@ describe('the signing of a log', () => {
 
   describe('with another key', () => {
     const changes = async () =>
-      (await all(store)).filter(isOf('signingKeyChanged')).map(({ data }) => JSON.parse(data) as SigningKeyChanged);
+      (await storedIn(store))
+        .filter(isOf('signingKeyChanged'))
+        .map(({ data }) => JSON.parse(data) as SigningKeyChanged);
     const [old, own] = [keyOf(), keyOf()];
     beforeEach(async () => {
       const first = sign(only(old));
@@ -296,13 +295,13 @@ describe('the signing of a log', () => {
       assert.deepEqual([change!.old, change!.new], [old.key, own.key]);
       assert.ok(isSignedBy(old.key, text, change!.signatures.old!));
       assert.ok(isSignedBy(own.key, text, change!.signatures.new));
-      const topics = (await all(store)).filter(({ stream }) => stream === 'digest-log').map(({ type }) => type);
+      const topics = (await storedIn(store)).filter(({ stream }) => stream === 'digest-log').map(({ type }) => type);
       assert.deepEqual(
         topics.map((type) => type.split(':')[1]),
         ['digestSigned', 'signingKeyChanged', 'digestSigned'],
       );
       assert.deepEqual(
-        checked(await all(store)).map(({ key }) => key),
+        checked(await storedIn(store)).map(({ key }) => key),
         [old.key, own.key],
       );
     });
@@ -345,9 +344,9 @@ describe('the signing of a log', () => {
       await one(store, 30);
       await until(() => second.status().lag === 0);
       await until(async () => (await anchorLines(file)).length >= 6);
-      const signed = checked(await all(store));
+      const signed = checked(await storedIn(store));
       const lines = await anchorLines(file);
-      const at = (await all(store)).filter(isOf('digestSigned')).map(({ metadata }) => JSON.parse(metadata).at);
+      const at = (await storedIn(store)).filter(isOf('digestSigned')).map(({ metadata }) => JSON.parse(metadata).at);
       assert.deepEqual(
         lines,
         signed.slice(0, lines.length).map(({ steps, ...data }, n) => ({
@@ -386,7 +385,7 @@ describe('the signing of a log', () => {
         assert.equal(telling.status().fault, 'AUDIT_ANCHOR answered 503');
         up = true;
         await until(() => telling.status().lag === 0 && telling.status().fault === null);
-        const digests = checked(await all(store)).map(({ digest }) => digest);
+        const digests = checked(await storedIn(store)).map(({ digest }) => digest);
         assert.deepEqual(
           got.map(({ digest }) => digest),
           digests.slice(0, got.length),

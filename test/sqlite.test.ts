@@ -11,6 +11,7 @@ import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
 import { connect, openFile } from '../src/store/sqliteLog.ts';
 import { inodeOf, openTransactions } from '../src/store/sqliteTransactions.ts';
+import { storedIn } from './logged.ts';
 import { gather, newEvent, newEvents, newStream, refused, storeContract } from './store.contract.ts';
 
 storeContract('sqlite', (folder) => openSqliteStore({ file: join(folder, 'events.db') }));
@@ -41,12 +42,6 @@ const listen = async (running: ChildProcess, heard: (count: number) => void = ()
   }
   await closed;
   return { stored, ended, errors };
-};
-
-const eventsOf = async (store: EventStore): Promise<StoredEvent[]> => {
-  const events: StoredEvent[] = [];
-  for await (const batch of store.readAll(0)) events.push(...batch.events);
-  return events;
 };
 
 /** That the log has everything that was acknowledged, positions and revisions without gaps. */
@@ -170,7 +165,7 @@ describe('the log in a SQLite file', () => {
         }),
       );
       for (let seen = 0; seen < 500; ) {
-        const events = await eventsOf(reader);
+        const events = await storedIn(reader);
         assertKept(events, new Map());
         assert.equal(events.length % 2, 0);
         seen = events.length;
@@ -284,7 +279,7 @@ describe('the log in a SQLite file', () => {
         await store.append(stream, 500 * n - 1, newEvents(500));
         await store.append(newStream(), -1, newEvents(300));
       }
-      const all = await eventsOf(store);
+      const all = await storedIn(store);
       const ofStream = await gather(store.read(stream));
       assert.deepEqual(await gather(store.readBack(stream, 1499)), ofStream.toReversed());
       assert.deepEqual(await gather(store.readBack(stream, 700)), ofStream.slice(0, 701).toReversed());
@@ -337,7 +332,7 @@ describe('the log in a SQLite file', () => {
       };
       const following = [follow(), follow(), follow()];
       await store.append('a-new', -1, newEvents(10));
-      const all = await eventsOf(store);
+      const all = await storedIn(store);
       for (const seen of await Promise.all(following)) assert.deepEqual(seen, all);
     });
     it('gets no more once they have had enough, or the log is closed', async () => {
@@ -373,7 +368,7 @@ describe('the log in a SQLite file', () => {
         assert.equal(heard.errors, '');
         for (const [key, id] of heard.stored) stored.set(key, id);
         const store = await open();
-        assertKept(await eventsOf(store), stored);
+        assertKept(await storedIn(store), stored);
         await store.append(newStream(), -1, [newEvent()]);
         await store.close();
       }
@@ -391,7 +386,7 @@ describe('the log in a SQLite file', () => {
           );
         assert.ok(stored.size > 0 && readable >= stored.size);
         const store = await open();
-        assertKept(await eventsOf(store), stored);
+        assertKept(await storedIn(store), stored);
         await store.append(newStream(), -1, [newEvent()]);
       });
     }

@@ -24,6 +24,7 @@ import { noticingTampered, Tampered, tamperedStreams } from '../src/store/tamper
 import { auditKey } from './auditKey.ts';
 import { beforeSending } from './eventstoredbWorkbench.ts';
 import { context } from './given.ts';
+import { storedIn } from './logged.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, refused } from './people.ts';
@@ -215,7 +216,7 @@ describe('a stream of the platform that somebody else has touched', () => {
     await warm.bootstrap();
     await warm.account('ann', { memberOf: ['readers'] });
     await warm.command(createRole, 'r', { name: 'r', allowedMethods: [] });
-    const builtIn = (await allOf(log.store))
+    const builtIn = (await storedIn(log.store))
       .map(({ stream }) => stream)
       .filter((stream) => /^(group|adapter|account)-/.test(stream) && stream !== 'account-ann');
     for (const stream of ['role-r', ...builtIn]) touching.remove(stream);
@@ -399,9 +400,3 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
     assert.equal(service.output().out.split('has touched a stream').length, 2);
   });
 });
-
-const allOf = async (store: EventStore): Promise<readonly { readonly stream: string }[]> => {
-  const found: { readonly stream: string }[] = [];
-  for await (const { events } of store.readAll(0)) found.push(...events);
-  return found;
-};

@@ -7,8 +7,8 @@ import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { canonical } from '../src/domain/engine/canonical.ts';
 import { change, create, importOne, trigger } from '../src/domain/operations-manager/triggers.ts';
 import { forms } from '../src/projections/json-forms/forms.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { specification } from './given.ts';
+import { eventsOf, withLog } from './logged.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -338,11 +338,9 @@ describe('secrets in the form data of triggers', () => {
     const path = `/operations-manager/triggers/${made.body.data._id}`;
     const kept = async (): Promise<any> => {
       // what the stream holds
-      const events: any[] = [];
-      const log = await openSqliteReader(join(service.folder, 'events.db'));
-      for await (const some of log.read(`trigger-${made.body.data._id}`))
-        events.push(...some.map(({ data }) => JSON.parse(data)));
-      await log.close();
+      const file = join(service.folder, 'events.db');
+      const stored = await withLog(file, (log) => eventsOf(log, `trigger-${made.body.data._id}`));
+      const events = stored.map(({ data }) => data);
       assert.doesNotMatch(JSON.stringify(events), /do-not-tell|nor-this|\*\*\*/);
       return events.findLast((data) => data.formData !== undefined).formData;
     };

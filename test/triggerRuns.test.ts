@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { openSqliteReader } from '../src/store/sqlite.ts';
-import { textsKept } from './logged.ts';
+import { eventsOf, textsKept, withLog } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { until } from './until.ts';
@@ -48,20 +47,7 @@ describe('Runs of triggers over HTTP', () => {
   });
   const jobsOf = async ({ _id }: { readonly _id: string }): Promise<number> =>
     ok(await asks('GET', `/jobs?multiEquals[trigger]=${_id}&limit=1`)).metadata.total;
-  const events = async (stream: string) => {
-    const log = await openSqliteReader(join(service.folder, 'events.db'));
-    try {
-      const found = [];
-      for await (const some of log.read(stream)) found.push(...some);
-      return found.map(({ type, data, metadata }) => ({
-        type,
-        data: JSON.parse(data),
-        metadata: JSON.parse(metadata),
-      }));
-    } finally {
-      await log.close();
-    }
-  };
+  const events = (stream: string) => withLog(join(service.folder, 'events.db'), (log) => eventsOf(log, stream));
 
   before(async () => {
     service = await startService();

@@ -319,6 +319,28 @@ describe('Notes of runs', () => {
     await notes.stop();
   });
 
+  it('of many triggers are stored a few at once; when the service stops, no note waits for another', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const notes = runNotes({
+      handle: (async (_: unknown, { id }: Noted) => {
+        begun.push(id);
+        await new Promise<void>((resolve) => ends.push(resolve));
+      }) as never,
+      log: () => undefined,
+    });
+    const ids = Array.from({ length: 50 }, (_, n) => `t${n}`);
+    for (const id of ids) notes.ran(id, 'j', '0');
+    await new Promise(setImmediate);
+    assert.ok(begun.length < 10, `${begun.length} at once`);
+    const stopped = notes.stop();
+    ends.shift()?.();
+    await until(() => begun.length === ids.length);
+    for (const end of ends) end();
+    await stopped;
+    assert.deepEqual(begun, ids);
+  });
+
   it('that cannot be stored before the service stops are lost, with a word', async () => {
     const { stored, log, notes } = noting(Infinity);
     notes.ran('t', 'j', '0');

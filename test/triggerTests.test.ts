@@ -9,7 +9,7 @@ import {
 } from '../src/commands/operations-manager/triggerTests.ts';
 import { filters } from '../src/commands/user-schemas/filters.ts';
 import type { StoredEvent } from '../src/store/port.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import { eventsOf, withLog } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { until } from './until.ts';
@@ -54,14 +54,8 @@ describe('Tests of event triggers over HTTP', () => {
   const positionOf = (answer: { readonly headers: Headers }): number => Number(answer.headers.get('x-event-position'));
   const testAll = (body: object, ask: Ask = admin) => ask('POST', `${om}/events/test`, body);
   const lastOf = async (stream: string): Promise<number | undefined> => {
-    const log = await openSqliteReader(join(service.folder, 'events.db'));
-    try {
-      let last: number | undefined;
-      for await (const events of log.read(stream)) last = events.at(-1)?.position ?? last;
-      return last;
-    } finally {
-      await log.close();
-    }
+    const events = await withLog(join(service.folder, 'events.db'), (log) => eventsOf(log, stream));
+    return events.at(-1)?.position;
   };
 
   before(async () => {

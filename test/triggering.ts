@@ -16,7 +16,7 @@ import { areas } from '../src/http/areas.ts';
 import { eventAccess } from '../src/http/events/eventAccess.ts';
 import { eventTriggers } from '../src/runners/triggers/eventTriggers.ts';
 import { jobIdOf } from '../src/runners/triggers/firing.ts';
-import { decode, type Recorded, splitStream } from '../src/store/event.ts';
+import { type Recorded, splitStream } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { leading } from './leading.ts';
 import type { TestNode } from './node.ts';
@@ -119,12 +119,6 @@ export const peopleOn = (node: TestNode) => ({
     return done.event!;
   },
 });
-
-export const eventsIn = async (store: Pick<EventStore, 'readAll'>): Promise<readonly Recorded<any>[]> => {
-  const found: Recorded<any>[] = [];
-  for await (const { events } of store.readAll(0)) found.push(...events.map(decode));
-  return found;
-};
 
 /** What came of triggers, by what is in the log: jobs as `<trigger> <event>`, refusals by trigger and reason. */
 export const outcomeIn = (events: readonly Recorded<any>[]) => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { decode, type Recorded } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import { eventsOf, withLog } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { type Answer, startService, type TestService } from './service.ts';
 import { until } from './until.ts';
@@ -24,16 +23,8 @@ const workerOf = (ask: Ask) => ({
 });
 
 /** The events of one stream. */
-const eventsOf = async ({ folder }: TestService, stream: string): Promise<readonly Recorded<any>[]> => {
-  const store = await openSqliteReader(join(folder, 'events.db'));
-  try {
-    const events: Recorded<any>[] = [];
-    for await (const batch of store.read(stream)) events.push(...batch.map((event) => decode(event)));
-    return events;
-  } finally {
-    await store.close();
-  }
-};
+const loggedOf = ({ folder }: TestService, stream: string) =>
+  withLog(join(folder, 'events.db'), (log) => eventsOf(log, stream));
 
 describe('workers', function () {
   this.timeout(120_000);
@@ -59,7 +50,7 @@ describe('workers', function () {
     assert.deepEqual(shown.variables, { site: 'Bonn', login: { password: '********' } });
     assert.deepEqual(shown.claim, { worker: 'rack 7', until: end, attempts: 1 });
     assert.deepEqual({ ...job, variables: null }, { ...shown, variables: null });
-    const [, claimed] = await eventsOf(service, `job-${id}`);
+    const [, claimed] = await loggedOf(service, `job-${id}`);
     assert.equal(claimed?.topic, 'jobClaimed');
     assert.deepEqual(claimed.data, {
       claim: 1,
@@ -132,7 +123,7 @@ describe('workers', function () {
     const { claim: held, progress } = await get(id);
     assert.deepEqual([held, progress], [null, null]);
     assert.deepEqual(
-      (await eventsOf(service, `job-${id}`)).map(({ topic }) => topic),
+      (await loggedOf(service, `job-${id}`)).map(({ topic }) => topic),
       ['jobStarted', 'jobClaimed', 'jobPaused', 'jobResumed', 'jobCanceled'],
     );
   });
@@ -394,7 +385,7 @@ describe('the record of secrets that were given out', () => {
     assert.equal(job._id, id);
     const again = await service.restart();
     const day = new Date().toISOString().slice(0, 10);
-    const events = await eventsOf(again, `handedOut-${day}`);
+    const events = await loggedOf(again, `handedOut-${day}`);
     assert.deepEqual(
       events.map(({ topic, data }) => [topic, data.rows]),
       [

@@ -1,16 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { newLeadership } from '../../src/projections/engine/leadership.ts';
-import { signer } from '../../src/runners/signing/signer.ts';
-import { keysInPem, newKey, type SigningKey } from '../../src/store/proof/keys.ts';
-import { digestStream } from '../../src/store/proof/lines.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { connect, createTables } from '../../src/store/sqliteLog.ts';
 import { type Append, appendAll, appendsOf } from '../sampleAppends.ts';
 
 // Durable appends, by the store or by the bare driver: a process of its own for each measurement.
 
 export type Appending = {
-  readonly by: 'store' | 'signing store' | 'driver';
+  readonly by: 'store' | 'driver';
   readonly file: string;
   readonly count: number;
   readonly inFlight: number;
@@ -22,46 +17,6 @@ const byStore = async (file: string, inFlight: number) => {
   return {
     run: (appends: readonly Append[]): Promise<void> => appendAll(store, appends, inFlight),
     head: () => store.head(),
-    close: () => store.close(),
-  };
-};
-
-const newSigningKey = (): SigningKey => {
-  const [key] = keysInPem(newKey());
-  if (!key) throw new Error('There is no key');
-  return key;
-};
-
-const signing = (store: SqliteStore) => {
-  const leadership = newLeadership();
-  leadership.set(true);
-  return signer({
-    store,
-    keys: { own: newSigningKey(), earlier: [] },
-    leadership,
-    ready: async () => undefined,
-    onSigned: () => undefined,
-    now: Date.now,
-    newId: randomUUID,
-    log: () => undefined,
-  });
-};
-
-/** By a store whose events are signed meanwhile. */
-const bySigningStore = async (file: string, inFlight: number) => {
-  const store = await openSqliteStore({ file });
-  const signs = signing(store);
-  let signatures = 0;
-  signs.start();
-  return {
-    run: (appends: readonly Append[]): Promise<void> => appendAll(store, appends, inFlight),
-    // Without the signatures.
-    head: async () => {
-      await signs.stop();
-      for await (const events of store.read(digestStream)) signatures += events.length;
-      if (signatures === 0) throw new Error('Nothing was signed');
-      return (await store.head()) - signatures;
-    },
     close: () => store.close(),
   };
 };
@@ -92,7 +47,7 @@ const byDriver = async (file: string, inFlight: number) => {
   };
 };
 
-const writers = { store: byStore, 'signing store': bySigningStore, driver: byDriver };
+const writers = { store: byStore, driver: byDriver };
 
 process.on('message', async ({ by, file, count, inFlight }: Appending) => {
   const appends = appendsOf(count * 1.25);

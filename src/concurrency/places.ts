@@ -1,5 +1,8 @@
-/** Runs works in the order of the calls, so many at once. The number may change at any time. */
-export const places = (atOnce: () => number) => {
+/**
+ * Runs works in the order of the calls, so many at once. The number may change at any time. A place may rest after each
+ * work, so that others have their turns.
+ */
+export const places = (atOnce: () => number, rest?: () => Promise<unknown>) => {
   let taken = 0;
   const waiting: (() => void)[] = [];
 
@@ -10,6 +13,12 @@ export const places = (atOnce: () => number) => {
     }
   };
 
+  const leave = async (): Promise<void> => {
+    await rest?.();
+    taken--;
+    next();
+  };
+
   return async <T>(work: () => Promise<T>): Promise<T> => {
     await new Promise<void>((resolve) => {
       waiting.push(resolve);
@@ -18,8 +27,7 @@ export const places = (atOnce: () => number) => {
     try {
       return await work();
     } finally {
-      taken--;
-      next();
+      void leave();
     }
   };
 };

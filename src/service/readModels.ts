@@ -34,6 +34,8 @@ export type ReadModels = {
   readonly pauseSnapshots: () => void;
   /** Makes a snapshot, however few events have come. */
   readonly snapshotSoon: () => void;
+  /** Removes the snapshot, because it is wrong. The next one is made from the log alone. */
+  readonly discardSnapshot: () => Promise<void>;
   /** Whether the documents were made by another version of the program. They serve until they are made anew. */
   readonly isOutdated: () => boolean;
   /** Stops the snapshot in progress. */
@@ -67,6 +69,7 @@ const inRedis = (url: string, prefix: string): ReadModels => ({
   startSnapshots: () => undefined,
   pauseSnapshots: () => undefined,
   snapshotSoon: () => undefined,
+  discardSnapshot: async () => undefined,
   // Another version has keys of its own in Redis.
   isOutdated: () => false,
   stopSnapshots: async () => undefined,
@@ -98,6 +101,7 @@ const inMemory = ({ config, warn }: Needs, origin: Origin): ReadModels => {
     },
     pauseSnapshots: () => clearInterval(timer),
     snapshotSoon: keeping.soon,
+    discardSnapshot: keeping.discard,
     isOutdated: () => isOutdated,
     stopSnapshots: keeping.stop,
   };

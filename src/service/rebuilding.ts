@@ -12,7 +12,7 @@ import type { ReadModels } from './readModels.ts';
 type Needs = {
   readonly config: Pick<Config, 'EVENTSTORE_URL'>;
   readonly node: Pick<Node, 'model' | 'run' | 'changes' | 'leadership'>;
-  readonly readModels: Pick<ReadModels, 'isOutdated' | 'snapshotSoon'>;
+  readonly readModels: Pick<ReadModels, 'isOutdated' | 'snapshotSoon' | 'discardSnapshot'>;
   readonly logger: Logger;
 };
 
@@ -55,8 +55,15 @@ export const rebuildingOf = ({ config, node, readModels, logger }: Needs): Rebui
       atWork = undefined;
     }));
 
+  const rebuildNow = async (): Promise<readonly Compared[]> => {
+    const compared = await begin();
+    // The next start would show the same faults, and the next snapshot would be made from this one.
+    if (compared.some(({ differences }) => differences.length > 0)) await readModels.discardSnapshot();
+    return compared;
+  };
+
   return {
-    rebuild: begin,
+    rebuild: rebuildNow,
     afterUpgrade: async (stop) => {
       await run.whenReady(stop);
       if (stop.aborted || !readModels.isOutdated()) return;

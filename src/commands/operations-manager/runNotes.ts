@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Type } from 'typebox';
+import { places } from '../../concurrency/places.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { noteRuns, type TriggerRan, triggerRuns } from '../../domain/operations-manager/triggerRuns.ts';
@@ -22,6 +23,11 @@ type Needs = {
   readonly gatherMs?: number;
 };
 
+/** How many triggers' notes are stored at once. With more, requests wait longer when many triggers run. */
+const atOnce = 4;
+/** Requests have their turns between notes. */
+const restMs = 4;
+
 /**
  * Notes in the log that triggers have started jobs. The first note of a trigger is stored at once. Those of the next
  * second are gathered and stored together.
@@ -30,6 +36,11 @@ export const runNotes = ({ handle, log, gatherMs = 1000 }: Needs) => {
   const stop = new AbortController();
   // Each trigger that has run may wait with it.
   setMaxListeners(0, stop.signal);
+  const atPlace = places(
+    // Once the service stops, none waits for another.
+    () => (stop.signal.aborted ? Number.POSITIVE_INFINITY : atOnce),
+    () => pause(restMs),
+  );
   const waiting = new Map<string, TriggerRan>();
   const atWork = new Map<string, Promise<void>>();
 
@@ -56,10 +67,16 @@ export const runNotes = ({ handle, log, gatherMs = 1000 }: Needs) => {
     if (!stored) await append(trigger, ran);
   };
 
+  const storeWaiting = async (trigger: string): Promise<void> => {
+    const ran = waiting.get(trigger);
+    if (!ran) return;
+    waiting.delete(trigger);
+    await store(trigger, ran).catch((error: unknown) => log('Runs of a trigger were not noted', { trigger, error }));
+  };
+
   const carryOn = async (trigger: string): Promise<void> => {
-    for (let next = waiting.get(trigger); next; next = waiting.get(trigger)) {
-      waiting.delete(trigger);
-      await store(trigger, next).catch((error: unknown) => log('Runs of a trigger were not noted', { trigger, error }));
+    while (waiting.has(trigger)) {
+      await atPlace(() => storeWaiting(trigger));
       await pause(gatherMs, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
     }
     atWork.delete(trigger);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { idBatches } from '../../concurrency/idBatches.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
@@ -32,7 +33,7 @@ type Reader = {
   readonly connection: Connection;
   /** What was told last of each job that has not ended. */
   readonly told: Map<string, string>;
-  /** The jobs that have been told of while the reader was being told of the present ones. */
+  /** The jobs that have changed while the reader was being told of the present ones: what was read before is old. */
   changed: Set<string> | undefined;
   commented: number;
 };
@@ -75,15 +76,25 @@ const presentJobs = async (model: ReadStore, { fields }: WantedJobs): Promise<re
   return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1));
 };
 
+/** Makes the function that says whether a reader is to be told of a job. */
+const wanting =
+  (model: ReadStore) =>
+  async ({ account, wanted, told }: Reader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
+    // A job that has left the filter is told of once more, so that the reader learns of it.
+    if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
+    const guard = jobs.guard?.(doc);
+    if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model.guard)(guard)) return false;
+    return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
+  };
+
 /**
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
  * readers of what has changed since the last one.
  */
 export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
+  const wants = wanting(model);
   const readers = new Set<Reader>();
-  const changed = new Set<string>();
   const stopping = new AbortController();
-  let telling: Promise<void> | undefined;
   let looking: NodeJS.Timeout | undefined;
 
   const leave = (reader: Reader): void => {
@@ -116,14 +127,6 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     return undefined;
   };
 
-  const wants = async ({ account, wanted, told }: Reader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
-    // A job that has left the filter is told of once more, so that the reader learns of it.
-    if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
-    const guard = jobs.guard?.(doc);
-    if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model.guard)(guard)) return false;
-    return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
-  };
-
   const tell = (reader: Reader, doc: JobDoc): void => {
     const { _id: job, status, error } = doc;
     const text = JSON.stringify({ job, status, progress: progressOf(doc), error: maskSecrets(error) });
@@ -138,44 +141,24 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
       const principal = await rightsOf(reader);
       if (!principal) continue;
       for (const doc of docs) {
-        if (!(await wants(reader, principal, doc))) continue;
         reader.changed?.add(doc._id);
-        tell(reader, doc);
+        if (await wants(reader, principal, doc)) tell(reader, doc);
       }
     }
   };
 
-  const tellChanged = async (): Promise<void> => {
-    while (changed.size > 0 && !stopping.signal.aborted) {
-      const ids = [...changed].slice(0, atOnce);
-      await tellAll(await documentsOf(model, jobs, ids));
-      for (const id of ids) changed.delete(id);
-      await pause(restMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-    }
-  };
-
-  const supervised = (work: () => Promise<void>, what: string): Promise<void> =>
-    supervise(work, {
-      signal: stopping.signal,
-      pauseMs: 200,
-      onFailure: (error, isNew) => {
-        if (isNew) log(what, { error });
-      },
-    });
-
-  const startTelling = (): void => {
-    telling ??= supervised(tellChanged, 'Readers of jobs could not be told of changes; it is tried again').finally(
-      () => {
-        telling = undefined;
-        if (changed.size > 0 && !stopping.signal.aborted) startTelling();
-      },
-    );
-  };
+  const changes = idBatches({
+    work: async (ids) => tellAll(await documentsOf(model, jobs, ids)),
+    most: atOnce,
+    restMs,
+    signal: stopping.signal,
+    onFailure: (error, isNew) => {
+      if (isNew) log('Readers of jobs could not be told of changes; it is tried again', { error });
+    },
+  });
 
   const change = (id: string): void => {
-    if (readers.size === 0) return;
-    changed.add(id);
-    startTelling();
+    if (readers.size > 0) changes.add(id);
   };
 
   const begin = async (reader: Reader): Promise<void> => {
@@ -183,13 +166,23 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     if (!principal) return;
     for (const [n, doc] of (await presentJobs(model, reader.wanted)).entries()) {
       if (reader.connection.ended()) return;
-      if (!reader.changed?.has(doc._id) && (await wants(reader, principal, doc))) tell(reader, doc);
+      const isWanted = await wants(reader, principal, doc);
+      if (isWanted && !reader.changed?.has(doc._id)) tell(reader, doc);
       if (n % perTurn !== perTurn - 1) continue;
       await nextTurn();
       await reader.connection.idle();
     }
     reader.changed = undefined;
   };
+
+  const beginSupervised = (reader: Reader): Promise<void> =>
+    supervise(() => begin(reader), {
+      signal: stopping.signal,
+      pauseMs: 200,
+      onFailure: (error, isNew) => {
+        if (isNew) log('A reader of jobs could not be told of them; it is tried again', { error });
+      },
+    });
 
   return {
     /** Begins to tell an account of jobs, over an answer whose head is written. */
@@ -203,7 +196,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
       res.once('close', () => leave(reader));
       connection.comment(0);
       if (stopping.signal.aborted) end(reader, 'stopping');
-      else void supervised(() => begin(reader), 'A reader of jobs could not be told of them; it is tried again');
+      else void beginSupervised(reader);
     },
     /** A job has changed, or what its worker says. */
     change,

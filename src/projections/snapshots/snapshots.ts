@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { startWorker } from '../../startWorker.ts';
 import type { SnapshotWork } from './snapshotWorker.ts';
@@ -38,24 +39,35 @@ export const snapshots = ({ work, every, log }: Needs) => {
     worker = undefined;
   };
 
+  /** Makes a new one at the next call of `moved`. */
+  const soon = (): void => {
+    counted = -every;
+  };
+  /** Stops the snapshot in progress. Its file appears complete or not at all. */
+  const stop = async (): Promise<void> => {
+    await worker?.terminate();
+  };
+
   return {
     /** Call now and then, with the position of the read models and the number of events projected since the start. */
     moved: (position: number, taken: number): void => {
       if (taken - counted >= every && !worker && performance.now() >= notBefore) void make(position, taken);
     },
-    /** Makes a new one at the next call of `moved`. */
-    soon: (): void => {
-      counted = -every;
-    },
+    soon,
     /** A position that the last snapshot has reached; the snapshot may be newer. */
     position: (): number => done,
     /** Notes the position of a snapshot that exists already. */
     found: (position: number): void => {
       done = Math.max(done, position);
     },
-    /** Stops the snapshot in progress. Its file appears complete or not at all. */
-    stop: async (): Promise<void> => {
-      await worker?.terminate();
+    /** Removes a snapshot that is wrong. The next one is made from the log alone. */
+    discard: async (): Promise<void> => {
+      await stop();
+      // At once, so that no snapshot begins with it meanwhile.
+      rmSync(work.file, { force: true });
+      done = 0;
+      soon();
     },
+    stop,
   };
 };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { settleSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
 import type { Due } from '../../concurrency/dueQueue.ts';
@@ -16,12 +17,17 @@ type Needs = {
 
 /** How many schedules are decided at once. With more, requests wait longer meanwhile (docs/benchmarks.md). */
 const atOnce = 3;
+/** Requests have their turns between decisions. */
+const restMs = 1;
 const againMs = 1000;
 const afterFailureMs = 5000;
 
 /** Decides about schedules that are due, in their order, some at once. Any node may: the append decides. */
 export const deciding = ({ handle, changed, signal, log }: Needs) => {
-  const atPlace = places(() => atOnce);
+  const atPlace = places(
+    () => atOnce,
+    () => pause(restMs),
+  );
   const underWay = new Set<Promise<void>>();
 
   const settle = async ({ id, at }: Due, now: number): Promise<void> => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { places } from '../../concurrency/places.ts';
 import { splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -19,11 +20,16 @@ type Needs = Starting & {
 };
 
 /** How many jobs are started at once. With more, requests wait longer meanwhile. */
-const mostStarting = 16;
+const mostStarting = 3;
+/** Decisions and requests have their turns between starts. */
+const restMs = 4;
 
 /** Starts the jobs of instants that have fired: those of one trigger in their order, one after the other. */
 export const startLanes = ({ start, refuse, park, instantOf, settledBefore, away, fail, signal, log }: Needs) => {
-  const atPlace = places(() => mostStarting);
+  const atPlace = places(
+    () => mostStarting,
+    () => pause(restMs),
+  );
   /** The last run of each trigger. */
   const last = new Map<string, Promise<void>>();
   const refused = new Map<string, Refusals>();

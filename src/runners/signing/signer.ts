@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { supervise } from '../../concurrency/supervise.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
@@ -34,6 +35,10 @@ export type SigningStatus = {
   readonly unsigned: number | null;
   readonly fault: string | null;
 };
+
+// After fewer events than that, more are awaited for so long: to look less often costs those who append less.
+const manyEvents = 500;
+const gatherMs = 10;
 
 const idle: SigningStatus = { signed: null, unsigned: null, fault: null };
 
@@ -100,6 +105,7 @@ export const signer = ({ store, keys, leadership, ready, onSigned, now, newId, l
           if (pending.lines() === pace.events) await sign();
         }
         goesOn();
+        if (events.length < manyEvents) await pause(gatherMs, undefined, { signal: term, ref: false });
       }
       failed.signal.throwIfAborted();
     } finally {

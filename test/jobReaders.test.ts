@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { completeJob, startJob } from '../src/commands/operations-manager/jobs.ts';
+import { jobReaders, type WantedJobs } from '../src/http/operations-manager/jobReaders.ts';
+import type { ReadStore } from '../src/projections/engine/port.ts';
+import { context } from './given.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
+import { until } from './until.ts';
+
+const id = 'a'.repeat(24);
+const other = 'b'.repeat(24);
+
+/** Holds answers of a read model back: they are what was so when they were asked for. */
+const holding = (model: ReadStore) => {
+  const held = { list: [] as (() => void)[], getMany: [] as (() => void)[] };
+  const hold = { list: false, getMany: false };
+  const wait = (what: 'list' | 'getMany'): Promise<void> =>
+    hold[what] ? new Promise((resolve) => held[what].push(resolve)) : Promise.resolve();
+  return {
+    held,
+    hold: (what: 'list' | 'getMany'): void => {
+      hold[what] = true;
+    },
+    release: (what: 'list' | 'getMany'): void => {
+      hold[what] = false;
+      for (const resolve of held[what].splice(0)) resolve();
+    },
+    model: {
+      ...model,
+      list: async (...args) => {
+        const found = await model.list(...args);
+        await wait('list');
+        return found;
+      },
+      getMany: async (...args) => {
+        const found = await model.getMany(...args);
+        await wait('getMany');
+        return found;
+      },
+    } satisfies ReadStore,
+  };
+};
+
+describe('Readers of jobs, where read models take their time', () => {
+  const { node } = nodesOnLog();
+  const stops: (() => void)[] = [];
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop();
+  });
+
+  const setUp = async () => {
+    const own = await node();
+    const { model, ...gate } = holding(own.model);
+    const readers = jobReaders({
+      model,
+      viewerOf: async () => ({ actor: { ...context.actor, admin: true }, may: () => true }) as never,
+      progressOf: () => null,
+      log: (message) => assert.fail(message),
+    });
+    stops.push(readers.stop);
+    own.subscribe({ categories: readers.categories, onShown: readers.onEvent });
+    return { own, readers, ...gate };
+  };
+  const start = (own: TestNode, job: string) => own.command(startJob, job, { workflow: 'Flow', variables: {} });
+  const open = (readers: ReturnType<typeof jobReaders>, fields: WantedJobs['fields'] = []) => {
+    const response = new PassThrough();
+    let text = '';
+    response.on('data', (chunk) => {
+      text += chunk;
+    });
+    readers.open(response as unknown as ServerResponse, 'reader', { watched: false, fields });
+    return (job: string): readonly string[] =>
+      [...text.matchAll(/^data: (.*)$/gm)]
+        .map(([, data = '']) => JSON.parse(data))
+        .flatMap((told) => (told.job === job ? [told.status] : []));
+  };
+
+  it('are told of what changes while changes are looked up', async () => {
+    const { own, readers, held, hold, release } = await setUp();
+    const told = open(readers);
+    hold('getMany');
+    await start(own, id);
+    await until(() => held.getMany.length > 0, 'the job is looked up');
+    await own.command(completeJob, id, {});
+    await own.catchUp();
+    release('getMany');
+    await until(() => told(id).at(-1) === 'complete', 'the end of the job');
+  });
+
+  it('are not told of a present job as it was, once it has left the filter', async () => {
+    const { own, readers, held, hold, release } = await setUp();
+    await start(own, id);
+    await own.catchUp();
+    hold('list');
+    const told = open(readers, [{ field: 'status', value: 'running' }]);
+    await until(() => held.list.length > 0, 'the present jobs are read');
+    release('list');
+    hold('list');
+    await until(() => held.list.length > 0, 'those that run are read');
+    await own.command(completeJob, id, {});
+    await start(own, other);
+    await until(() => told(other).length === 1, 'changes are told');
+    release('list');
+    await start(own, 'c'.repeat(24));
+    await until(() => told('c'.repeat(24)).length === 1, 'later changes are told');
+    assert.deepEqual(told(id), []);
+  });
+});
