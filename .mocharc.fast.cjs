@@ -5,7 +5,7 @@ const notFast = `
   account activeProfile answers asOf asOfAnswers asOfCluster asOfMatrix asOfReplay asOfRights auditAfternoon auditFound
   auditIndex auditNodes auditReading auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
-  builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes
+  builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes builtInRaces
   claimsCluster cli client compression deletedComponents demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
   eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow eventstoredbReads
   eventstoredbTampered eventStream eventTriggerCrashes eventTriggerKills eventTriggers eventTriggersCluster
