@@ -5,15 +5,15 @@ const notFast = `
   account activeProfile answers asOf asOfAnswers asOfCluster asOfMatrix asOfReplay asOfRights auditAfternoon auditFound
   auditIndex auditNodes auditReading auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
-  builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes
+  builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes builtInRaces
   claimsCluster cli client compression deletedComponents demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
   eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow eventstoredbReads
   eventstoredbTampered eventStream eventTriggerCrashes eventTriggerKills eventTriggers eventTriggersCluster
   eventTriggersLive faults foreignDocuments foreignWrites grpcClients grpcHostile grpcServer hooks hostile hungDevices
-  importedSecrets inheritedNames jinjaLimits jinjaOracle jobEnds jobRaces jobStream jsonataLimits keyCheck kill largePages
+  importedSecrets inheritedNames jinjaLimits jinjaOracle jobChaos jobEnds jobRaces jobStream jsonataLimits keyCheck kill largePages
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
   migrate monitoring moving movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
-  prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildLive redis redisLosses redisService referrers
+  prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildKills rebuildLive redis redisLosses redisService referrers
   refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retirementNodes retries scheduledJobRaces
   scheduleFaketime scheduleKills
   scheduleLife scheduleMany scheduleRuns schemaSuite sealedPackages sealedVariables secretsKept servedLog

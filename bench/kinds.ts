@@ -9,7 +9,7 @@ import { type GroupMappingEvent, groupMapping, groupMappingId } from '../src/dom
 import { type AutomationEvent, automation } from '../src/domain/operations-manager/automations.ts';
 import { type TriggerEvent, trigger } from '../src/domain/operations-manager/triggers.ts';
 import { keyOf, secrets } from '../src/secrets.ts';
-import { secretKey } from './secretKey.ts';
+import { secretKey } from './keys.ts';
 
 /**
  * How streams of one aggregate look in a log made for measuring: `n` counts the streams, `k` the changes of one (from

@@ -23,6 +23,7 @@ import { startingUp } from './startingUp.ts';
 import { table } from './table.ts';
 import { telling } from './telling.ts';
 import { triggering } from './triggering.ts';
+import { working } from './working.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
 
@@ -48,6 +49,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   s: backInTime,
   t: retiring,
   u: proving,
+  w: working,
 };
 
 const wanted = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { secretKey } from './secretKey.ts';
+import { keys } from './keys.ts';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 /** With BENCH_PROFILE=<name>, programs of that name (or `service`) leave CPU profiles in dist/profiles. */
@@ -85,7 +85,7 @@ export const startService = async (folder: string, settings: Record<string, stri
         PORT: '0',
         DATA_DIR: folder,
         ADMIN_PASSWORD: adminPassword,
-        SECRET_KEY: secretKey,
+        ...keys,
         ...settings,
       },
       stdio: ['ignore', log, 'pipe'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { loadSample } from '../src/demo/load.ts';
 import { again } from './again.ts';
 import { ok } from './people.ts';
-import { pathsOf, readRows } from './readRows.ts';
+import { otherRows, pathsOf, readRows } from './readRows.ts';
 import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 
 const om = '/operations-manager';
@@ -133,5 +133,12 @@ describe('every GET route as of every moment, for six roles', function () {
             else assert.equal(answer.status, 403, about);
           }
         }
+  });
+
+  it('a route that takes no asOf refuses it', async () => {
+    for (const row of otherRows) {
+      const { status, body } = await service.ask('GET', `${row.replace(/:\w+/g, 'x')}?asOf=1`);
+      assert.deepEqual([status, body?.metadata.errors[0].path], [400, 'asOf'], row);
+    }
   });
 });

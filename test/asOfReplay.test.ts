@@ -175,7 +175,7 @@ describe('documents as of a position', () => {
   });
 });
 
-/** 60 random positions; 300 in a soak, whose log has more than that. */
+/** 60 random positions; 300 in a soak (`SOAK_ROUNDS=1 npx mocha test/asOfReplay.test.ts`), whose log has more. */
 const sampledPositions = (all: readonly number[]): readonly number[] => sampled(all, 60, 300);
 
 /** Each order; each filter by one of its values, exactly and by a part of it. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { audit } from '../src/client/index.ts';
+import { leave, type Place, places } from './auditPlaces.ts';
 import { ok, refused } from './people.ts';
 import { startProgram } from './process.ts';
-import { adminPassword, startService, type TestService } from './service.ts';
+import { adminPassword, type TestService } from './service.ts';
 import { until } from './until.ts';
 
 const page = readFileSync(new URL('../docs/audit.md', import.meta.url), 'utf8');
@@ -29,8 +30,8 @@ const betweenEvents = async (): Promise<string> => {
   return time;
 };
 
-describe('an afternoon of six people, and ten questions of an auditor', function () {
-  this.timeout(600_000);
+const afternoon = (enter: () => Promise<Place>) => () => {
+  let place: Place;
   let service: TestService;
   const names: Record<string, string> = {};
 
@@ -39,7 +40,8 @@ describe('an afternoon of six people, and ten questions of an auditor', function
     ok(await service.ask('GET', `/authorization/accounts/${username}`))._id;
 
   before(async () => {
-    service = await startService();
+    place = await enter();
+    service = place.work;
     for (const username of people) {
       const memberOf = username === 'rita' ? ['readers'] : ['operators'];
       ok(await service.ask('POST', '/authorization/accounts', { username, password, memberOf }));
@@ -91,12 +93,17 @@ describe('an afternoon of six people, and ten questions of an auditor', function
     for (let i = 0; i < 4; i++)
       refused(await service.as({ user: 'otto', password: 'wrong' })('GET', '/operations-manager/jobs'), 401);
     ok(await as('otto')('GET', `${path}/export`));
-    ok(await service.ask('PATCH', '/authorization/accounts/erik', { inactive: true }));
+    const locked = await service.ask('PATCH', '/authorization/accounts/erik', { inactive: true });
+    ok(locked);
     names.EVENING = await betweenEvents();
-    // What was gathered of requests is in the log now.
-    service = await service.restart();
+    const last = { 'X-Min-Position': locked.headers.get('x-event-position') ?? '' };
+    ok(await place.audit.ask('GET', '/authorization/accounts/erik', undefined, last));
+    // What was gathered of requests is in the log after ten seconds.
+    const isRecorded = async (topic: string): Promise<boolean> =>
+      ok(await place.audit.ask('GET', `/audit/events?topic=${topic}`)).results.length > 0;
+    await until(async () => (await isRecorded('requestsDenied')) && (await isRecorded('exported')), 'the records');
   });
-  after(() => service.stop());
+  after(() => leave(place));
 
   const filled = (text: string): string =>
     text.replace(/\$([A-Z]+)/g, (_, name) => names[name] ?? assert.fail(`${name} is not set`));
@@ -105,7 +112,7 @@ describe('an afternoon of six people, and ten questions of an auditor', function
   const printed = async (number: number): Promise<readonly any[]> => {
     const command = filled(commands.get(number) ?? assert.fail(`The page has no question ${number}`));
     const args = command.split(' ').map((word) => word.replaceAll('"', ''));
-    const program = startProgram(args, { DATA_DIR: service.folder });
+    const program = startProgram(args, place.settings);
     assert.equal(await program.ended, 0, program.output().err);
     const lines = program
       .output()
@@ -114,8 +121,8 @@ describe('an afternoon of six people, and ten questions of an auditor', function
     return lines.map((line) => JSON.parse(line));
   };
 
-  const asked = async (path: string): Promise<any> => ok(await service.ask('GET', `/audit/${filled(path)}`));
-  const inProgram = () => audit({ url: service.url, auth: { username: 'admin', password: adminPassword } });
+  const asked = async (path: string): Promise<any> => ok(await place.audit.ask('GET', `/audit/${filled(path)}`));
+  const inProgram = () => audit({ url: place.audit.url, auth: { username: 'admin', password: adminPassword } });
   const all = async <T>(items: AsyncIterable<T>): Promise<readonly T[]> => {
     const found: T[] = [];
     for await (const item of items) found.push(item);
@@ -243,7 +250,7 @@ describe('an afternoon of six people, and ten questions of an auditor', function
   });
 
   it('how much there is of what', async () => {
-    const program = startProgram(['audit', 'stats'], { DATA_DIR: service.folder });
+    const program = startProgram(['audit', 'stats'], place.settings);
     assert.equal(await program.ended, 0, program.output().err);
     const stats: any[] = program
       .output()
@@ -260,7 +267,7 @@ describe('an afternoon of six people, and ten questions of an auditor', function
 
   it('a question that cannot be answered ends with 1, and one that is asked wrongly with 2', async () => {
     const ended = async (...args: readonly string[]) => {
-      const program = startProgram(args, { DATA_DIR: service.folder });
+      const program = startProgram(args, place.settings);
       return [await program.ended, program.output().err, program.output().out] as const;
     };
     assert.deepEqual((await ended('audit', 'show', 'automation/none')).slice(0, 1), [1]);
@@ -270,10 +277,13 @@ describe('an afternoon of six people, and ten questions of an auditor', function
     assert.deepEqual((await ended('audit', 'show', 'login/none')).slice(0, 1), [1]);
     await assert.rejects(
       () =>
-        audit({ url: service.url, auth: { username: 'rita', password } })
+        audit({ url: place.audit.url, auth: { username: 'rita', password } })
           .denied()
           .next(),
       /No role of yours allows getAuditDenied/,
     );
   });
-});
+};
+
+for (const [name, enter] of Object.entries(places))
+  describe(`an afternoon of six people, and ten questions of an auditor, ${name}`, afternoon(enter)).timeout(600_000);

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
+import { keys } from '../bench/keys.ts';
 import { ConfigFaults, readConfig, settingsHelp } from '../src/config.ts';
 import { newKey } from '../src/store/proof/keys.ts';
 import { esdbHosts, logUrl } from '../src/store/url.ts';
@@ -276,5 +277,11 @@ describe('--help', () => {
   it('tells of each setting on a line', () => {
     for (const name of ['EVENTSTORE_URL', 'ESDB_PORT', 'ESDB_HOST', 'SECRET_KEY', 'AUDIT_KEY', 'METRICS_TOKEN'])
       assert.match(settingsHelp(), new RegExp(`^  ${name} +\\S.* \\(default: `, 'm'));
+  });
+});
+
+describe('the settings of benchmarks', () => {
+  it('start nodes on EventStoreDB', () => {
+    assert.ok('url' in readConfig({ EVENTSTORE_URL: 'esdb://127.0.0.1:2113?tls=false', ...keys }).EVENTSTORE_URL);
   });
 });

@@ -5,13 +5,16 @@ import { promisify } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
 import { type ApiNode, nodesOver, soon } from './cluster.ts';
+import { type Firing, firingOn } from './firing.ts';
 import { type Load, startLoad } from './load.ts';
 import { goesOn, loadCheck } from './loadCheck.ts';
 import { logAudit } from './logAudit.ts';
+import { eventsIn } from './logged.ts';
 import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
 
 /*
- * Two nodes of the service on a real cluster of EventStoreDB, whose nodes are killed, stopped and held up meanwhile.
+ * Two nodes of the service on a real cluster of EventStoreDB, whose nodes are killed, stopped and held up while clients
+ * change things and triggers fire.
  * Not part of `npm test`: docs/eventstoredb.md says what TEST_ESDB_URL and SOAK_ESDB_COMMAND are.
  */
 const url = process.env.TEST_ESDB_URL;
@@ -195,6 +198,7 @@ const untouched = ['nothing', 'all certificates', 'projections are switched on']
 
 describeOwnRedis('on a cluster of EventStoreDB', (redis) => {
   let nodes: ReturnType<typeof nodesOver>;
+  let firing: Firing;
   let check: ReturnType<typeof loadCheck>;
   before(async function () {
     this.timeout(600_000);
@@ -202,11 +206,12 @@ describeOwnRedis('on a cluster of EventStoreDB', (redis) => {
     await run('wait');
     nodes = nodesOver(url, redis());
     await nodes.start();
-    check = loadCheck({
-      nodes: nodes.nodes,
-      settings: nodes.settings,
-      audit: logAudit(() => openEventStoreDb({ url, log: () => undefined })),
+    const open = () => openEventStoreDb({ url, log: () => undefined });
+    firing = await firingOn(nodes.nodes, async () => {
+      const log = await open();
+      return eventsIn(log).finally(log.close);
     });
+    check = loadCheck({ nodes: nodes.nodes, settings: nodes.settings, audit: logAudit(open) });
   });
   after(() => nodes?.remove());
 
@@ -216,6 +221,7 @@ describeOwnRedis('on a cluster of EventStoreDB', (redis) => {
         this.timeout(600_000);
         const own = `s${Date.now()}`;
         const load = startLoad({ nodes: nodes.nodes, round: own });
+        await firing.start();
         let leaderless: number | undefined;
         try {
           await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
@@ -231,7 +237,7 @@ describeOwnRedis('on a cluster of EventStoreDB', (redis) => {
           await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
           await Promise.all(nodes.nodes.map((node) => soon(`${node.name} is ready`, () => node.ready())));
         } finally {
-          await load.stop();
+          await Promise.all([load.stop(), firing.stop()]);
         }
         const { wishes, failures, replayed, reasons } = load.tally();
         process.stderr.write(
@@ -241,6 +247,7 @@ describeOwnRedis('on a cluster of EventStoreDB', (redis) => {
         for (const [reason, times] of reasons) process.stderr.write(`        ${times} x ${reason}\n`);
         if (untouched.some((begin) => name.startsWith(begin)))
           assert.equal(failures, 0, 'no node was touched, so every request is answered');
+        process.stderr.write(`        ${await firing.check()}\n`);
         await check(load, own);
       });
     }

@@ -23,6 +23,9 @@ export const injecting = ({ calls, fault, nth }: Fault): readonly string[] => [
   `inject=${calls}:${fault}:when=${nth}`,
 ];
 
-/** What goes before a program in a shell, so that it is killed at its n-th fsync. */
-export const killedAtFsync = (n: number): string =>
-  `exec strace -D ${injecting({ calls: 'fsync,fdatasync', fault: 'signal=KILL', nth: n }).join(' ')} "$@"`;
+/** What goes before a program in a shell, so that it is killed at the n-th of some system calls of a thread. */
+export const killedAt = (calls: string, n: number): string =>
+  `exec strace -D ${injecting({ calls, fault: 'signal=KILL', nth: n }).join(' ')} "$@"`;
+
+/** The same at its n-th fsync. */
+export const killedAtFsync = (n: number): string => killedAt('fsync,fdatasync', n);

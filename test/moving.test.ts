@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -270,7 +270,11 @@ describe('moving a log', function () {
           (await eventsOf('a')).map(({ id, stream, revision }) => [id, stream, revision]),
         );
         assert.equal(await remote.checkpoint('triggers'), await lastPosition(remote));
-        await assert.rejects(importFile(config, exported(), never, quiet()), /has events already/);
+        // Before anything is made, and without a word of what was imported.
+        const { output, text } = heard();
+        await assert.rejects(importFile(config, exported(), never, output), /has events already/);
+        assert.equal(text(), '');
+        assert.ok(!existsSync(join(folder, 'b', 'importing')));
         await remote.setCheckpoint('importing', 0);
         await assert.rejects(startService(settings, join(folder, 'c')), /An import into this event log has not come/);
         await importFile(config, exported(), never, quiet());
@@ -406,6 +410,7 @@ describe('moving a log', function () {
       assert.equal(readFileSync(backup(), 'utf8'), 'a letter');
       await assert.rejects(backupFile(configOf('a'), fileOf('a'), quiet()), /cannot be the log itself/);
       await assert.rejects(backupFile(configOf('b'), backup(), quiet()), /There is no log at/);
+      await assert.rejects(backupFile(configOf('a'), folder, quiet()), /is there and is no backup of a log/);
       const remote = readConfig({
         DATA_DIR: folder,
         EVENTSTORE_URL: 'esdb://localhost?tls=false',
@@ -414,6 +419,22 @@ describe('moving a log', function () {
       });
       await assert.rejects(backupFile(remote, join(folder, 'c.db'), quiet()), /is for a log in a file/);
       await assert.rejects(restoreFile(remote, join(folder, 'c.db'), quiet()), /is for a log in a file/);
+    });
+
+    it('knows the log under another path, and the log of another service', async () => {
+      made('a', 3);
+      const service = await openSqliteStore({ file: fileOf('a') });
+      await service.append('orders-9', -1, [newEvent(1)]);
+      symlinkSync(join(folder, 'a'), join(folder, 'link'));
+      await assert.rejects(
+        backupFile(configOf('link'), fileOf('a'), quiet()),
+        /is the log of a service, and no backup/,
+      );
+      made('b', 3);
+      await assert.rejects(backupFile(configOf('b'), fileOf('a'), quiet()), /is the log of a service, and no backup/);
+      await service.close();
+      await assert.rejects(restoreFile(configOf('link'), fileOf('a'), quiet()), /is the log itself/);
+      assert.equal((await eventsOf('a')).length, 4);
     });
 
     it('puts a log in the place of one that is damaged, and of a WAL that is left of one', async () => {

@@ -115,20 +115,26 @@ describe('kill -9', function () {
     });
   });
 
-  it('in the middle of log copy leaves a beginning of the log, and the same command goes on', async () => {
-    made('a', 3000);
-    const all = await idsIn(fileOf('a'));
-    const copy = (name: string) => ['log', 'copy', `sqlite:${fileOf('a')}`, `sqlite:${fileOf(name)}`];
-    const whole = await run('b', copy('b'));
-    await kills(whole, async (ms, round) => {
-      const name = `b${round}`;
-      await killed(name, copy(name), ms);
-      const found = logAt(fileOf(name)) ? await idsIn(fileOf(name)) : [];
-      assert.deepEqual(found, all.slice(0, found.length));
-      await run(name, copy(name));
-      assert.deepEqual(await idsIn(fileOf(name)), all);
+  const fromTo = (command: string, name: string): readonly string[] => [
+    ...command.split(' '),
+    `sqlite:${fileOf('a')}`,
+    `sqlite:${fileOf(name)}`,
+  ];
+
+  for (const command of ['log copy', 'replay'])
+    it(`in the middle of ${command} leaves a beginning of the log, and the same command goes on`, async () => {
+      made('a', 3000);
+      const all = await idsIn(fileOf('a'));
+      const whole = await run('b', fromTo(command, 'b'));
+      await kills(whole, async (ms, round) => {
+        const name = `b${round}`;
+        await killed(name, fromTo(command, name), ms);
+        const found = logAt(fileOf(name)) ? await idsIn(fileOf(name)) : [];
+        assert.deepEqual(found, all.slice(0, found.length));
+        await run(name, fromTo(command, name));
+        assert.deepEqual(await idsIn(fileOf(name)), all);
+      });
     });
-  });
 
   it('in the middle of backup leaves the earlier backup or the new one', async () => {
     made('a', size);
@@ -242,21 +248,21 @@ describe('kill -9', function () {
       );
     });
 
-    it('log copy leaves a beginning of the log, and the same command goes on', async () => {
-      made('a', 60);
-      const all = await idsIn(fileOf('a'));
-      const words = (name: string) => ['log', 'copy', `sqlite:${fileOf('a')}`, `sqlite:${fileOf(name)}`];
-      await killsAt(
-        words,
-        async () => undefined,
-        async (name) => {
-          const found = logAt(fileOf(name)) ? await idsIn(fileOf(name)) : [];
-          assert.deepEqual(found, all.slice(0, found.length));
-          await run(name, words(name));
-          assert.deepEqual(await idsIn(fileOf(name)), all);
-        },
-      );
-    });
+    for (const command of ['log copy', 'replay'])
+      it(`${command} leaves a beginning of the log, and the same command goes on`, async () => {
+        made('a', 60);
+        const all = await idsIn(fileOf('a'));
+        await killsAt(
+          (name) => fromTo(command, name),
+          async () => undefined,
+          async (name) => {
+            const found = logAt(fileOf(name)) ? await idsIn(fileOf(name)) : [];
+            assert.deepEqual(found, all.slice(0, found.length));
+            await run(name, fromTo(command, name));
+            assert.deepEqual(await idsIn(fileOf(name)), all);
+          },
+        );
+      });
 
     it('backup leaves the earlier backup or the new one', async () => {
       made('earlier', 100);

@@ -258,4 +258,31 @@ describe('a document that the read models cannot keep', () => {
     assert.equal((await model.get('families', 'a'))?.text, '{"name":"again"}');
     assert.deepEqual([...model.ids('children', 'a')], ['a/x']);
   });
+
+  it('is parked when its first events are missing, also after others have ended; what has ended goes on', async () => {
+    const ending = {
+      ...families,
+      retires: { ended: ({ name }: Family) => (name === 'end' ? '2026' : undefined), from: 'name' as const },
+    };
+    const model = memoryReadStore({ collections: collectionsOf([ending]) });
+    const documents = projector([ending], { read: model.get, log: () => undefined });
+    documents.reset(true);
+    let at = 0;
+    const happen = async (id: string, revision: number, topic: string, data: unknown): Promise<void> => {
+      const about = { id: `${id}-${revision}`, position: at + 1, data: JSON.stringify(data), metadata: '{}' };
+      await documents.take([
+        { ...about, stream: `family-${id}`, revision, type: `@platform/mop:${topic}` } as StoredEvent,
+      ]);
+      await model.apply(documents.drain(), at, { position: ++at, event: '' });
+    };
+    await happen('a', 0, 'born', { names: [] });
+    await happen('a', 1, 'renamed', { to: 'end' });
+    await happen('b', 3, 'renamed', { to: 'late' });
+    await happen('a', 2, 'renamed', { to: 'again' });
+    assert.deepEqual([...model.ids('families')], ['a']);
+    assert.equal((await model.get('families', 'a'))?.revision, 2);
+    assert.equal(documents.parked().size, 1);
+    await happen('c', 0, 'born', { names: [] });
+    assert.deepEqual([...model.ids('families')], ['a', 'c']);
+  });
 });

@@ -3,10 +3,18 @@ import { takesAsOf } from '../src/http/engine/asOf.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import type { Answer } from './service.ts';
 
+const gets = (takes: boolean): readonly string[] =>
+  areas.flatMap((area) =>
+    area.routes
+      .filter((route) => route.method === 'get' && takesAsOf(route) === takes)
+      .map((route) => fullPathOf(area, route)),
+  );
+
 /** The full paths of all GET routes that take `asOf`. */
-export const readRows: readonly string[] = areas.flatMap((area) =>
-  area.routes.filter((route) => route.method === 'get' && takesAsOf(route)).map((route) => fullPathOf(area, route)),
-);
+export const readRows = gets(true);
+
+/** The full paths of the others. */
+export const otherRows = gets(false);
 
 /** The list of the documents that a path reads, where it is not the path before the parameter. */
 const listOf: Readonly<Record<string, string>> = {

@@ -11,6 +11,7 @@ import { cannotKill, killedAtFsync } from './killing.ts';
 import { eventsIn, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
+import { outcomeOf, ranOf } from './scheduleOutcome.ts';
 import { minute, second } from './scheduling.ts';
 import { adminPassword } from './service.ts';
 import { until } from './until.ts';
@@ -70,16 +71,6 @@ const enabling = async ({ ask }: Pick<Server, 'ask'>, ids: Schedules['ids']): Pr
 
 const loggedIn = (folder: string) => withLog(join(folder, 'events.db'), eventsIn);
 
-/** The events by which a trigger's schedule was decided and its runs refused, and its jobs. */
-const outcomeOf = (events: readonly Recorded<any>[], id: string) => {
-  const of = (stream: string) => events.filter((event) => event.stream === `${stream}-${id}`);
-  return {
-    decided: of('triggerSchedule').slice(1),
-    refused: of('triggerRuns').filter(({ topic }) => topic === 'runsRefused'),
-    jobs: events.filter(({ topic, data }) => topic === 'jobStarted' && data.trigger === id),
-  };
-};
-
 /** Whether everything has happened that must happen. */
 const isDone = (events: readonly Recorded<any>[], { ids }: Schedules): boolean => {
   const [last, none, homeless, often] = [ids.last, ids.none, ids.homeless, ids.often].map((id) =>
@@ -111,18 +102,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
   assert.deepEqual(jobs, []);
   assert.deepEqual(outcomeOf(events, none).jobs, []);
   // All instants of the one that runs every second are settled, each once.
-  let next = instant;
-  const ran: number[] = [];
-  for (const { topic, data } of outcomeOf(events, often).decided) {
-    if (topic === 'runsMissed') {
-      assert.deepEqual([data.first, data.last], [next, next + (data.count - 1) * second]);
-      next = data.last + second;
-    } else {
-      assert.equal(data.instant, next);
-      ran.push(next);
-      next += second;
-    }
-  }
+  const ran = ranOf(outcomeOf(events, often).decided, instant, second);
   const started = outcomeOf(events, often).jobs.map(({ data }) => data.instant);
   assert.deepEqual(started, ran.slice(0, started.length));
   // The stop at the end may leave the job of the last run to the next start.

@@ -1,7 +1,6 @@
-import { connect } from 'node:net';
+import { open } from './connection.ts';
 
-// The load generator, a process of its own: whole requests are written as they are, and of answers only what delimits
-// them is looked at, so that it costs a fraction of what it measures.
+// The load generator, a process of its own.
 
 /** Requests to be sent on several keep-alive connections, one at a time on each. */
 export type Load = {
@@ -14,6 +13,8 @@ export type Load = {
   /** Ends after so many requests, or so long. */
   readonly count?: number;
   readonly milliseconds?: number;
+  /** Sends no more than so many, at an even pace. */
+  readonly perSecond?: number;
 };
 
 export type Loaded = {
@@ -31,90 +32,9 @@ export type Loaded = {
 /** What the process is told: first the requests, then loads, each answered. */
 export type Order = { readonly requests: readonly Uint8Array[] } | { readonly load: Load };
 
-const headEnd = Buffer.from('\r\n\r\n');
-const lengthNames = ['\r\nContent-Length: ', '\r\ncontent-length: '].map((name) => Buffer.from(name));
-const bufferSize = 256 * 1024;
-
-/** Bytes of the body that follows a head, which ends at `end`. */
-const lengthIn = (bytes: Buffer, end: number, status: number): number => {
-  if (status === 304 || status === 204) return 0;
-  for (const name of lengthNames) {
-    const at = bytes.indexOf(name);
-    if (at < 0 || at > end) continue;
-    let length = 0;
-    for (let digit = at + name.length; bytes[digit]! >= 48; digit++) length = length * 10 + bytes[digit]! - 48;
-    return length;
-  }
-  throw new Error(`An answer without Content-Length:\n${bytes.toString('latin1', 0, end)}`);
-};
-
-type Exchange = { readonly send: (request: Uint8Array) => void; readonly end: () => void };
-
-/** A connection; `answered` is told status and body of each answer, the body only where it was `wanted`. */
-const open = (
-  port: number,
-  wanted: (status: number) => boolean,
-  answered: (status: number, body: Buffer | undefined) => void,
-  failed: (error: Error) => void,
-): Exchange => {
-  let head: Buffer | undefined;
-  let status = 0;
-  let left = 0;
-  let body: Buffer[] | undefined;
-
-  const take = (bytes: Buffer): void => {
-    if (left > 0) {
-      left -= bytes.length;
-      body?.push(Buffer.from(bytes));
-    } else {
-      const whole = head ? Buffer.concat([head, bytes]) : bytes;
-      const end = whole.indexOf(headEnd);
-      head = end < 0 ? Buffer.from(whole) : undefined;
-      if (end < 0) return;
-      status = (whole[9]! - 48) * 100 + (whole[10]! - 48) * 10 + whole[11]! - 48;
-      const start = end + headEnd.length;
-      left = start + lengthIn(whole, end, status) - whole.length;
-      body = wanted(status) ? [Buffer.from(whole.subarray(start))] : undefined;
-    }
-    if (left < 0) throw new Error('More was answered than was asked for');
-    if (left === 0) answered(status, body && Buffer.concat(body));
-  };
-
-  const buffer = Buffer.allocUnsafe(bufferSize);
-  let ended = false;
-  const socket = connect({
-    port,
-    host: '127.0.0.1',
-    noDelay: true,
-    onread: {
-      buffer,
-      callback: (length) => {
-        try {
-          take(buffer.subarray(0, length));
-        } catch (error) {
-          failed(error as Error);
-        }
-        return true;
-      },
-    },
-  });
-  socket.on('error', failed).on('close', () => {
-    if (!ended) failed(new Error('The connection was closed'));
-  });
-  return {
-    send: (request) => {
-      socket.write(request);
-    },
-    end: () => {
-      ended = true;
-      socket.destroy();
-    },
-  };
-};
-
 const run = (
   requests: readonly Uint8Array[],
-  { port, connections, status: expected, from, count = Infinity, milliseconds = Infinity }: Load,
+  { port, connections, status: expected, from, count = Infinity, milliseconds = Infinity, perSecond = Infinity }: Load,
 ): Promise<Loaded> =>
   new Promise((resolve, reject) => {
     const times = new Float64Array(4_000_000);
@@ -151,6 +71,11 @@ const run = (
           return;
         }
         number = sent++;
+        const early = start + (number * 1000) / perSecond - performance.now();
+        if (early > 0) setTimeout(send, early);
+        else send();
+      };
+      const send = (): void => {
         began = performance.now();
         connection.send(requests[(from + number) % requests.length]!);
       };

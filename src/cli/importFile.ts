@@ -39,8 +39,11 @@ type Work = {
   readonly output: Terminal;
 };
 
-/** Makes the log of an export beside the target. A second run goes on where the first one stopped. */
-const make = async ({ from, fresh, signal, output }: Work): Promise<void> => {
+/**
+ * Makes the log of an export beside the target. A second run goes on where the first one stopped. Says what was made;
+ * undefined: an earlier run has made it.
+ */
+const make = async ({ from, fresh, signal, output }: Work): Promise<string | undefined> => {
   makeFolder(dirname(fresh));
   const progress = progressLine(output);
   const stage = stages(fresh);
@@ -49,26 +52,41 @@ const make = async ({ from, fresh, signal, output }: Work): Promise<void> => {
     const told = (events: number): void => progress.show(() => `${events} events`);
     const { end, head, found, places } = await importLog({ from, to: fresh, signal, told });
     progress.end();
-    if (stage.isDone()) return;
+    if (stage.isDone()) return undefined;
     stage.imported();
     await bringBack(fresh, places);
     await beginSchedules(fresh, Date.now());
     stage.done();
     const signed = end.key === null ? 'it is not signed' : `it is signed by the key ${end.key}`;
-    output.write(`${end.events} events imported, ${found} were there already; exported at ${head.at}, ${signed}\n`);
+    return `${end.events} events imported, ${found} were there already; exported at ${head.at}, ${signed}\n`;
   } finally {
     progress.end();
   }
 };
 
-/** Copies the log that was made into EventStoreDB. No service starts there before the copy is complete. */
-const copyToServer = async (url: string, { fresh, signal, output }: Work): Promise<void> => {
+type Remote = Awaited<ReturnType<typeof openRemoteToCopy>>;
+
+const onServer = async (url: string, output: Terminal, work: (to: Remote) => Promise<void>): Promise<void> => {
   const to = await openRemoteToCopy({ url, log: (message) => output.write(`${message}\n`), own: isOwnStream });
+  try {
+    await work(to);
+  } finally {
+    await to.close();
+  }
+};
+
+/** Throws when EventStoreDB has events, unless an import of them was cut short. */
+const refuseFullServer = async (to: Remote): Promise<void> => {
+  const isBegun = (await to.checkpoint(importingCheckpoint)) !== undefined;
+  if (!isBegun && (await hasEvents(to))) throw new Error('EVENTSTORE_URL names a log that has events already');
+};
+
+/** Copies the log that was made into EventStoreDB. No service starts there before the copy is complete. */
+const copyToServer = async (to: Remote, { fresh, signal, output }: Work): Promise<void> => {
   const from = await openSqliteReader(fresh);
   const progress = progressLine(output);
   try {
-    const isBegun = (await to.checkpoint(importingCheckpoint)) !== undefined;
-    if (!isBegun && (await hasEvents(to))) throw new Error('EVENTSTORE_URL names a log that has events already');
+    await refuseFullServer(to);
     await to.setCheckpoint(importingCheckpoint, 0);
     await copyLog({
       from,
@@ -81,7 +99,6 @@ const copyToServer = async (url: string, { fresh, signal, output }: Work): Promi
   } finally {
     progress.end();
     await from.close();
-    await to.close();
   }
 };
 
@@ -103,13 +120,15 @@ export const importFile = async (
   const unlock = lockFolder(target);
   try {
     if ('file' in at) refuseFull(at.file);
-    await make(work);
-    if ('url' in at) await copyToServer(at.url, work);
+    else await onServer(at.url, output, refuseFullServer);
+    const made = await make(work);
+    if ('url' in at) await onServer(at.url, output, (to) => copyToServer(to, work));
     else {
       stages(work.fresh).forget();
       replaceLog(work.fresh, at.file);
     }
     await rm(folder, { recursive: true });
+    if (made !== undefined) output.write(made);
     output.write(
       'The log is in place. Secrets in it open with the SECRET_KEY or secret.key of the service that it is from\n',
     );

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
@@ -19,7 +19,7 @@ export const restoreFile = async (config: Config, name: string, output: Terminal
   const file = fileOfLog(config, 'restore');
   const from = resolve(name);
   if (!existsSync(from)) throw new Error(`There is no file ${from}`);
-  if (from === resolve(file)) throw new Error('The backup is the log itself');
+  if (existsSync(file) && realpathSync(from) === realpathSync(file)) throw new Error('The backup is the log itself');
   makeFolder(dirname(file));
   const unlock = lockFolder(file);
   const folder = join(dirname(file), 'restoring');

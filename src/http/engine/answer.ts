@@ -143,7 +143,7 @@ type Asked = {
 
 /** The request as its route sees it. */
 const callOf = (
-  { ctx, path, requestId, address, secret, traceparent, principal }: Incoming,
+  { ctx, path, requestId, address, isSecret, traceparent, principal }: Incoming,
   { params, querystring, query, body }: Asked,
 ): Call => {
   const { method } = ctx;
@@ -153,7 +153,7 @@ const callOf = (
     querystring,
     requestId,
     address,
-    secret,
+    isSecret,
     traceparent,
     params,
     query: query ? query(querystring).values : {},

@@ -10,8 +10,8 @@ export type Incoming = {
   readonly ctx: Context;
   readonly requestId: string;
   readonly address: string;
-  /** True if nobody on the way can read the answer. */
-  readonly secret: boolean;
+  /** Whether nobody on the way can read the answer. */
+  readonly isSecret: () => boolean;
   /** '' when the request target is not a URL. */
   readonly path: string;
   readonly traceparent: string | undefined;
@@ -27,13 +27,13 @@ export type Incoming = {
 };
 
 /** The facts that a new request shows at once. */
-export const incomingOf = (ctx: Context, address: string, secret: boolean): Incoming => {
+export const incomingOf = (ctx: Context, address: string, isSecret: () => boolean): Incoming => {
   const given = ctx.get('x-request-id');
   return {
     ctx,
     requestId: /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID(),
     address,
-    secret,
+    isSecret,
     path: pathOf(ctx),
     traceparent: traceparentOf(ctx.get('traceparent')),
     asked: undefined,
@@ -61,10 +61,13 @@ const pathOf = (ctx: Context): string => {
 export const cookieOf = (ctx: Context, name: string): string | undefined =>
   ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name);
 
+// One for all: to make an error takes longer than all else here.
+const nobodyWaits = new RequestError('unavailable', 'Nobody waits for the answer any more');
+
 /** A signal that aborts when the answer has been sent or the connection has closed. */
 export const abandonment = (res: ServerResponse): AbortSignal => {
   const aborting = new AbortController();
-  const abort = (): void => aborting.abort(new RequestError('unavailable', 'Nobody waits for the answer any more'));
+  const abort = (): void => aborting.abort(nobodyWaits);
   if (res.destroyed) abort();
   else res.once('close', abort);
   return aborting.signal;

@@ -32,8 +32,8 @@ export type Call<Name extends string = string, Body = unknown, Query = Readonly<
   readonly traceparent: string | undefined;
   /** The caller's address: that of the socket, or one in X-Forwarded-For if TRUST_PROXY allows. */
   readonly address: string;
-  /** True if nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. */
-  readonly secret: boolean;
+  /** Whether nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. */
+  readonly isSecret: () => boolean;
   readonly header: (name: string) => string;
   readonly method: string;
   /** The path as it was sent, without the query. */

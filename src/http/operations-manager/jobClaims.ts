@@ -36,8 +36,8 @@ const heardSchema = Type.Object(
   { title: 'HeardHeartbeat', description: 'What the worker should know' },
 );
 
-const refuseOverheard = ({ secret }: Call): void => {
-  if (!secret)
+const refuseOverheard = ({ isSecret }: Call): void => {
+  if (!isSecret())
     throw new RequestError('forbidden', 'Jobs have secrets in clear: they are given out over TLS or on this machine');
 };
 

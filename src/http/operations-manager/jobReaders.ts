@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { idBatches } from '../../concurrency/idBatches.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
@@ -93,9 +94,7 @@ const wanting =
 export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
   const wants = wanting(model);
   const readers = new Set<Reader>();
-  const changed = new Set<string>();
   const stopping = new AbortController();
-  let telling: Promise<void> | undefined;
   let looking: NodeJS.Timeout | undefined;
 
   const leave = (reader: Reader): void => {
@@ -148,43 +147,18 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     }
   };
 
-  const tellChanged = async (): Promise<void> => {
-    while (changed.size > 0 && !stopping.signal.aborted) {
-      const ids = [...changed].slice(0, atOnce);
-      // Before they are read: what changes from here on is told of again.
-      for (const id of ids) changed.delete(id);
-      try {
-        await tellAll(await documentsOf(model, jobs, ids));
-      } catch (error) {
-        for (const id of ids) changed.add(id);
-        throw error;
-      }
-      await pause(restMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-    }
-  };
-
-  const supervised = (work: () => Promise<void>, what: string): Promise<void> =>
-    supervise(work, {
-      signal: stopping.signal,
-      pauseMs: 200,
-      onFailure: (error, isNew) => {
-        if (isNew) log(what, { error });
-      },
-    });
-
-  const startTelling = (): void => {
-    telling ??= supervised(tellChanged, 'Readers of jobs could not be told of changes; it is tried again').finally(
-      () => {
-        telling = undefined;
-        if (changed.size > 0 && !stopping.signal.aborted) startTelling();
-      },
-    );
-  };
+  const changes = idBatches({
+    work: async (ids) => tellAll(await documentsOf(model, jobs, ids)),
+    most: atOnce,
+    restMs,
+    signal: stopping.signal,
+    onFailure: (error, isNew) => {
+      if (isNew) log('Readers of jobs could not be told of changes; it is tried again', { error });
+    },
+  });
 
   const change = (id: string): void => {
-    if (readers.size === 0) return;
-    changed.add(id);
-    startTelling();
+    if (readers.size > 0) changes.add(id);
   };
 
   const begin = async (reader: Reader): Promise<void> => {
@@ -201,6 +175,15 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
     reader.changed = undefined;
   };
 
+  const beginSupervised = (reader: Reader): Promise<void> =>
+    supervise(() => begin(reader), {
+      signal: stopping.signal,
+      pauseMs: 200,
+      onFailure: (error, isNew) => {
+        if (isNew) log('A reader of jobs could not be told of them; it is tried again', { error });
+      },
+    });
+
   return {
     /** Begins to tell an account of jobs, over an answer whose head is written. */
     open: (res: ServerResponse, account: string, wanted: WantedJobs): void => {
@@ -213,7 +196,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
       res.once('close', () => leave(reader));
       connection.comment(0);
       if (stopping.signal.aborted) end(reader, 'stopping');
-      else void supervised(() => begin(reader), 'A reader of jobs could not be told of them; it is tried again');
+      else void beginSupervised(reader);
     },
     /** A job has changed, or what its worker says. */
     change,

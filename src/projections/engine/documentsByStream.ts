@@ -62,11 +62,15 @@ export const newDocumentsByStream = (
   const byCategory = byCategoryOf(projections);
   let nothingBefore = false;
   // True if `kept` has every stream that had an event.
+  let keepsAll = false;
+  // True if `kept` or the read store has every stream that had an event.
   let knowsAll = false;
   const kept = new LRUCache<string, StreamDocuments>({
     max: mostStreams,
     dispose: (_, __, why) => {
-      knowsAll &&= why !== 'evict';
+      if (why !== 'evict') return;
+      keepsAll = false;
+      knowsAll = false;
     },
   });
 
@@ -82,7 +86,7 @@ export const newDocumentsByStream = (
       const concerned = byCategory.get(category);
       if (!concerned) return undefined;
       const key = keyOf(concerned.collection, id);
-      if (knowsAll || (nothingBefore && revision === 0)) {
+      if (keepsAll || (nothingBefore && revision === 0)) {
         return { stream, key, docs: concerned.projections.map((projection) => held(projection, id)), revision: -1 };
       }
       const reading = concerned.projections.map(async (projection) =>
@@ -90,7 +94,7 @@ export const newDocumentsByStream = (
       );
       return Promise.all(reading).then((docs) => {
         const last = Math.max(...docs.map((one) => one.revision));
-        return { stream, key, docs, revision: last < 0 && revision > 0 ? undefined : last };
+        return { stream, key, docs, revision: last < 0 && revision > 0 && !knowsAll ? undefined : last };
       });
     },
     /** The documents of a stream once they are retired, whatever they were. */
@@ -102,9 +106,15 @@ export const newDocumentsByStream = (
       return { stream, key: keyOf(concerned.collection, id), docs, revision: undefined, isRetired: true };
     },
     keep: (documents: StreamDocuments): void => void kept.set(documents.stream, documents),
-    /** What has ended takes up no memory. */
+    /** What has ended takes up no memory: the read store has it. */
+    release: (stream: string): void => {
+      kept.delete(stream);
+      keepsAll = false;
+    },
+    /** What is retired is nowhere. */
     forget: (stream: string): void => {
       kept.delete(stream);
+      keepsAll = false;
       knowsAll = false;
     },
     /**
@@ -113,6 +123,7 @@ export const newDocumentsByStream = (
     reset: (empty: boolean): void => {
       kept.clear();
       nothingBefore = empty;
+      keepsAll = empty;
       knowsAll = empty;
     },
   };

@@ -141,7 +141,8 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
     drain: (): Change[] => {
       const changes: Change[] = [];
       for (const ofStream of pendingStreams.values()) {
-        if (ofStream.isRetired || hasEnded(ofStream)) documentsByStream.forget(ofStream.stream);
+        if (ofStream.isRetired) documentsByStream.forget(ofStream.stream);
+        else if (hasEnded(ofStream)) documentsByStream.release(ofStream.stream);
         else documentsByStream.keep(ofStream);
         changes.push(...changesOf(ofStream));
         for (const one of ofStream.docs) one.changed = false;

@@ -17,7 +17,7 @@ type Needs = {
 };
 
 /** How many documents are looked at before others have their turn. */
-const looked = 200;
+const looked = 400;
 
 /** A projection whose documents are retired, and those that name its documents. */
 type Kind = { readonly main: Projection; readonly naming: readonly Projection[] };

@@ -1,3 +1,4 @@
+import { idBatches } from '../../concurrency/idBatches.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { isBuiltIn } from '../../domain/operations-manager/builtIn.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
@@ -32,8 +33,6 @@ export const waitingJobIn = (doc: JobDoc): WaitingJob | undefined => {
 /** Reads the jobs that have not ended when it starts, and from then on those that events tell of. */
 export const jobBook = ({ model, ready, seen, log }: Needs) => {
   const stop = new AbortController();
-  const changed = new Set<string>();
-  let reading: Promise<void> | undefined;
   let loading = Promise.resolve();
 
   /** All in one list: page after page, jobs that end meanwhile would make others be passed over. */
@@ -46,50 +45,29 @@ export const jobBook = ({ model, ready, seen, log }: Needs) => {
     }
   };
 
-  const readChanged = async (): Promise<void> => {
-    while (changed.size > 0 && !stop.signal.aborted) {
-      const ids = [...changed].slice(0, atOnce);
-      for (const id of ids) changed.delete(id);
-      try {
-        for (const doc of await documentsOf(model, jobs, ids)) seen(doc);
-      } catch (error) {
-        for (const id of ids) changed.add(id);
-        throw error;
-      }
-    }
+  const onFailure = (error: unknown, isNew: boolean): void => {
+    if (isNew) log('Jobs that wait for workers could not be read; it is tried again', { error });
   };
-
-  const supervised = (work: () => Promise<void>): Promise<void> =>
-    supervise(work, {
-      signal: stop.signal,
-      pauseMs: 200,
-      longestPauseMs: 2000,
-      onFailure: (error, isNew) => {
-        if (isNew) log('Jobs that wait for workers could not be read; it is tried again', { error });
-      },
-    });
-
-  const read = (): void => {
-    reading ??= supervised(readChanged).finally(() => {
-      reading = undefined;
-      if (changed.size > 0 && !stop.signal.aborted) read();
-    });
-  };
+  const changed = idBatches({
+    work: async (ids) => {
+      for (const doc of await documentsOf(model, jobs, ids)) seen(doc);
+    },
+    most: atOnce,
+    signal: stop.signal,
+    onFailure,
+  });
 
   return {
     /** To be called with each job that has changed, once the read models show it. */
-    look: (id: string): void => {
-      changed.add(id);
-      read();
-    },
+    look: changed.add,
     /** Resolves once the jobs that have not ended are read. */
     start: (): Promise<void> => {
-      loading = supervised(load);
+      loading = supervise(load, { signal: stop.signal, pauseMs: 200, longestPauseMs: 2000, onFailure });
       return loading;
     },
     stop: async (): Promise<void> => {
       stop.abort();
-      await Promise.all([reading, loading]);
+      await Promise.all([changed.idle(), loading]);
     },
   };
 };

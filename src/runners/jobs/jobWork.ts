@@ -45,6 +45,8 @@ type Needs = {
 type Progress = { readonly claim: number; readonly said: JobProgress };
 
 const mostProgress = 100_000;
+// One for all: to make an error takes longer than all else of a wait.
+const over = new Error('The wait is over');
 const lookForEndsEveryMs = 3000;
 
 /**
@@ -115,9 +117,9 @@ export const jobWork = ({
      * gone, or the service stops.
      */
     claim: async (wanted: WantedJobs, waitMs: number, gone: AbortSignal): Promise<ClaimedJobs> => {
+      if (waitMs === 0 || gone.aborted || isStopping) return claim(wanted, AbortSignal.abort(over), gone);
       const waiting = new AbortController();
-      const end = (): void => waiting.abort();
-      if (waitMs === 0 || gone.aborted || isStopping) end();
+      const end = (): void => waiting.abort(over);
       const timer = setTimeout(end, waitMs);
       gone.addEventListener('abort', end);
       waits.add(end);
@@ -125,6 +127,7 @@ export const jobWork = ({
         return await claim(wanted, waiting.signal, gone);
       } finally {
         clearTimeout(timer);
+        gone.removeEventListener('abort', end);
         waits.delete(end);
       }
     },

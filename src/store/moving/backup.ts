@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../folders.ts';
 import { openSqliteReader } from '../sqlite.ts';
 import { connectToRead, openFile } from '../sqliteLog.ts';
+import { noteOf } from '../sqliteNote.ts';
 import { putInPlace } from './replaceLog.ts';
 
 /** Copies a log as it is at one moment, also while a service writes to it. The copy is one file without a WAL. */
@@ -36,6 +37,7 @@ export const verifyFile = async (file: string, told: (position: number) => void)
 /** Whether a file is a database of SQLite with a log, or an empty place for one. */
 const mayBeReplaced = (file: string): boolean => {
   if (!existsSync(file)) return true;
+  if (!statSync(file).isFile()) return false;
   const db = openFile(file, { timeout: 0, readOnly: true });
   try {
     return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'log'").get() !== undefined;
@@ -54,6 +56,8 @@ type Needs = { readonly file: string; readonly to: string; readonly told: (posit
  */
 export const backUp = async ({ file, to, told }: Needs): Promise<number> => {
   if (!mayBeReplaced(to)) throw new Error(`${to} is there and is no backup of a log`);
+  // Only a service keeps a note beside its log. The log may be the one of this service, under another path.
+  if (existsSync(noteOf(to))) throw new Error(`${to} is the log of a service, and no backup`);
   const fresh = `${to}.new`;
   try {
     copyOfMoment(file, fresh);

@@ -103,7 +103,8 @@ export const replaceLog = (fresh: string, file: string): string | undefined => {
 /** The id of the log in a file and how many events it has; undefined if the file holds no log. */
 export const logAt = (file: string): { readonly id: string; readonly events: number } | undefined => {
   if (sizeOf(file) === 0) return undefined;
-  const db = openFile(file, { timeout: 5000, readOnly: true });
+  // For writing too: where the making of a log was cut short, SQLite puts the file right first.
+  const db = openFile(file, { timeout: 5000 });
   try {
     const id = logId(db);
     if (id === undefined) return undefined;

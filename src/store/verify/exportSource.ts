@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { type ExportEnd, type ExportedEvent, type ExportHead, lineHash, signedText } from '../moving/exportFormat.ts';
 import { linesOf } from '../moving/readExport.ts';
 import type { StoredEvent } from '../port.ts';
@@ -102,7 +102,7 @@ const linesAtOnce = 200;
 
 /** An export of a log. It is read twice: its signatures must be known before its events. */
 export const exportSource = async (file: string): Promise<Source> => {
-  if (!existsSync(file)) throw new Error(`There is no export at ${file}`);
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no export at ${file}`);
   const { head, last, proofs, findings, signed } = await scan(file);
   if (!head) throw new Error(`${file} is no export of a log; write sqlite:${file} if it is a log`);
   const sums = new Map<number, string>();
