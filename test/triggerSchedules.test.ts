@@ -243,11 +243,14 @@ describe('Schedules on nodes', () => {
       // Few are decided at once, and the clock stands until all are.
       await until(async () => withoutProbes(await decided()).length >= 20 * n, 'the decisions');
     }
+    const scheduledJobs = async () => (await jobs()).filter(([id]) => !id.startsWith('probe'));
+    // A job follows its decision after a moment; a stop would leave it to the next start.
+    await until(async () => (await scheduledJobs()).length >= 60, 'the jobs');
     await stop();
     const fired = withoutProbes(await decided());
     assert.equal(fired.length, 60);
     assert.equal(new Set(fired.map((one) => JSON.stringify(one))).size, 60);
-    assert.equal((await jobs()).filter(([id]) => !id.startsWith('probe')).length, 60);
+    assert.equal((await scheduledJobs()).length, 60);
   });
 
   it('wait a minute when the clock has jumped, and go on at once when it is corrected', async () => {
