@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Request } from '../src/commands/engine/requests.ts';
-import type { ClaimedJobs } from '../src/commands/operations-manager/jobClaims.ts';
+import {
+  createAutomation,
+  deleteAutomation,
+  restoreAutomation,
+} from '../src/commands/operations-manager/automations.ts';
+import type { ClaimedJobs, WantedJobs } from '../src/commands/operations-manager/jobClaims.ts';
 import { claimJob, lapseClaim, releaseJob } from '../src/commands/operations-manager/jobClaims.ts';
 import { completeJob, startJob } from '../src/commands/operations-manager/jobs.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
+import { automation } from '../src/domain/operations-manager/automations.ts';
 import { job } from '../src/domain/operations-manager/jobs.ts';
 import { type JobWork, jobWork } from '../src/runners/jobs/jobWork.ts';
 import type { EventStore } from '../src/store/port.ts';
@@ -103,7 +110,7 @@ describe('The work on jobs, on two nodes', () => {
     works.push(work);
     work.start();
     const { claim } = work;
-    const ask = (waitMs = 0, more: Partial<Request> = {}): Promise<ClaimedJobs> =>
+    const ask = (waitMs = 0, more: Partial<Request> = {}, wanted: Partial<WantedJobs> = {}): Promise<ClaimedJobs> =>
       claim(
         {
           components: ['Back up'],
@@ -112,6 +119,7 @@ describe('The work on jobs, on two nodes', () => {
           lease: 10,
           about: { actor: context.actor, operation: 'claimJobs', requestId: `r${works.length}`, ...more },
           actorNow: async () => context.actor,
+          ...wanted,
         },
         waitMs,
         new AbortController().signal,
@@ -162,6 +170,41 @@ describe('The work on jobs, on two nodes', () => {
     const late = await worker();
     const given = [await late.ask(30_000), await late.ask(30_000)];
     assert.deepEqual([...idsOf(given)].sort(), [id, 'b'.repeat(24)]);
+  });
+
+  it('offers a job again whose automation was gone when it was claimed', async () => {
+    const one = await worker();
+    await one.command(createAutomation, 'n', { name: 'Nightly', componentName: 'Back up' });
+    await one.command(startJob, id, { workflow: 'Nightly' });
+    const { content } = await one.tools.state(automation, 'n');
+    await one.command(deleteAutomation, 'n', {});
+    assert.deepEqual((await one.ask(30_000)).jobs, []);
+    const authors = { created: context.now, createdBy: 'u', lastUpdated: context.now, lastUpdatedBy: 'u' };
+    await one.command(restoreAutomation, 'n', { ...content, ...authors });
+    assert.deepEqual(idsOf([await one.ask(30_000)]), [id]);
+  });
+
+  it('gives a worker what it got before its account lost the right', async () => {
+    const [one, two] = [await worker(), await worker()];
+    const [second, third] = ['b'.repeat(24), 'c'.repeat(24)];
+    for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
+    let asked = 0;
+    const actorNow = async () => {
+      asked++;
+      if (asked > 1) throw new RequestError('forbidden', 'The account may not claim jobs any more');
+      // Another node gives the second one away, and a third one comes.
+      await two.command(claimJob, second, wish);
+      const other = one.ask(30_000, {}, { components: ['Other'] });
+      // Jobs are looked at in the order of the log: once this one is given out, the third one waits.
+      await two.command(startJob, third, { workflow: 'Back up' });
+      await two.command(startJob, 'd'.repeat(24), { workflow: 'Other' });
+      await other;
+      return context.actor;
+    };
+    const got = await one.ask(0, {}, { max: 3, actorNow });
+    assert.equal(asked, 2);
+    assert.deepEqual(idsOf([got]), [id]);
+    assert.deepEqual(idsOf([await one.ask(30_000)]), [third]);
   });
 
   it('gives one answer for one Idempotency-Key, on whichever node it is sent', async () => {

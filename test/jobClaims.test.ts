@@ -59,6 +59,9 @@ describe('A claim on a job', () => {
       given(started, ...past)
         .when(claim, wish, { isGone: false })
         .thenNothing();
+    given(started)
+      .when(claim, wish, { isGone: true })
+      .thenRefused('not_found', /automation/);
   });
 
   it('is extended by a heartbeat once half of its lease is over, not before', () => {

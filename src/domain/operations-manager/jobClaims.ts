@@ -50,15 +50,16 @@ const msOf = (now: string): number => Date.parse(now);
 const waits = ({ status, claims: { held } }: JobState): boolean => status === 'running' && held === null;
 
 /**
- * Gives the job to a worker. Nothing happens if it does not wait for one, because another was faster, or if its
- * automation is gone (`isGone`).
+ * Gives the job to a worker. Nothing happens if it does not wait for one, because another was faster. Throws `not_found`
+ * if its automation is gone (`isGone`).
  */
 export const claim = (
   state: JobState,
   { worker, lease }: Static<typeof claimInput>,
   { now, actor, refs: { isGone } }: Context<{ readonly isGone: boolean }>,
 ): readonly JobEvent[] => {
-  if (!waits(state) || isGone) return [];
+  if (!waits(state)) return [];
+  if (isGone) throw new RequestError('not_found', 'The automation of the job is gone');
   const until = msOf(now) + lease * 1000;
   return [{ topic: 'jobClaimed', data: { claim: state.claims.last + 1, worker, account: actor.id, until, lease } }];
 };

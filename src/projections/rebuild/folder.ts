@@ -5,8 +5,8 @@ import type { FoldAnswer, Folded, FoldWork, Question } from './foldWorker.ts';
 /** A fold of the log in a thread of its own. One question at a time. */
 export type Folder = {
   readonly foldTo: (position: number) => Promise<void>;
-  /** The next documents of all; none after the last. */
-  readonly next: () => Promise<readonly Folded[]>;
+  /** All documents, some at a time. The next ones are got while these are looked at. */
+  readonly all: () => AsyncGenerator<readonly Folded[]>;
   readonly these: (ids: readonly (readonly [collection: string, id: string])[]) => Promise<readonly Folded[]>;
   readonly counts: () => Promise<Readonly<Record<string, number>>>;
   readonly stop: () => Promise<void>;
@@ -39,7 +39,17 @@ export const startFolder = (work: FoldWork): Folder => {
     foldTo: async (position) => {
       await ask({ foldTo: position });
     },
-    next: () => documents({ next: documentsAtOnce }),
+    all: async function* () {
+      let coming = documents({ next: documentsAtOnce });
+      for (;;) {
+        const some = await coming;
+        if (some.length === 0) return;
+        coming = documents({ next: documentsAtOnce });
+        // Whoever stops here does not hear of a failure any more.
+        coming.catch(() => undefined);
+        yield some;
+      }
+    },
     these: (ids) => documents({ these: ids }),
     counts: async () => {
       const answer = await ask({ count: true });

@@ -65,7 +65,7 @@ export const rebuild = async ({ model, run, touched, collections, folder }: Need
   const compareAll = async (): Promise<void> => {
     touched.begin();
     await folder.foldTo(run.position());
-    for (let some = await folder.next(); some.length > 0; some = await folder.next()) await compare(some);
+    for await (const some of folder.all()) await compare(some);
     const more: Named[] = [];
     for (const { name } of collections)
       for (const id of model.ids(name)) if (!seen.has(keyOf(name, id))) more.push([name, id]);

@@ -145,6 +145,8 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
           queue.giveBack();
           look(id);
         }
+        // What it got while it had the right is its own.
+        if (jobs.length > 0) break;
         throw error;
       }
       const claimed = await claimAll(waiting, actor, wanted);

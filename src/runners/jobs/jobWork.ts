@@ -95,7 +95,8 @@ export const jobWork = ({
   };
 
   const book = jobBook({ model, ready, seen, log });
-  const here = builtInWork({ ...builtIn, handle, events, queue, look: book.look, log });
+  const isGone = async (id: string): Promise<boolean> => (await ends.endIfGone(id, null)) !== undefined;
+  const here = builtInWork({ ...builtIn, handle, events, queue, look: book.look, isGone, log });
   const claim = claiming({
     handle,
     tools,
@@ -104,7 +105,7 @@ export const jobWork = ({
     queue,
     mayRead: (actor, guard) => guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(guard),
     look: book.look,
-    isGone: async (id) => (await ends.endIfGone(id, null)) !== undefined,
+    isGone,
   });
 
   // How to end the waiting of each worker.

@@ -27,7 +27,7 @@ export type Imported = {
  * Nobody uses the log before it is complete, and then it is synced: so a commit need not be durable at once. Pages that
  * events of many streams share are written once for many events.
  */
-const settings = 'PRAGMA synchronous = NORMAL; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 20000';
+const settings = 'PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA wal_autocheckpoint = 20000';
 
 const inTransactions = (db: Connection) => {
   let open = false;

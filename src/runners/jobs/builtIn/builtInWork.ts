@@ -30,6 +30,8 @@ type Needs = BuiltInNeeds & {
   readonly queue: Pick<JobQueue, 'next' | 'giveBack'>;
   /** Looks whether the job still waits. */
   readonly look: (id: string) => void;
+  /** Whether something that the job needs is gone. Then it has ended. */
+  readonly isGone: (id: string) => Promise<boolean>;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -42,7 +44,7 @@ const restMs = 1000;
  * stream decides which one has it.
  */
 export const builtInWork = (needs: Needs) => {
-  const { components, actorOf, atOnce, handle, events, queue, look, log } = needs;
+  const { components, actorOf, atOnce, handle, events, queue, look, isGone, log } = needs;
   const taking = new AbortController();
   const stopping = new AbortController();
   const changes = new EventEmitter();
@@ -51,6 +53,7 @@ export const builtInWork = (needs: Needs) => {
   let taken = Promise.resolve();
 
   const claim = async (id: string): Promise<JobRun | undefined> => {
+    if (await isGone(id)) return undefined;
     // All that is needed is read before, so that nothing keeps a job from running once it is claimed.
     const [started] = (await events(`${job.category}-${id}`, 0, 0)) as readonly Recorded<JobStarted>[];
     const type = started?.data.component.type;
