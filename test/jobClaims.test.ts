@@ -210,6 +210,24 @@ describe('A retry', () => {
         .thenNothing();
   });
 
+  it('is the only way on from incomplete', () => {
+    const givenUp: JobEvent = { topic: 'jobGivenUp', data: { claims: 3 } };
+    const past = [started, first, releasedFor('lapsed'), givenUp];
+    for (const move of ['pause', 'resume', 'cancel'] as const)
+      given(...past)
+        .when(carryOut, { move })
+        .thenNothing();
+    given(...past)
+      .when(complete, {}, refs)
+      .thenRefused('conflict', /incomplete/);
+    given(...past)
+      .when(fail, {}, refs)
+      .thenRefused('conflict', /incomplete/);
+    given(...past)
+      .when(claim, { worker: 'w1', lease }, { isGone: false })
+      .thenNothing();
+  });
+
   it('is decided for all jobs or for none', () => {
     const states = new Map([
       ['a', fold(job, [started, failed])],

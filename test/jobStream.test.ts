@@ -134,6 +134,54 @@ describe('the stream of jobs', function () {
   it('refuses filters that there are not', async () => {
     refused(await service.ask('GET', `${path}?color=red`), 400, /color/);
     refused(await service.ask('GET', `${path}?watched=perhaps`), 400, /watched/);
+    refused(await service.ask('GET', `${path}?status=runing`), 400, /status/);
+    refused(await service.ask('GET', `${path}?name=a&name=b`), 400, /name/);
+  });
+
+  it('tells only of jobs that each filter lets through', async () => {
+    ok(await service.ask('POST', '/authorization/groups', { name: 'crew' }));
+    const actionId = ok(await service.ask('POST', `${om}/automations`, { name: 'Filtered', componentName: 'Own' })).data
+      ._id;
+    const given = { name: 'By hand', type: 'manual', actionType: 'automations', actionId, enabled: true };
+    const trigger = ok(await service.ask('POST', `${om}/triggers`, { ...given, formId: null, formData: null })).data
+      ._id;
+    const byTrigger = ok(await service.ask('POST', `${om}/triggers/manual/${trigger}/run`, {})).data._id;
+    const options = { type: 'odd', groups: ['crew'] };
+    const odd = ok(await service.ask('POST', `${jobs}/start`, { workflow: 'Odd one', options })).data._id;
+    await move('pause', odd);
+    const only = [
+      ['status=paused', odd],
+      ['name=Odd one', odd],
+      ['type=odd', odd],
+      ['component=Odd one', odd],
+      ['groups=crew', odd],
+      [`automation=${actionId}`, byTrigger],
+      [`trigger=${trigger}`, byTrigger],
+      ['component=Own&type=automation', byTrigger],
+    ] as const;
+    for (const [filter, id] of only) {
+      const stream = await streamOf(`?${filter}`);
+      const others = only.map(([, other]) => other).filter((other) => other !== id);
+      await until(() => stream.of(id).length === 1, filter);
+      assert.deepEqual(
+        others.flatMap((other) => stream.of(other)),
+        [],
+        filter,
+      );
+    }
+  });
+
+  it('tells no progress of a job that has ended, though its worker says some', async () => {
+    const id = await start('Progress of the canceled');
+    const claim = { components: ['Progress of the canceled'], worker: 'w', wait: 30 };
+    const [{ claim: number }] = ok(await service.ask('POST', `${jobs}/claim`, claim)).data;
+    await move('cancel', id);
+    const stream = await streamOf('?component=Progress of the canceled');
+    await until(() => stream.of(id).length === 1, 'the present one');
+    await report(id, 'heartbeat', { claim: number, progress: { percent: 30 } });
+    const other = await start('Progress of the canceled');
+    await until(() => stream.of(other).length === 1, 'the next job');
+    assert.equal(stream.of(id).at(-1).progress, null);
   });
 });
 

@@ -115,6 +115,33 @@ describe('work() of the package', function () {
     await second.stop();
   });
 
+  it('keeps nothing waiting for the end of a pause when it stops, or has lost the claim', async () => {
+    const ends: string[] = [];
+    const run = async ({ _id }: Job, { progress, resumed, signal }: AtWork): Promise<void> => {
+      progress({ percent: 1 });
+      await until(async () => (await get(_id)).progress !== null, 'a heartbeat');
+      await resumed();
+      ends.push(String(signal.reason));
+      signal.throwIfAborted();
+    };
+    const worker = working('Paused', run, { lease: 10 });
+    const pausedJob = async (): Promise<string> => {
+      const id = await start('Paused');
+      await until(async () => (await get(id)).claim !== null, 'the claim');
+      ok(await service.ask('POST', `${jobs}/pause`, { jobIds: [id] }));
+      await until(async () => (await get(id)).progress !== null, 'that it hears of the pause');
+      return id;
+    };
+    const lost = await pausedJob();
+    ok(await service.ask('POST', `${jobs}/${lost}/release`, { claim: 1 }));
+    await until(() => ends.length === 1, 'that the claim is lost');
+    const id = await pausedJob();
+    await worker.stop();
+    assert.deepEqual(ends, ['Error: The claim is lost', 'Error: The worker stops']);
+    const { status, claim } = await get(id);
+    assert.deepEqual([status, claim], ['paused', null]);
+  });
+
   it('goes on when connections break, and runs each job once', async () => {
     let connections = 0;
     const cutter = await openCutter(Number(new URL(service.url).port), () => 500 + 997 * (connections++ % 7));

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { join } from 'node:path';
+import type { Context } from 'koa';
+import { secrecyReader } from '../src/http/engine/address.ts';
 import { eventsOf, withLog } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { type Answer, startService, type TestService } from './service.ts';
@@ -228,18 +231,72 @@ describe('workers', function () {
     );
   });
 
-  it('are told what is wrong with a request', async () => {
-    const bad = [
+  it('are told which field of a request is wrong, and nothing changes', async () => {
+    const { start, get } = workerOf(service.ask);
+    const { _id: id } = await start('x');
+    const claims = [
       [{}, /components/],
-      [{ components: [], worker: 'w' }, /components/],
-      [{ components: ['x'] }, /worker/],
-      [{ components: ['x'], worker: 'w', max: 101 }, /max/],
-      [{ components: ['x'], worker: 'w', lease: 9 }, /lease/],
-      [{ components: ['x'], worker: 'w', wait: 31 }, /wait/],
+      [{ components: 'x' }, /components/],
+      [{ components: [] }, /components/],
+      [{ components: [''] }, /components\/0/],
+      [{ components: ['x', 7] }, /components\/1/],
+      [{ worker: undefined }, /worker/],
+      [{ worker: '' }, /worker/],
+      [{ worker: 7 }, /worker/],
+      [{ max: 0 }, /max/],
+      [{ max: 101 }, /max/],
+      [{ max: 1.5 }, /max/],
+      [{ lease: 9 }, /lease/],
+      [{ lease: 86_401 }, /lease/],
+      [{ lease: '60' }, /lease/],
+      [{ wait: -1 }, /wait/],
+      [{ wait: 31 }, /wait/],
+      [{ colour: 'red' }, /colour/],
     ] as const;
-    for (const [body, about] of bad) refused(await service.ask('POST', `${jobs}/claim`, body), 400, about);
-    refused(await service.ask('POST', `${jobs}/${'0'.repeat(24)}/heartbeat`, { claim: 1 }), 404);
-    refused(await service.ask('POST', `${jobs}/x/heartbeat`, { claim: 1, progress: { percent: 101 } }), 400, /percent/);
+    for (const [wrong, about] of claims) {
+      const body = Object.keys(wrong).length === 0 ? {} : { components: ['x'], worker: 'w', ...wrong };
+      refused(await service.ask('POST', `${jobs}/claim`, body), 400, about);
+    }
+    assert.equal((await get(id)).claim, null);
+    const [{ claim }] = await workerOf(service.ask).claim('x');
+    const shown = await get(id);
+    const reports = [
+      ['heartbeat', {}, /claim/],
+      ['heartbeat', { claim: '1' }, /claim/],
+      ['heartbeat', { claim: 0 }, /claim/],
+      ['heartbeat', { claim, progress: 50 }, /progress/],
+      ['heartbeat', { claim, progress: { percent: 101 } }, /percent/],
+      ['heartbeat', { claim, progress: { percent: -1 } }, /percent/],
+      ['heartbeat', { claim, progress: { message: 5 } }, /message/],
+      ['heartbeat', { claim, progress: { colour: 'red' } }, /colour/],
+      ['heartbeat', { claim, colour: 'red' }, /colour/],
+      ['complete', { claim: 1.5 }, /claim/],
+      ['complete', { claim, variables: [] }, /variables/],
+      ['complete', { claim, colour: 'red' }, /colour/],
+      ['error', { claim }, /error/],
+      ['error', { claim, error: '' }, /error/],
+      ['error', { claim, error: 5 }, /error/],
+      ['error', { claim: null, error: 'x' }, /claim/],
+      ['error', { claim, error: 'x', colour: 'red' }, /colour/],
+      ['release', {}, /claim/],
+      ['release', { claim: 'x' }, /claim/],
+      ['release', { claim, colour: 'red' }, /colour/],
+    ] as const;
+    for (const [what, body, about] of reports)
+      refused(await service.ask('POST', `${jobs}/${id}/${what}`, body), 400, about);
+    assert.deepEqual(await get(id), shown);
+    for (const what of ['heartbeat', 'release'])
+      refused(await service.ask('POST', `${jobs}/${'0'.repeat(24)}/${what}`, { claim: 1 }), 404);
+  });
+
+  it('of several workflows get jobs of each in turn', async () => {
+    const { start, claim } = workerOf(service.ask);
+    for (const workflow of ['Many', 'Many', 'Many', 'Few']) await start(workflow);
+    const given = await claim('Many', { components: ['Many', 'Few'], max: 4 });
+    assert.deepEqual(
+      given.map(({ job }) => job.name),
+      ['Many', 'Few', 'Many', 'Many'],
+    );
   });
 
   describe('with an Idempotency-Key', () => {
@@ -365,6 +422,19 @@ describe('secrets of jobs in clear', () => {
     assert.equal(ok(await from('192.0.2.7', { 'X-Forwarded-Proto': 'https' })).data.length, 1);
     assert.equal(ok(await from('127.0.0.1')).data.length, 0);
     await service.stop();
+  });
+
+  it("go over the service's own TLS to any address, and to none over plain HTTP", () => {
+    const none = new BlockList();
+    const isSecret = (address: string, encrypted?: boolean): boolean => {
+      const ctx = { req: { socket: { remoteAddress: address, encrypted } }, get: () => 'https' };
+      return secrecyReader(none)(ctx as unknown as Context, address);
+    };
+    assert.deepEqual(
+      [isSecret('192.0.2.7', true), isSecret('192.0.2.7'), isSecret('2001:db8::7')],
+      [true, false, false],
+    );
+    assert.deepEqual([isSecret('127.0.0.9'), isSecret('::1')], [true, true]);
   });
 
   it('do not follow what anybody says who is no trusted proxy', async () => {

@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { openCutter } from './cutter.ts';
 import { ok } from './people.ts';
 import { type Program, temporaryFolder, watched } from './process.ts';
 import { startService, type TestService } from './service.ts';
@@ -23,6 +24,8 @@ const programIn = (language: string): string => {
 
 /** Lines of a program that say something. */
 const linesIn = (program: string): number => program.split('\n').filter((line) => line.trim() !== '').length;
+
+const inPython = spawnSync('python3', ['--version']).error ? it.skip : it;
 
 describe('docs/workers.md', function () {
   this.timeout(120_000);
@@ -47,6 +50,7 @@ describe('docs/workers.md', function () {
   };
   const start = async (workflow: string, devices: readonly string[]): Promise<string> =>
     ok(await ask('POST', `${jobs}/start`, { workflow, options: { variables: { devices } } })).data._id;
+  const claimed = (id: string) => until(async () => (await get(id)).claim !== null, 'the claim');
   const get = async (id: string) => ok(await ask('GET', `${jobs}/${id}`)).data;
   const ended = async (id: string, { output }: Program) => {
     await until(async () => (await get(id)).status !== 'running', `the end of the job; ${output().err}`).catch(() =>
@@ -75,11 +79,11 @@ describe('docs/workers.md', function () {
     assert.equal(await worker.ended, 0, worker.output().err);
   });
 
-  (spawnSync('python3', ['--version']).error ? it.skip : it)('has a worker of 30 lines in Python', async () => {
+  inPython('has a worker of 30 lines in Python', async () => {
     const program = programIn('py');
     assert.ok(linesIn(program) <= 30, `${linesIn(program)} lines`);
     const imports = [...program.matchAll(/^(?:import|from) (.*)$/gm)].flatMap(([, names = '']) => names.split(', '));
-    assert.deepEqual(imports, ['base64', 'json', 'threading', 'urllib.error', 'urllib.request']);
+    assert.deepEqual(imports, ['base64', 'json', 'threading', 'time', 'urllib.error', 'urllib.request', 'uuid']);
     const file = join(folder, 'worker.py');
     writeFileSync(file, program.replace('http://127.0.0.1:3000', service.url));
     const worker = started('python3', [file]);
@@ -88,5 +92,28 @@ describe('docs/workers.md', function () {
     const bad = ok(await ask('POST', `${jobs}/start`, { workflow: 'Back up in Python' })).data._id;
     const { status, error } = await ended(bad, worker);
     assert.deepEqual([status, error], ['error', "KeyError('devices')"]);
+  });
+
+  inPython('has a worker in Python that goes on when connections break and when its job is canceled', async () => {
+    let connections = 0;
+    // Of every other connection some bytes of the answer are lost.
+    const cutter = await openCutter(Number(new URL(service.url).port), () => (connections++ % 2 ? Infinity : 300));
+    const file = join(folder, 'cut.py');
+    const program = programIn('py')
+      .replace('http://127.0.0.1:3000', cutter.url)
+      .replace('Back up in Python', 'Cut off')
+      .replace(
+        /^def run.*\n/m,
+        "$&    while variables['devices'] == ['held']: time.sleep(2); variables['devices'] = ['late']\n",
+      );
+    writeFileSync(file, program);
+    const worker = started('python3', [file]);
+    const canceled = await start('Cut off', ['held']);
+    await claimed(canceled);
+    ok(await ask('POST', `${jobs}/cancel`, { jobIds: [canceled] }));
+    for (const device of ['edge-01', 'edge-02', 'edge-03'])
+      assert.deepEqual((await ended(await start('Cut off', [device]), worker)).variables.saved, [`${device}.cfg`]);
+    assert.ok(cutter.cuts() > 1);
+    await cutter.close();
   });
 });

@@ -28,7 +28,7 @@ export type AtWork = {
   readonly claim: string;
   /** Says how far it is. The next heartbeat tells the platform. */
   readonly progress: (said: Progress) => void;
-  /** Resolves at once, or when a job that is paused goes on. Call it between steps. */
+  /** Resolves at once, or when a job that is paused goes on or the signal aborts. Call it between steps. */
   readonly resumed: () => Promise<void>;
 };
 
@@ -124,22 +124,27 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
 type Requests = ReturnType<typeof requestsOf>;
 
 /** Tells the platform that the worker is at work, and the worker what the platform asks. */
-const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, lost: (why: string) => void) => {
+const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, leaving: AbortController) => {
   const ended = new AbortController();
   let progress: Progress | undefined;
   let goOn: (() => void) | undefined;
   let paused: Promise<void> | undefined;
 
+  const resume = (): void => {
+    goOn?.();
+    paused = undefined;
+  };
+  // Who waits for the end of a pause waits no longer than the work lasts.
+  leaving.signal.addEventListener('abort', resume);
+  const lost = (why: string): void => leaving.abort(new Error(why));
+
   const heed = (asked: unknown): void => {
     if (asked === 'cancel') lost('The job was canceled');
-    if (asked === 'pause')
+    if (asked !== 'pause') resume();
+    else if (!leaving.signal.aborted)
       paused ??= new Promise((resolve) => {
         goOn = resolve;
       });
-    else {
-      goOn?.();
-      paused = undefined;
-    }
   };
 
   const beat = async (): Promise<void> => {
@@ -160,7 +165,7 @@ const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, 
     resumed: async (): Promise<void> => paused,
     stop: async (): Promise<void> => {
       ended.abort();
-      goOn?.();
+      resume();
       await done;
     },
   };
@@ -183,7 +188,7 @@ export const work = async (options: Work): Promise<void> => {
     const leave = (): void => leaving.abort(new Error('The worker stops'));
     if (stop.aborted) leave();
     stop.addEventListener('abort', leave);
-    const beats = heartbeats(requests, claimed, lease, (why) => leaving.abort(new Error(why)));
+    const beats = heartbeats(requests, claimed, lease, leaving);
     const { progress, resumed } = beats;
     // Reports are made even if the worker stops, but not for longer than the claim lasts.
     const report = (what: string, body: object) =>

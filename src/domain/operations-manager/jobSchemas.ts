@@ -4,7 +4,7 @@ import { objectId, time } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
 /** The states of a job. Only a running or paused job changes. */
-const jobStatus = Type.Enum(['running', 'complete', 'error', 'canceled', 'paused', 'incomplete'], {
+export const jobStatus = Type.Enum(['running', 'complete', 'error', 'canceled', 'paused', 'incomplete'], {
   description: 'Where it is',
 });
 export type JobStatus = Static<typeof jobStatus>;

@@ -42,7 +42,7 @@ type Needs = {
   readonly model: ReadStore;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly viewerOf: (account: string) => Promise<Principal | undefined>;
-  readonly progressOf: (doc: Pick<JobDoc, '_id' | 'claim'>) => JobProgress | null;
+  readonly progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>) => JobProgress | null;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 

@@ -1,4 +1,5 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
+import { jobStatus } from '../../domain/operations-manager/jobSchemas.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { type JobFilter, type JobReaders, streamJobsRow } from './jobReaders.ts';
@@ -12,15 +13,15 @@ declare module '../engine/service.ts' {
 
 const exactly = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description });
 
-const filters: Readonly<Record<JobFilter, ReturnType<typeof exactly>>> = {
-  status: exactly('Only jobs with this status'),
+const filters = {
+  status: { ...jobStatus, description: 'Only jobs with this status' },
   name: exactly('Only jobs with this name'),
   type: exactly('Only jobs of this type'),
   automation: exactly('Only jobs of the automation with this id'),
   trigger: exactly('Only jobs of the trigger with this id'),
   component: exactly('Only jobs of the component with this name'),
   groups: exactly('Only jobs that name this group'),
-};
+} satisfies Readonly<Record<JobFilter, TSchema>>;
 
 /** Changes of jobs as they happen (docs/workers.md). */
 export const jobStreamRoutes: readonly Route[] = [

@@ -35,7 +35,7 @@ export type JobWork = {
   /** Notes how far a job is, as the worker with this claim says. */
   readonly heard: (id: string, claim: number, said: JobProgress) => void;
   /** How far a job is, as this node has heard. */
-  readonly progressOf: (doc: Pick<JobDoc, '_id' | 'claim'>) => JobProgress | null;
+  readonly progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>) => JobProgress | null;
 };
 
 const byId = ({ id = '' }: Params): string => id;
@@ -49,7 +49,7 @@ export const shown = async (stored: JobDoc, { model, work }: Pick<Service, 'mode
   return {
     ...doc,
     claim: isHeld ? { worker: claim.worker, until: claim.until, attempts } : null,
-    progress: isHeld ? work.progressOf(stored) : null,
+    progress: work.progressOf(stored),
     variables: maskSecrets(doc.variables),
     error: maskSecrets(doc.error),
     watchers: watchers.flatMap((id) => names.get(id) ?? []),

@@ -152,10 +152,11 @@ export const jobWork = ({
     },
     /** Calls the listener with each job of which a worker says how far it is. */
     onProgress: (listener: (id: string) => void): void => void listeners.push(listener),
-    /** How far a job is, as this node has heard; null: the worker that has it now has not said it here. */
-    progressOf: ({ _id: id, claim }: Pick<JobDoc, '_id' | 'claim'>): JobProgress | null => {
-      const known = progress.get(id);
-      return known && known.claim === claim?.claim ? known.said : null;
+    /** How far a job is, as this node has heard; null: nobody has it now, or its worker has not said it here. */
+    progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>): JobProgress | null => {
+      const known = progress.get(doc._id);
+      const isOfClaim = known?.claim === doc.claim?.claim;
+      return known && isOfClaim && !hasEnded(doc) ? known.said : null;
     },
     /** To be called with events of jobs once their documents are readable. */
     onEvent: ({ stream }: Pick<EventNotice, 'stream'>): void => {
