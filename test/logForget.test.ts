@@ -220,7 +220,10 @@ describe('log copy within the law', () => {
     const [before, later] = ['2026-01-01T00:00:00.000Z', new Date(Date.now() + 60_000).toISOString()];
     await copied('twice', { eventsBefore: before });
     const events = await eventsOf('twice');
-    await assert.rejects(copied('twice', { eventsBefore: later }), /has what is to be left out \(stream publishedEvent-/);
+    await assert.rejects(
+      copied('twice', { eventsBefore: later }),
+      /has what is to be left out \(stream publishedEvent-/,
+    );
     await assert.rejects(copied('twice', { forget: nora }), /has what is to be left out \(stream name-/);
     assert.deepEqual(await eventsOf('twice'), events);
   });
