@@ -12,7 +12,7 @@ const notFast = `
   eventTriggersLive faults foreignDocuments foreignWrites grpcClients grpcHostile grpcServer hooks hostile hungDevices
   importedSecrets inheritedNames jinjaLimits jinjaOracle jobChaos jobEnds jobRaces jobStream jsonataLimits keyCheck kill largePages
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
-  migrate monitoring moving movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
+  migrate monitoring moving movingFull movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
   prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildKills rebuildLive redis redisLosses redisService referrers
   refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retirementNodes retries scheduledJobRaces
   scheduleFaketime scheduleKills
