@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import { exactText } from '../domain/engine/exactJson.ts';
 import { withLog } from './auditLog.ts';
 import { eventColumns, flattened, historyColumns, patchColumns, statColumns, traceColumns } from './auditRecords.ts';
+import { indented } from './indented.ts';
 import { type Column, type RecordOutput, recordWriter } from './records.ts';
 
 const pageLength = 500;
@@ -68,7 +69,7 @@ export const auditAsOf = (
   withLog(config, async (sources) => {
     const document = await documentAt(sources, resourceGiven(resource), moment);
     const text = exactText(document);
-    output.write(`${output.isTTY ? JSON.stringify(JSON.parse(text), null, 2) : text}\n`);
+    output.write(`${output.isTTY ? indented(text) : text}\n`);
   });
 
 /** `audit diff`: how a resource differs between two moments. */
