@@ -3,7 +3,7 @@ import './soundJson.ts';
 import { runCommand } from './cli/engine/runCommand.ts';
 import { commands } from './cli/table.ts';
 import { settingsHelp } from './config.ts';
-import { fail } from './program.ts';
+import { fail, outputFailed } from './program.ts';
 import { version } from './version.ts';
 
 const about = {
@@ -12,4 +12,5 @@ const about = {
   footer: `\nSettings, from the environment, all optional:\n${settingsHelp()}`,
 };
 
+process.stdout.on('error', outputFailed);
 process.exitCode = await runCommand(commands, about, process.argv.slice(2)).catch(fail);

@@ -6,6 +6,11 @@ export const fail = (error: unknown): never => {
   process.exit(1);
 };
 
+/** A reader that has gone is no error (`audit log | head`). A full disk is one. */
+export const outputFailed = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') fail(error);
+};
+
 /** The signal aborts at the first SIGTERM or SIGINT, with this reason; a second one ends the process. */
 export const stopSignal = (reason: string): AbortSignal => {
   const controller = new AbortController();

@@ -272,8 +272,13 @@ const afternoon = (enter: () => Promise<Place>) => () => {
     };
     assert.deepEqual((await ended('audit', 'show', 'automation/none')).slice(0, 1), [1]);
     assert.match((await ended('audit', 'as-of', `automation/${set('AUTOMATION')}`, '1'))[1], /There was no automation/);
-    assert.match((await ended('audit', 'diff', 'automation/x', 'yesterday', '2'))[1], /from must be a position/);
+    assert.match(
+      (await ended('audit', 'diff', 'automation/x', 'yesterday', '2'))[1],
+      /'from'.* neither a position nor a time/,
+    );
     assert.deepEqual((await ended('audit', 'log', '--limit', '0')).slice(0, 1), [2]);
+    assert.match((await ended('audit', 'log', '--limit', '2'))[1], /^These are the newest 2\. There may be older ones/);
+    assert.equal((await ended('audit', 'log', '--topic', 'templateDeleted'))[1], '');
     assert.deepEqual((await ended('audit', 'show', 'login/none')).slice(0, 1), [1]);
     await assert.rejects(
       () =>

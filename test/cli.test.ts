@@ -11,6 +11,7 @@ import { type Column, recordWriter } from '../src/cli/records.ts';
 import { commands } from '../src/cli/table.ts';
 import { startProgram } from './process.ts';
 
+const root = fileURLToPath(new URL('..', import.meta.url));
 const about = { version: '1.2.3', description: 'a program', footer: '' };
 
 describe('a row of the table of commands', () => {
@@ -93,6 +94,16 @@ describe('the command line', function () {
     ['serve it', /too many arguments/],
     ['events tail --from yesterday', /neither start, now nor a position/],
     ['completion fish', /Allowed choices are bash, zsh/],
+    ['audit log --since yesterday', /'--since <moment>'.* neither a position nor a time/],
+    ['audit log --until 2026-02-30T00:00:00Z', /'--until <moment>'.* neither a position nor a time/],
+    ['audit log --resource automation', /'--resource <kind>\/<id>'.* It is not <kind>\/<id>/],
+    ['audit log --actor=', /'--actor <id>'.* It is empty/],
+    ['audit show automation', /'kind\/id'.* It is not <kind>\/<id>/],
+    ['audit as-of automation/a noon', /'moment'.* neither a position nor a time/],
+    ['audit diff automation/a 1 noon', /'to'.* neither a position nor a time/],
+    ['log copy a b --without-jobs-before 2026-02-30T00:00:00Z', /'--without-jobs-before <time>'.* It is no time/],
+    ['log copy a b --without-events-before 9', /'--without-events-before <time>'.* It is no time/],
+    ['rebuild --url here', /'--url <url>'.* It is no URL/],
     ['log', /Usage: automation-platform log/],
   ] as const)
     it(`"${words}" is called wrongly: status 2`, async () => {
@@ -131,6 +142,23 @@ describe('the command line', function () {
       assert.equal(status, 0);
       assert.match(shown, new RegExp(`^Usage: automation-platform ${name} `));
     }
+  });
+
+  it('an output that nobody reads any more is no error; one on a full disk is status 1 and one sentence', () => {
+    const ended = (then: string) => {
+      const command = `${process.execPath} --import tsx src/main.ts completion bash ${then}`;
+      const { stdout, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8', cwd: root });
+      return [stdout.trim(), stderr.trim()];
+    };
+    assert.deepEqual(ended('| true; echo ${PIPESTATUS[0]}'), ['0', '']);
+    const [status, message] = ended('> /dev/full; echo $?');
+    assert.equal(status, '1');
+    assert.match(message ?? '', /^ENOSPC: no space left on device.*$/);
+  });
+
+  it('a password that is not given is asked of nobody', async () => {
+    const { code, err } = await called(['rebuild']);
+    assert.deepEqual([code, err], [1, 'There is no password: set AUTOMATION_PLATFORM_PASSWORD\n']);
   });
 
   it('an error of a command is status 1 and one sentence', async () => {

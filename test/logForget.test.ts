@@ -216,6 +216,18 @@ describe('log copy within the law', () => {
     assert.deepEqual(await has('earlier'), [true, true, true]);
   });
 
+  it('does not say that something was left out which an earlier copy has brought', async () => {
+    const [before, later] = ['2026-01-01T00:00:00.000Z', new Date(Date.now() + 60_000).toISOString()];
+    await copied('twice', { eventsBefore: before });
+    const events = await eventsOf('twice');
+    await assert.rejects(
+      copied('twice', { eventsBefore: later }),
+      /has what is to be left out \(stream publishedEvent-/,
+    );
+    await assert.rejects(copied('twice', { forget: nora }), /has what is to be left out \(stream name-/);
+    assert.deepEqual(await eventsOf('twice'), events);
+  });
+
   it('goes on where it was stopped', async () => {
     const stopped = AbortSignal.abort(new Error('stopped'));
     const rewrite = { asked: { ...nobody, forget: nora }, config: configOf('old') };

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -350,6 +359,30 @@ describe('moving a log', function () {
       assert.ok(!existsSync(join(folder, 'a', 'restoring')));
     });
 
+    it('done again, or after a kill, keeps each log that was there', async () => {
+      made('a', 30);
+      await backupFile(configOf('a'), backup(), quiet());
+      await writing('a', async (store) => {
+        await store.append('orders-2', -1, [newEvent(1)]);
+      });
+      const eventsAt = async (name: string) => {
+        const store = await openSqliteReader(name);
+        const events = await eventsIn(store);
+        await store.close();
+        return events.length;
+      };
+      // As after a kill between the two steps: the log has its second name already.
+      linkSync(fileOf('a'), `${fileOf('a')}.replaced`);
+      await restoreFile(configOf('a'), backup(), quiet());
+      assert.ok(!existsSync(`${fileOf('a')}.replaced-2`));
+      assert.equal(await eventsAt(`${fileOf('a')}.replaced`), 31);
+      await restoreFile(configOf('a'), backup(), quiet());
+      assert.deepEqual(
+        [await eventsAt(`${fileOf('a')}.replaced`), await eventsAt(`${fileOf('a')}.replaced-2`)],
+        [31, 30],
+      );
+    });
+
     it('brings back a past: readers at the head, and an identity of its own', async () => {
       made('a', 30);
       await writing('a', async (store) => {
@@ -392,8 +425,8 @@ describe('moving a log', function () {
       await assert.rejects(restoreFile(configOf('a'), backup(), quiet()), /damaged at position 20/);
       for (const [bytes, message] of [
         [good.subarray(0, good.length / 2), /malformed|damaged|corrupt/i],
-        [Buffer.from('nothing of the kind'), /not a database|no log/],
-        [Buffer.alloc(0), /no log/],
+        [Buffer.from('nothing of the kind'), /is no backup of a log/],
+        [Buffer.alloc(0), /is no backup of a log/],
       ] as const) {
         writeFileSync(backup(), bytes);
         await assert.rejects(restoreFile(configOf('a'), backup(), quiet()), message);

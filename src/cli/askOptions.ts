@@ -1,8 +1,11 @@
 import { optionOr } from './engine/command.ts';
 
+const urlFault = (text: string): string | undefined =>
+  URL.canParse(text.replace('$PORT', '1')) ? undefined : 'It is no URL such as http://127.0.0.1:3000.';
+
 /** The options of a command that asks the running service. */
 export const askOptions = {
-  url: optionOr('<url>', 'the running service', 'http://127.0.0.1:$PORT'),
+  url: { ...optionOr('<url>', 'the running service', 'http://127.0.0.1:$PORT'), fault: urlFault },
   user: optionOr('<name>', 'the account to ask with', 'admin'),
 };
 

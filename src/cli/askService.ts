@@ -23,8 +23,11 @@ const authorizationOf = ({ username, password }: Access): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
 /** The password in the environment variable, else it is asked for. */
-export const passwordFrom = async (variable: string, prompt: string): Promise<string> =>
-  process.env[variable] ?? enterPassword(prompt, process.stdin, process.stderr);
+export const passwordFrom = async (variable: string, prompt: string): Promise<string> => {
+  const password = process.env[variable] ?? (await enterPassword(prompt, process.stdin, process.stderr));
+  if (password === '') throw new Error(`There is no password: set ${variable}`);
+  return password;
+};
 
 /** Who asks the running service, and with which password. `$PORT` in the URL is the setting. */
 export const accessFrom = async ({ url, user }: { readonly url: string; readonly user: string }): Promise<Access> => {

@@ -15,34 +15,40 @@ import { type Column, type RecordOutput, recordWriter } from './records.ts';
 const pageLength = 500;
 
 /** Where a command of audits reads, and where it writes. */
-type Place = { readonly config: Config; readonly output?: RecordOutput };
+type Place = { readonly config: Config; readonly output?: RecordOutput; readonly messages?: NodeJS.WritableStream };
 
 const write = async <T>(records: Iterable<T>, columns: readonly Column<T>[], output: RecordOutput): Promise<void> => {
   const writer = recordWriter(output, columns);
   for (const record of records) await writer.write(record);
 };
 
-/** Writes the pages of a list one after the other, at most so many records. */
+/** Writes the pages of a list one after the other, at most so many records. True if there may be more. */
 const writePages = async <T>(
   pageOf: (asked: PageAsked) => Promise<AuditPage<T>>,
   most: number,
   write: (record: T) => Promise<void>,
-): Promise<void> => {
+): Promise<boolean> => {
   let cursor: string | undefined;
   for (let left = most; left > 0; ) {
     const page = await pageOf({ limit: Math.min(left, pageLength), cursor });
     for (const record of page.results) await write(record);
     left -= page.results.length;
-    if (page.cursor === null) return;
+    if (page.cursor === null) return false;
     cursor = page.cursor;
   }
+  return true;
 };
 
 /** `audit log`: the newest events that are wanted. */
-export const auditLog = ({ config, output = process.stdout }: Place, wanted: Wanted, limit: number): Promise<void> =>
+export const auditLog = (
+  { config, output = process.stdout, messages = process.stderr }: Place,
+  wanted: Wanted,
+  limit: number,
+): Promise<void> =>
   withLog(config, async (sources) => {
     const writer = recordWriter(output, eventColumns);
-    await writePages((asked) => findEvents(sources, wanted, asked), limit, writer.write);
+    const mayBeMore = await writePages((asked) => findEvents(sources, wanted, asked), limit, writer.write);
+    if (mayBeMore) messages.write(`These are the newest ${limit}. There may be older ones: --limit shows more\n`);
   });
 
 /** `audit show`: what happened to a resource. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -113,7 +113,7 @@ export const importFile = async (
   output: Terminal = process.stderr,
 ): Promise<void> => {
   const { EVENTSTORE_URL: at, DATA_DIR } = config;
-  if (!existsSync(from)) throw new Error(`There is no file ${from}`);
+  if (!existsSync(from) || !statSync(from).isFile()) throw new Error(`There is no file ${from}`);
   const target = 'file' in at ? at.file : join(DATA_DIR, 'events.db');
   const folder = join(dirname(target), 'importing');
   const work = { from, fresh: join(folder, 'events.db'), signal, output };

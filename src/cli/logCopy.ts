@@ -9,7 +9,7 @@ import { lockFolder } from '../store/sqliteLock.ts';
 import { refuseShorter } from '../store/sqliteShorter.ts';
 import { type LogUrl, logUrl } from '../store/url.ts';
 import { beginAnew, type RewriteConfig } from './law/beginAnew.ts';
-import { type Asked, type Plan, planOf } from './law/plan.ts';
+import { type Asked, type Plan, planOf, refuseOther } from './law/plan.ts';
 import { withoutNames } from './law/rewriting.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
@@ -113,6 +113,7 @@ export const logCopy = async (
     const theirs = await openTarget(target, log);
     opened.push(theirs);
     if (ours.store.id === theirs.store.id) throw new Error('<from> and <to> are the same log');
+    if (plan) await refuseOther(theirs.store, plan);
     const done = await copyLog({
       from,
       to: theirs.store,

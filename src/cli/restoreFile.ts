@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { makeFolder } from '../store/folders.ts';
-import { copyOfMoment, verifyFile } from '../store/moving/backup.ts';
+import { copyOfMoment, holdsLog, verifyFile } from '../store/moving/backup.ts';
 import { bringBack, renewId } from '../store/moving/bringBack.ts';
 import { replaceLog } from '../store/moving/replaceLog.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
@@ -19,6 +19,7 @@ export const restoreFile = async (config: Config, name: string, output: Terminal
   const file = fileOfLog(config, 'restore');
   const from = resolve(name);
   if (!existsSync(from)) throw new Error(`There is no file ${from}`);
+  if (!holdsLog(from)) throw new Error(`${from} is no backup of a log, or it is damaged; an export is for import`);
   if (existsSync(file) && realpathSync(from) === realpathSync(file)) throw new Error('The backup is the log itself');
   makeFolder(dirname(file));
   const unlock = lockFolder(file);

@@ -1,13 +1,10 @@
 import { readConfig } from '../../config.ts';
 import { stopSignal } from '../../program.ts';
 import { argument, command, flag, option } from '../engine/command.ts';
-
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
-const timeFault = (text: string): string | undefined =>
-  time.test(text) && !Number.isNaN(Date.parse(text)) ? undefined : 'It is no time such as 2026-01-31T00:00:00Z.';
+import { timeFault } from '../faults.ts';
 
 const inUtc = (text: string | undefined): string | undefined =>
-  text === undefined ? undefined : new Date(text).toISOString();
+  text === undefined ? undefined : new Date(text.toUpperCase()).toISOString();
 
 export const copy = command({
   name: 'log copy',

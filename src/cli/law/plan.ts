@@ -152,6 +152,14 @@ const leftOut = ({ jobs, published, kept }: Candidates, { jobsBefore = '', event
   return { streams: [...streams, ...[...parts].filter((part) => !kept.has(part))], jobCount, eventCount };
 };
 
+/** Throws if an earlier copy has brought something that the copy is to lack. Else it would stay there unseen. */
+export const refuseOther = async (to: Pick<Log, 'readAll'>, { skipped }: Plan): Promise<void> => {
+  for await (const { events } of to.readAll(0)) {
+    const left = events.find(({ stream }) => stream !== digestStream && skipped.has(stream));
+    if (left) throw new Error(`<to> has what is to be left out (stream ${left.stream}): copy to an empty place`);
+  }
+};
+
 /** Reads a log, and says what its copy is to lack. Throws if the account is not deleted. */
 export const planOf = async (log: Log, asked: Asked, signal: AbortSignal): Promise<Plan> => {
   const { forget, jobsBefore, eventsBefore } = asked;

@@ -34,9 +34,8 @@ export const verifyFile = async (file: string, told: (position: number) => void)
   }
 };
 
-/** Whether a file is a database of SQLite with a log, or an empty place for one. */
-const mayBeReplaced = (file: string): boolean => {
-  if (!existsSync(file)) return true;
+/** Whether a file is a database of SQLite with a log. The log may be damaged. */
+export const holdsLog = (file: string): boolean => {
   if (!statSync(file).isFile()) return false;
   const db = openFile(file, { timeout: 0, readOnly: true });
   try {
@@ -55,7 +54,7 @@ type Needs = { readonly file: string; readonly to: string; readonly told: (posit
  * stays until then. Gives the number of events.
  */
 export const backUp = async ({ file, to, told }: Needs): Promise<number> => {
-  if (!mayBeReplaced(to)) throw new Error(`${to} is there and is no backup of a log`);
+  if (existsSync(to) && !holdsLog(to)) throw new Error(`${to} is there and is no backup of a log`);
   // Only a service keeps a note beside its log. The log may be the one of this service, under another path.
   if (existsSync(noteOf(to))) throw new Error(`${to} is the log of a service, and no backup`);
   const fresh = `${to}.new`;

@@ -46,17 +46,28 @@ const emptyWal = (file: string): void => {
   if (sizeOf(`${file}-wal`) > 0) throw new Error(`${file} is in use`);
 };
 
-/** The name under which the log stays that another one has replaced. */
-const replacedName = (file: string): string => `${file}.replaced`;
+/** Whether two names are of the same file, as after a stop between the two steps of a replacement. */
+const isSame = (one: string, other: string): boolean => {
+  if (!existsSync(one) || !existsSync(other)) return false;
+  const [a, b] = [statSync(one), statSync(other)];
+  return a.ino === b.ino && a.dev === b.dev;
+};
+
+/** The name under which a log stays that another one replaces. What was replaced before keeps its name. */
+const nameToKeep = (file: string): string => {
+  const first = `${file}.replaced`;
+  let name = first;
+  for (let n = 2; existsSync(name) && !isSame(name, file); n++) name = `${first}-${n}`;
+  return name;
+};
 
 /**
  * Keeps the log that is about to be replaced. Where SQLite cannot open the log, its WAL is kept beside it: such a log may
  * be damaged, which may be why it is replaced. Gives the name of the kept file; undefined if there was no log.
  */
 const keepReplaced = (file: string): string | undefined => {
-  const kept = replacedName(file);
+  const kept = nameToKeep(file);
   const [wal, keptWal] = [`${file}-wal`, `${kept}-wal`];
-  for (const name of [kept, keptWal]) rmSync(name, { force: true });
   // SQLite may remove a WAL that it cannot read, so this comes first.
   if (sizeOf(wal) > 0) copyFileSync(wal, keptWal);
   const isThere = sizeOf(file) > 0;
@@ -67,7 +78,7 @@ const keepReplaced = (file: string): string | undefined => {
     } catch {
       // Log and WAL are kept as they are.
     }
-    linkSync(file, kept);
+    if (!existsSync(kept)) linkSync(file, kept);
   }
   for (const name of [wal, `${file}-shm`]) rmSync(name, { force: true });
   return isThere ? kept : undefined;
