@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { completeJob, startJob } from '../src/commands/operations-manager/jobs.ts';
+import { completeJob, failJob, startJob } from '../src/commands/operations-manager/jobs.ts';
 import { jobReaders, type WantedJobs } from '../src/http/operations-manager/jobReaders.ts';
 import type { ReadStore } from '../src/projections/engine/port.ts';
 import { context } from './given.ts';
@@ -42,14 +42,14 @@ const holding = (model: ReadStore) => {
   };
 };
 
-describe('Readers of jobs, where read models take their time', () => {
+describe('Readers of jobs', () => {
   const { node } = nodesOnLog();
   const stops: (() => void)[] = [];
   afterEach(() => {
     for (const stop of stops.splice(0)) stop();
   });
 
-  const setUp = async () => {
+  const setUp = async (more: { readonly commentMs?: number } = {}) => {
     const own = await node();
     const { model, ...gate } = holding(own.model);
     const readers = jobReaders({
@@ -57,21 +57,29 @@ describe('Readers of jobs, where read models take their time', () => {
       viewerOf: async () => ({ actor: { ...context.actor, admin: true }, may: () => true }) as never,
       progressOf: () => null,
       log: (message) => assert.fail(message),
+      ...more,
     });
     stops.push(readers.stop);
     own.subscribe({ categories: readers.categories, onShown: readers.onEvent });
     return { own, readers, ...gate };
   };
   const start = (own: TestNode, job: string) => own.command(startJob, job, { workflow: 'Flow', variables: {} });
-  const open = (readers: ReturnType<typeof jobReaders>, fields: WantedJobs['fields'] = []) => {
+  const opened = (readers: ReturnType<typeof jobReaders>, fields: WantedJobs['fields'] = []) => {
     const response = new PassThrough();
-    let text = '';
-    response.on('data', (chunk) => {
-      text += chunk;
-    });
     readers.open(response as unknown as ServerResponse, 'reader', { watched: false, fields });
+    let text = '';
+    const listen = (): void => {
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+    };
+    return { response, listen, text: () => text };
+  };
+  const open = (readers: ReturnType<typeof jobReaders>, fields: WantedJobs['fields'] = []) => {
+    const { listen, text } = opened(readers, fields);
+    listen();
     return (job: string): readonly string[] =>
-      [...text.matchAll(/^data: (.*)$/gm)]
+      [...text().matchAll(/^data: (.*)$/gm)]
         .map(([, data = '']) => JSON.parse(data))
         .flatMap((told) => (told.job === job ? [told.status] : []));
   };
@@ -105,5 +113,51 @@ describe('Readers of jobs, where read models take their time', () => {
     await start(own, 'c'.repeat(24));
     await until(() => told('c'.repeat(24)).length === 1, 'later changes are told');
     assert.deepEqual(told(id), []);
+  });
+
+  it('are told of all present jobs that run, and of the newest 1,000 that have ended, the oldest first', async function () {
+    this.timeout(60_000);
+    const { own, readers } = await setUp();
+    const ids = Array.from({ length: 1003 }, (_, n) => n.toString(16).padStart(24, '0'));
+    const [first = '', ...others] = ids;
+    for (const [n, job] of ids.entries()) {
+      await start(own, job);
+      // The two that are left out are older by a millisecond at least.
+      const now = Date.now();
+      if (n === 2) await until(() => Date.now() > now);
+    }
+    for (const job of others) await own.command(completeJob, job, {});
+    await own.catchUp();
+    const { listen, text } = opened(readers);
+    listen();
+    const told = () => [...text().matchAll(/"job":"(\w+)"/g)].map(([, job]) => job);
+    await until(() => told().length === 1001, 'the present jobs');
+    assert.deepEqual(new Set(told()), new Set([first, ...others.slice(-1000)]));
+    assert.equal(told()[0], first);
+  });
+
+  it('are dropped as slow when they are 1 MiB behind', async () => {
+    const { own, readers } = await setUp();
+    const { response, listen, text } = opened(readers);
+    const all = open(readers);
+    for (let n = 0; n < 30; n++) {
+      const job = n.toString(16).padStart(24, '0');
+      await start(own, job);
+      await own.command(failJob, job, { error: 'x'.repeat(60_000) });
+      await until(() => all(job).at(-1) === 'error', 'the end of the job');
+    }
+    await until(() => response.writableEnded, 'its end');
+    listen();
+    await until(() => text().includes('event: dropped'), 'the reason');
+    assert.match(text(), /^data: \{"reason":"slow"/m);
+    await start(own, other);
+    await until(() => all(other).length === 1, 'the others go on');
+  });
+
+  it('hear in comments that the connection is kept', async () => {
+    const { readers } = await setUp({ commentMs: 20 });
+    const { listen, text } = opened(readers);
+    listen();
+    await until(() => (text().match(/^: 0$/gm) ?? []).length >= 3, 'comments');
   });
 });

@@ -44,9 +44,10 @@ type Needs = {
   readonly viewerOf: (account: string) => Promise<Principal | undefined>;
   readonly progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>) => JobProgress | null;
   readonly log: (message: string, about: Record<string, unknown>) => void;
+  /** After how long a comment keeps a connection. */
+  readonly commentMs?: number;
 };
 
-const commentMs = 15_000;
 const lookEveryMs = 1000;
 const behind = { bytes: 1024 * 1024, ms: 10_000 };
 /** How many of the jobs that have ended a new reader is told of: the newest. */
@@ -91,7 +92,7 @@ const wanting =
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
  * readers of what has changed since the last one.
  */
-export const jobReaders = ({ model, viewerOf, progressOf, log }: Needs) => {
+export const jobReaders = ({ model, viewerOf, progressOf, log, commentMs = 15_000 }: Needs) => {
   const wants = wanting(model);
   const readers = new Set<Reader>();
   const stopping = new AbortController();

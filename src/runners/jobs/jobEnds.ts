@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
 import { endGoneJob, type NeedsOfJob, timeOutJob, type WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import { dueQueue } from '../../concurrency/dueQueue.ts';
+import { inGroups } from '../../concurrency/inGroups.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { msOfHours } from '../../domain/operations-manager/jobEnds.ts';
 import type { Leadership } from '../../projections/engine/leadership.ts';
@@ -23,8 +24,6 @@ type Needs = {
 
 /** The jobs that need the same. `queued`: those that nobody works on. */
 type Alike = { readonly needs: NeedsOfJob; readonly jobs: Set<string>; readonly queued: Set<string> };
-
-const atOnce = 100;
 
 const about = (operation: string) => ({ actor: platform, operation, requestId: randomUUID() });
 
@@ -78,21 +77,17 @@ export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEv
     }
   };
 
-  const endAll = async (ids: readonly string[], end: (id: string) => Promise<void>): Promise<void> => {
-    for (let from = 0; from < ids.length; from += atOnce) await Promise.all(ids.slice(from, from + atOnce).map(end));
-  };
-
   const lookForGone = async (): Promise<void> => {
     for (const { needs, queued } of [...alike.values()]) {
       if (queued.size === 0 || stop.signal.aborted) continue;
       const reason = await whyGone(needs);
-      if (reason !== undefined) await endAll([...queued], (id) => endQueued(id, reason));
+      if (reason !== undefined) await inGroups([...queued], (id) => endQueued(id, reason));
     }
   };
 
   const look = async (): Promise<void> => {
     const late = silent.take(now()).map(({ id }) => id);
-    await endAll(late, endSilent);
+    await inGroups(late, endSilent);
     await lookForGone();
   };
 

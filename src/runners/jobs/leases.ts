@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { lapseClaim } from '../../commands/operations-manager/jobClaims.ts';
 import { dueQueue } from '../../concurrency/dueQueue.ts';
-import { oneByOne } from '../../concurrency/oneByOne.ts';
+import { inGroups } from '../../concurrency/inGroups.ts';
 import { platform } from '../../domain/engine/core.ts';
 import type { Leadership } from '../../projections/engine/leadership.ts';
 
@@ -41,7 +41,7 @@ export const leases = ({ handle, leadership, now, lookEveryMs, log }: Needs) => 
 
   const watch = async (): Promise<void> => {
     while (!stop.signal.aborted) {
-      if (leadership.held()) await oneByOne(ends.take(now()), release);
+      if (leadership.held()) await inGroups(ends.take(now()), release);
       await pause(lookEveryMs, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
     }
   };
