@@ -3,7 +3,7 @@
 // tests in it start programs or whole services, or take long.
 const notFast = `
   account activeProfile answers asOf asOfAnswers asOfCluster asOfMatrix asOfReplay asOfRights auditAfternoon auditFound
-  auditIndex auditNodes auditReading auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
+  auditIndex auditNodes auditReading auditReadOnly auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
   builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes builtInRaces
   claimsCluster cli client compression deletedComponents demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
@@ -12,7 +12,7 @@ const notFast = `
   eventTriggersLive faults foreignDocuments foreignWrites grpcClients grpcHostile grpcServer hooks hostile hungDevices
   importedSecrets inheritedNames jinjaLimits jinjaOracle jobChaos jobEnds jobRaces jobStream jsonataLimits keyCheck kill largePages
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
-  migrate monitoring moving movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
+  migrate monitoring moving movingFull movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
   prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildKills rebuildLive redis redisLosses redisService referrers
   refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retirementNodes retries scheduledJobRaces
   scheduleFaketime scheduleKills

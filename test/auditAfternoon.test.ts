@@ -279,6 +279,8 @@ const afternoon = (enter: () => Promise<Place>) => () => {
     assert.deepEqual((await ended('audit', 'log', '--limit', '0')).slice(0, 1), [2]);
     assert.match((await ended('audit', 'log', '--limit', '2'))[1], /^These are the newest 2\. There may be older ones/);
     assert.equal((await ended('audit', 'log', '--topic', 'templateDeleted'))[1], '');
+    assert.deepEqual(await ended('audit', 'log', '--topic', 'templateDeletd'), [0, 'No event of the log fits\n', '']);
+    assert.deepEqual(await ended('audit', 'trace', 'none'), [0, 'No event of the log has this correlation\n', '']);
     assert.deepEqual((await ended('audit', 'show', 'login/none')).slice(0, 1), [1]);
     await assert.rejects(
       () =>

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { argument, command, flag, option, optionOr, UsageError } from '../src/cli/engine/command.ts';
 import { completionFor } from '../src/cli/engine/completion.ts';
 import { runCommand } from '../src/cli/engine/runCommand.ts';
+import { indented } from '../src/cli/indented.ts';
 import { type Column, recordWriter } from '../src/cli/records.ts';
 import { commands } from '../src/cli/table.ts';
 import { startProgram } from './process.ts';
@@ -103,6 +104,7 @@ describe('the command line', function () {
     ['audit diff automation/a 1 noon', /'to'.* neither a position nor a time/],
     ['log copy a b --without-jobs-before 2026-02-30T00:00:00Z', /'--without-jobs-before <time>'.* It is no time/],
     ['log copy a b --without-events-before 9', /'--without-events-before <time>'.* It is no time/],
+    ['audit log --actor a --actor b', /'--actor <id>'.* It is given more than once/],
     ['rebuild --url here', /'--url <url>'.* It is no URL/],
     ['log', /Usage: automation-platform log/],
   ] as const)
@@ -230,6 +232,18 @@ describe('what a command loads before it is called', () => {
       for (const folder of ['http', 'commands', 'projections', 'runners', 'start.ts'])
         assert.ok(!folders.has(folder), `${entry} loads ${folder}: ${loaded.filter((one) => one.startsWith(folder))}`);
     }
+  });
+});
+
+describe('a document on a terminal', () => {
+  it('has a line for each member, as JSON.stringify writes it', () => {
+    for (const value of [{}, [], 'a', { a: [], b: {}, c: [1, { d: 'x:{,}[]"\\' }], e: null }])
+      assert.equal(indented(JSON.stringify(value)), JSON.stringify(value, null, 2));
+  });
+
+  it('keeps numbers as they are written, and no control character', () => {
+    assert.equal(indented('{"n":12345678901234567890,"m":1.0}'), '{\n  "n": 12345678901234567890,\n  "m": 1.0\n}');
+    assert.equal(indented('{"a":"x\u009b2J"}'), '{\n  "a": "x\\u009b2J"\n}');
   });
 });
 

@@ -59,6 +59,7 @@ export const smallDisk = (megabytes: number) => {
     /** Makes room again. */
     empty: (): void => rmSync(ballast, { force: true }),
     grow: (megabytes: number): void => run('mount', '-o', `remount,size=${megabytes}m`, folder),
+    readOnly: (): void => run('mount', '-o', 'remount,ro', folder),
     remove: (): void => unmount(folder),
   };
 };

@@ -10,6 +10,7 @@ import type { Config } from '../config.ts';
 import { exactText } from '../domain/engine/exactJson.ts';
 import { withLog } from './auditLog.ts';
 import { eventColumns, flattened, historyColumns, patchColumns, statColumns, traceColumns } from './auditRecords.ts';
+import { indented } from './indented.ts';
 import { type Column, type RecordOutput, recordWriter } from './records.ts';
 
 const pageLength = 500;
@@ -22,21 +23,25 @@ const write = async <T>(records: Iterable<T>, columns: readonly Column<T>[], out
   for (const record of records) await writer.write(record);
 };
 
-/** Writes the pages of a list one after the other, at most so many records. True if there may be more. */
+/** What was written of a list, and whether there may be more. */
+type Written = { readonly count: number; readonly mayBeMore: boolean };
+
+/** Writes the pages of a list one after the other, at most so many records. */
 const writePages = async <T>(
   pageOf: (asked: PageAsked) => Promise<AuditPage<T>>,
   most: number,
   write: (record: T) => Promise<void>,
-): Promise<boolean> => {
+): Promise<Written> => {
   let cursor: string | undefined;
-  for (let left = most; left > 0; ) {
-    const page = await pageOf({ limit: Math.min(left, pageLength), cursor });
+  let count = 0;
+  while (count < most) {
+    const page = await pageOf({ limit: Math.min(most - count, pageLength), cursor });
     for (const record of page.results) await write(record);
-    left -= page.results.length;
-    if (page.cursor === null) return false;
+    count += page.results.length;
+    if (page.cursor === null) return { count, mayBeMore: false };
     cursor = page.cursor;
   }
-  return true;
+  return { count, mayBeMore: true };
 };
 
 /** `audit log`: the newest events that are wanted. */
@@ -47,7 +52,8 @@ export const auditLog = (
 ): Promise<void> =>
   withLog(config, async (sources) => {
     const writer = recordWriter(output, eventColumns);
-    const mayBeMore = await writePages((asked) => findEvents(sources, wanted, asked), limit, writer.write);
+    const { count, mayBeMore } = await writePages((asked) => findEvents(sources, wanted, asked), limit, writer.write);
+    if (count === 0) messages.write('No event of the log fits\n');
     if (mayBeMore) messages.write(`These are the newest ${limit}. There may be older ones: --limit shows more\n`);
   });
 
@@ -68,7 +74,7 @@ export const auditAsOf = (
   withLog(config, async (sources) => {
     const document = await documentAt(sources, resourceGiven(resource), moment);
     const text = exactText(document);
-    output.write(`${output.isTTY ? JSON.stringify(JSON.parse(text), null, 2) : text}\n`);
+    output.write(`${output.isTTY ? indented(text) : text}\n`);
   });
 
 /** `audit diff`: how a resource differs between two moments. */
@@ -83,9 +89,13 @@ export const auditDiff = (
   });
 
 /** `audit trace`: what followed from a request. On a terminal each event has its line, else each tree. */
-export const auditTrace = ({ config, output = process.stdout }: Place, correlation: string): Promise<void> =>
+export const auditTrace = (
+  { config, output = process.stdout, messages = process.stderr }: Place,
+  correlation: string,
+): Promise<void> =>
   withLog(config, async (sources: AuditSources) => {
     const { results } = await traceOf(sources, correlation);
+    if (results.length === 0) messages.write('No event of the log has this correlation\n');
     if (output.isTTY) await write(flattened(results), traceColumns, output);
     else for (const tree of results) output.write(`${exactText(tree)}\n`);
   });

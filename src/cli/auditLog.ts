@@ -27,7 +27,9 @@ export const withLog = async (
     progress.show(() => `The audit index is being made: position ${reached} of ${wanted}`);
     if (reached >= wanted) progress.end();
   };
-  const index = auditIndex({ folder, log: url, warn: tell, growing });
+  const warn = (message: string, { reason }: Record<string, unknown>): void =>
+    tell(`${message} (in ${folder}: ${String(reason)})`);
+  const index = auditIndex({ folder, log: url, warn, growing });
   const sees: AuditSources['sees'] = async ({ stream }) => !hiddenCategories.includes(splitStream(stream).category);
   try {
     await work({ log, index, sees });

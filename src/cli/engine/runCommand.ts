@@ -7,21 +7,23 @@ type About = { readonly version: string; readonly description: string; readonly 
 
 const calledWrongly = 2;
 
-/** A reader for commander. It throws the fault that the row names. */
-const checked =
-  (fault: (text: string) => string | undefined) =>
-  (text: string): string => {
-    const message = fault(text);
+/** A reader for commander. It throws the fault that the row names, and takes one value only. */
+const checked = (fault: (text: string) => string | undefined = () => undefined) => {
+  let isGiven = false;
+  return (text: string): string => {
+    const message = isGiven ? 'It is given more than once.' : fault(text);
     if (message !== undefined) throw new InvalidArgumentError(message);
+    isGiven = true;
     return text;
   };
+};
 
 const addArguments = (command: Command, { args }: CommandRow): void => {
   for (const [key, parameter] of Object.entries(args)) {
     const { about, preset, choices, fault } = parameter;
     const argument = new Argument(shownArg(key, parameter), about);
     if (preset !== undefined) argument.default(preset);
-    if (fault) argument.argParser(checked(fault));
+    argument.argParser(checked(fault));
     if (choices) argument.choices(choices);
     command.addArgument(argument);
   }
@@ -32,7 +34,7 @@ const addOptions = (command: Command, { options }: CommandRow): void => {
     const option = new Option(value === undefined ? flagOf(key) : `${flagOf(key)} ${value}`, about);
     // Help need not say that a flag is not set by default.
     if (value !== undefined && preset !== undefined) option.default(preset);
-    if (fault) option.argParser(checked(fault));
+    if (value !== undefined) option.argParser(checked(fault));
     if (choices) option.choices(choices);
     command.addOption(option);
   }

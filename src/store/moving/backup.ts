@@ -6,9 +6,14 @@ import { connectToRead, openFile } from '../sqliteLog.ts';
 import { noteOf } from '../sqliteNote.ts';
 import { putInPlace } from './replaceLog.ts';
 
+/** Removes a file of SQLite, and what SQLite has laid beside it. */
+const removeAll = (file: string): void => {
+  for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) rmSync(name, { force: true });
+};
+
 /** Copies a log as it is at one moment, also while a service writes to it. The copy is one file without a WAL. */
 export const copyOfMoment = (file: string, to: string): void => {
-  for (const name of [to, `${to}-wal`, `${to}-shm`, `${to}-journal`]) rmSync(name, { force: true });
+  removeAll(to);
   makeFolder(dirname(to));
   const db = connectToRead(file);
   try {
@@ -64,6 +69,6 @@ export const backUp = async ({ file, to, told }: Needs): Promise<number> => {
     putInPlace(fresh, to);
     return events;
   } finally {
-    for (const name of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(name, { force: true });
+    removeAll(fresh);
   }
 };

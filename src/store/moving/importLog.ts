@@ -41,7 +41,11 @@ const inTransactions = (db: Connection) => {
       open = false;
     },
     rollback: (): void => {
-      if (open) db.exec('ROLLBACK');
+      try {
+        if (open) db.exec('ROLLBACK');
+      } catch {
+        // SQLite has ended the transaction by itself, as it does on a full disk.
+      }
       open = false;
     },
   };
