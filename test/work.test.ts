@@ -55,6 +55,32 @@ describe('work() of the package', function () {
     await worker.stop();
   });
 
+  it('reports as an error what the platform cannot take', async () => {
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const results: Record<string, (at: AtWork) => Record<string, unknown>> = {
+      mask: () => ({ password: '********' }),
+      text: () => 'no object' as never,
+      circular: () => circular,
+      percent: ({ progress }) => ({ told: progress({ percent: 101 }) }),
+      message: ({ progress }) => ({ told: progress({ message: 'x'.repeat(1025) }) }),
+    };
+    const worker = working('Refused', async ({ variables: { what } }, at) => results[String(what)]?.(at));
+    const errors = [
+      ['mask', /refused: .*none is stored here/],
+      ['text', /refused: .*variables must be object/],
+      ['circular', /circular/],
+      ['percent', /101 percent is not from 0 to 100/],
+      ['message', /more than 1024 characters/],
+    ] as const;
+    for (const [what, about] of errors) {
+      const { status, error } = await ended(await start('Refused', { what }));
+      assert.equal(status, 'error');
+      assert.match(error, about);
+    }
+    await worker.stop();
+  });
+
   it('works on as many at once as it may', async () => {
     let [now, most] = [0, 0];
     let letGo = (): void => undefined;

@@ -94,26 +94,30 @@ describe('docs/workers.md', function () {
     assert.deepEqual([status, error], ['error', "KeyError('devices')"]);
   });
 
-  inPython('has a worker in Python that goes on when connections break and when its job is canceled', async () => {
-    let connections = 0;
-    // Of every other connection some bytes of the answer are lost.
-    const cutter = await openCutter(Number(new URL(service.url).port), () => (connections++ % 2 ? Infinity : 300));
-    const file = join(folder, 'cut.py');
-    const program = programIn('py')
-      .replace('http://127.0.0.1:3000', cutter.url)
-      .replace('Back up in Python', 'Cut off')
-      .replace(
-        /^def run.*\n/m,
-        "$&    while variables['devices'] == ['held']: time.sleep(2); variables['devices'] = ['late']\n",
-      );
-    writeFileSync(file, program);
-    const worker = started('python3', [file]);
-    const canceled = await start('Cut off', ['held']);
-    await claimed(canceled);
-    ok(await ask('POST', `${jobs}/cancel`, { jobIds: [canceled] }));
-    for (const device of ['edge-01', 'edge-02', 'edge-03'])
-      assert.deepEqual((await ended(await start('Cut off', [device]), worker)).variables.saved, [`${device}.cfg`]);
-    assert.ok(cutter.cuts() > 1);
-    await cutter.close();
-  });
+  inPython(
+    'has a worker in Python that goes on when connections break, a job is canceled, or a result refused',
+    async () => {
+      let connections = 0;
+      // Of every other connection some bytes of the answer are lost.
+      const cutter = await openCutter(Number(new URL(service.url).port), () => (connections++ % 2 ? Infinity : 300));
+      const file = join(folder, 'cut.py');
+      const held = "    if variables['devices'] == ['held']: time.sleep(2)\n";
+      const refused = "    if variables['devices'] == ['refused']: return {'password': '********'}\n";
+      const program = programIn('py')
+        .replace('http://127.0.0.1:3000', cutter.url)
+        .replace('Back up in Python', 'Cut off')
+        .replace(/^def run.*\n/m, `$&${held}${refused}`);
+      writeFileSync(file, program);
+      const worker = started('python3', [file]);
+      const canceled = await start('Cut off', ['held']);
+      await claimed(canceled);
+      ok(await ask('POST', `${jobs}/cancel`, { jobIds: [canceled] }));
+      const { status, error } = await ended(await start('Cut off', ['refused']), worker);
+      assert.deepEqual([status, error], ['error', "<HTTPError 400: 'Bad Request'>"]);
+      for (const device of ['edge-01', 'edge-02', 'edge-03'])
+        assert.deepEqual((await ended(await start('Cut off', [device]), worker)).variables.saved, [`${device}.cfg`]);
+      assert.ok(cutter.cuts() > 1);
+      await cutter.close();
+    },
+  );
 });

@@ -26,7 +26,7 @@ export type AtWork = {
   readonly signal: AbortSignal;
   /** The value of the header `X-Claim`, for events that the worker publishes for this job. */
   readonly claim: string;
-  /** Says how far it is. The next heartbeat tells the platform. */
+  /** Says how far it is: 0 to 100 percent, a message of 1,024 characters at most. The next heartbeat tells the platform. */
   readonly progress: (said: Progress) => void;
   /** Resolves at once, or when a job that is paused goes on or the signal aborts. Call it between steps. */
   readonly resumed: () => Promise<void>;
@@ -68,6 +68,7 @@ const shortestPauseMs = 100;
 const longestPauseMs = 5000;
 // Who cancels or pauses a job does not want to wait longer until its worker hears of it.
 const longestBeatMs = 20_000;
+const mostMessage = 1024;
 // An answer that takes longer than a waiting claim is lost.
 const patienceMs = (longestWaitS + 30) * 1000;
 
@@ -76,6 +77,9 @@ const passing = new Set([408, 425, 429]);
 
 /** Whether the same request may succeed later. */
 const isPassing = (status: number): boolean => status === 0 || status >= 500 || passing.has(status);
+
+/** Whether the same request will not succeed later either. */
+const isRefused = (status: number): boolean => status !== 200 && !isPassing(status);
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   pause(ms * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
@@ -153,13 +157,16 @@ const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, 
       if (ended.signal.aborted) return;
       const { status, data } = await send(`${job._id}/heartbeat`, progress ? { claim, progress } : { claim }, ended);
       if (status === 200) heed((data as { readonly asked: unknown }).asked);
-      else if (!isPassing(status)) lost('The claim is lost');
+      else if (isRefused(status)) lost('The claim is lost');
     }
   };
   const done = beat();
 
   return {
     progress: (said: Progress): void => {
+      const { percent = 0, message = '' } = said;
+      if (!(percent >= 0 && percent <= 100)) throw new RangeError(`${percent} percent is not from 0 to 100`);
+      if (message.length > mostMessage) throw new RangeError(`The message has more than ${mostMessage} characters`);
       progress = said;
     },
     resumed: async (): Promise<void> => paused,
@@ -194,8 +201,13 @@ export const work = async (options: Work): Promise<void> => {
     const report = (what: string, body: object) =>
       requests.untilAnswered(`${job._id}/${what}`, { claim, ...body }, undefined, AbortSignal.timeout(lease * 1000));
     try {
-      const variables = await run(job, { signal: leaving.signal, claim: `${job._id}/${claim}`, progress, resumed });
-      await report('complete', { variables: variables ?? {} });
+      const at = { signal: leaving.signal, claim: `${job._id}/${claim}`, progress, resumed };
+      const variables = (await run(job, at)) ?? {};
+      // What JSON cannot say is an error of the job. In a request it would look like no answer.
+      JSON.stringify(variables);
+      const { status, message } = await report('complete', { variables });
+      // After 409 the job is somebody else's, or has ended.
+      if (isRefused(status) && status !== 409) throw new Error(`The result is refused: ${message}`);
     } catch (error) {
       if (stop.aborted) await report('release', {});
       else if (!leaving.signal.aborted) await report('error', { error: messageOf(error) });
