@@ -323,6 +323,8 @@ describe('a log that got shorter', () => {
       await open();
       await assert.rejects(accept(), /Another process is writing to the log/);
     });
+
+    it('only where there is or was one', () => assert.rejects(accept(), /There is no log at/));
   });
 
   it('stops a service, which starts again once that was accepted', async () => {

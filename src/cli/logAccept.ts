@@ -21,6 +21,7 @@ export const logAccept = async (config: Config, output: NodeJS.WritableStream = 
   try {
     const snapshot = join(folder, snapshotName);
     const shorter = await shorterThan(at.file, await seenBySnapshot(snapshot));
+    if (isMissing(at.file) && !shorter) throw new Error(`There is no log at ${at.file}`);
     const damaged = isMissing(at.file) ? [] : acceptDamage(at.file);
     if (!shorter && damaged.length === 0) {
       output.write('Nothing is missing or damaged; nothing was changed\n');

@@ -17,6 +17,7 @@ export const send = (
   const { status = 200, body, type, etag, headers: own, position, replayed, stream } = outgoing;
   // The connection is closed, or an answer was sent already.
   if (res.headersSent || res.destroyed) return status;
+  if (own) for (const [name, value] of Object.entries(own)) headers.push(name, value);
   const encoding = encodingFor(outgoing, req.headers['accept-encoding']);
   if (etag !== undefined) {
     headers.push('ETag', encoding ? encodedTag(etag, encoding) : etag);
@@ -27,7 +28,6 @@ export const send = (
   }
   if (position) headers.push('X-Event-Position', String(position));
   if (replayed) headers.push('Idempotency-Replayed', 'true');
-  if (own) for (const [name, value] of Object.entries(own)) headers.push(name, value);
   if (status === 204) {
     res.writeHead(status, headers).end();
     return status;
