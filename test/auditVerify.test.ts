@@ -125,6 +125,16 @@ describe('audit verify', () => {
     assert.match(cut.text, /900 +cut +The anchor was told/, 'the copy has another id, but its signatures are told');
   });
 
+  it('says of an anchor that is set and proves nothing why that is so', async () => {
+    const anchor = join(folder, 'taken-away.ndjson');
+    assert.match((await seen('', { anchor })).text, /taken-away\.ndjson is not there\. Without an anchor/);
+    writeFileSync(anchor, '{"torn');
+    assert.match((await seen('', { anchor })).text, /taken-away\.ndjson says nothing of this log\. Without an anchor/);
+    assert.match((await seen('', { anchor: folder })).text, /is not there\. Without an anchor/);
+    assert.match((await seen('', { anchor: 'https://anchor.example' })).text, /is a URL, which is not read/);
+    assert.match((await seen('')).text, /\nWithout an anchor/);
+  });
+
   describe('of an export', () => {
     const exported = (): string => join(folder, 'log.ndjson');
     const exportTo = async (config: Parameters<typeof exportFile>[0]): Promise<void> => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { isLinkedStream } from '../ownStreams.ts';
 import { openLogToRead } from '../store/open.ts';
@@ -52,24 +52,34 @@ const givenKey = (key: string): string => {
 
 /** What the anchor was told; undefined if it is not set, is a URL, or is no file yet. */
 const anchorOf = async (at: AnchorAt | undefined): Promise<readonly AnchorLine[] | undefined> =>
-  at && 'file' in at && existsSync(at.file) ? anchorLines(at.file) : undefined;
+  at && 'file' in at && isFile(at.file) ? anchorLines(at.file) : undefined;
+
+const isFile = (file: string): boolean => existsSync(file) && statSync(file).isFile();
+
+/** What the anchor proves, in words. An anchor that is set and proves nothing may have been taken away. */
+const anchorWords = (at: AnchorAt | undefined, anchored: number): string => {
+  if (anchored > 0) return `The anchor was told ${anchored} signatures of this log.`;
+  const without =
+    'Without an anchor, a thief of the key could have signed the log anew, and a cut below the last signature shows only in the note beside the log.';
+  if (!at) return without;
+  if ('url' in at) return `AUDIT_ANCHOR is a URL, which is not read: fetch its lines into a file. ${without}`;
+  return `The anchor ${at.file} ${isFile(at.file) ? 'says nothing of this log' : 'is not there'}. ${without}`;
+};
+
+type Believed = { readonly key: string | undefined; readonly at: AnchorAt | undefined };
 
 /** What is covered, in words. */
-const wordsOf = ({ coverage, keys, anchored }: Verified, given: string | undefined): readonly string[] => {
+const wordsOf = ({ coverage, keys, anchored }: Verified, { key: given, at }: Believed): readonly string[] => {
   const { verified, signed, uncovered }: Coverage = coverage;
   const prints = keys.map(fingerprintOf).join(', ');
   const believed =
     given === undefined
       ? `No key was given, so the keys that the log holds are believed: ${prints || 'it has none'}.`
       : `These keys are believed, the given one and those that follow from it: ${prints || fingerprintOf(given)}.`;
-  const thief =
-    anchored > 0
-      ? `The anchor was told ${anchored} signatures of this log.`
-      : 'Without an anchor, a thief of the key could have signed the log anew, and a cut below the last signature shows only in the note beside the log.';
   return [
     believed,
     `${verified} events were verified. Signatures prove ${signed} of them. No signature covers ${uncovered}.`,
-    thief,
+    anchorWords(at, anchored),
   ];
 };
 
@@ -95,7 +105,8 @@ export const verifyAndShow = async (asked: Asked): Promise<Status> => {
       for (const finding of findings) await write(finding, signal);
     }
     if (!output.isTTY) output.write(`${JSON.stringify(coverage)}\n`);
-    for (const words of wordsOf(verified, given)) (output.isTTY ? output : messages).write(`${words}\n`);
+    const words = wordsOf(verified, { key: given, at: config.AUDIT_ANCHOR });
+    for (const line of words) (output.isTTY ? output : messages).write(`${line}\n`);
     return findings.length > 0 ? 3 : 0;
   } finally {
     progress.end();
