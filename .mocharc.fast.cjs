@@ -14,7 +14,7 @@ const notFast = `
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
   migrate monitoring moving movingFull movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
   prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildKills rebuildLive redis redisLosses redisService referrers
-  refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retirementNodes retries scheduledJobRaces
+  refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retirementKills retirementNodes retries scheduledJobRaces
   scheduleFaketime scheduleKills
   scheduleLife scheduleMany scheduleRuns schemaSuite sealedPackages sealedVariables secretsKept servedLog
   sessionCrashes sessionRaces sessions severalNodes signing snapshots sqlite ssh starting strangers subscribing
