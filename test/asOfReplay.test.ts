@@ -168,8 +168,10 @@ describe('documents as of a position', () => {
       code: 'limited',
       message: /ASOF_MEMORY: .* by id, or raise/,
     });
-    const stored = events.find(({ stream }) => stream.startsWith('automation-'));
-    const id = stored?.stream.slice('automation-'.length) ?? '';
+    const { model, to } = await replaying(events);
+    await to(position);
+    const { entries } = await model.list('automations', query);
+    const { id } = entries[0] ?? assert.fail('no automation is left');
     const [entry] = await reads.getMany(position, 'automations', [id]);
     assert.equal(entry?.id, id);
   });
