@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { migrateAgendaJobs } from '../src/commands/automation-catalog/scheduledJobMigrations.ts';
 import { createScheduledJob } from '../src/commands/automation-catalog/scheduledJobs.ts';
+import { claimsOn } from '../src/commands/engine/claims.ts';
 import { createAutomation } from '../src/commands/operations-manager/automations.ts';
 import { scheduledJobMigration } from '../src/domain/automation-catalog/scheduledJobMigrations.ts';
 import { scheduledJobs } from '../src/projections/automation-catalog/scheduledJobs.ts';
@@ -63,27 +64,54 @@ describe('A migration of a scheduled job', () => {
 
   it('makes one automation when two nodes migrate it at once', async () => {
     const both = await Promise.all(
-      [await node(), await node()].map((each, i) =>
-        outcome(each.command(migrateAgendaJobs, `m${i}`, { agendaJobs: [job] })),
-      ),
+      [await node(), await node()].map((each, i) => each.command(migrateAgendaJobs, `m${i}`, { agendaJobs: [job] })),
     );
-    assert.ok(
-      both.every((result) => typeof result === 'object'),
-      JSON.stringify(both),
-    );
+    assert.deepEqual(both.map(({ changed }) => changed).sort(), [false, true]);
     const third = await node();
     await carriedOut(third);
     assert.deepEqual(await found(third), whole);
   });
 
+  /** A node that, when it is about to see whether the name is taken, first lets something else happen. */
+  const slowNode = (other: () => Promise<unknown>): Promise<TestNode> => {
+    const named = claimsOn({ kind: 'automation', name: 'Audit' });
+    let happened = false;
+    return node({
+      ...log.store,
+      async *read(stream: string, from?: number) {
+        if (stream === named && !happened) {
+          happened = true;
+          await other();
+        }
+        yield* log.store.read(stream, from);
+      },
+    });
+  };
+
+  it('skips what another node has migrated since it chose the name', async () => {
+    const other = await node();
+    const slow = await slowNode(() => other.command(migrateAgendaJobs, 'm', { agendaJobs: [job] }));
+    const { changed } = await slow.command(migrateAgendaJobs, 'n', { agendaJobs: [job] });
+    assert.equal(changed, false);
+    await carriedOut(slow);
+    assert.deepEqual(await found(slow), whole);
+  });
+
+  it('takes the next name when another automation has got the name since it chose it', async () => {
+    const other = await node();
+    const slow = await slowNode(() => other.command(createAutomation, 'b'.repeat(24), { name: 'Audit' }));
+    await slow.command(migrateAgendaJobs, 'm', { agendaJobs: [job] });
+    await carriedOut(slow);
+    const { automations } = await found(slow);
+    assert.deepEqual(automations.sort(), ['Audit', 'Audit (2)']);
+  });
+
   it('and a new automation of its name both come to be, under two names', async () => {
     const [one, two] = [await node(), await node()];
-    const [migrated, created] = await Promise.all([
-      outcome(one.command(migrateAgendaJobs, 'm', { agendaJobs: [job] })),
+    const [created] = await Promise.all([
       outcome(two.command(createAutomation, 'b'.repeat(24), { name: 'Audit' })),
+      one.command(migrateAgendaJobs, 'm', { agendaJobs: [job] }),
     ]);
-    // Whoever comes second is told; trying again, the migration takes the next name.
-    if (typeof migrated !== 'object') await one.command(migrateAgendaJobs, 'n', { agendaJobs: [job] });
     await carriedOut(one);
     await one.catchUp();
     const { automations } = await found(one);

@@ -92,6 +92,7 @@ export const migrateAgendaJobs = commandsOf(scheduledJobMigration)({
   input: migrationSchema,
   on: 'new',
   decide: decideMigration,
+  choosesNames: true,
   locks: (_, { agendaJobs }) => (agendaJobs.length > 0 ? formReferences : undefined),
   prepare: ({ input: { agendaJobs }, actor }, tools) => candidates(agendaJobs, actor, tools),
 });

@@ -8,8 +8,13 @@ import type { Streams } from './streams.ts';
 /** Whether a claim holds, and the deciding stream as it was read. */
 type Checked = { readonly holds: boolean; readonly decided: LoadedStream };
 
-export const taken = ({ name }: Name, cause?: unknown): RequestError =>
-  new RequestError('conflict', `The name ${JSON.stringify(name)} is taken`, { path: 'name', cause });
+/** Another resource has the name. */
+export class NameTaken extends RequestError {
+  constructor({ name }: Name, cause?: unknown) {
+    super('conflict', `The name ${JSON.stringify(name)} is taken`, { path: 'name', cause });
+    this.name = 'NameTaken';
+  }
+}
 
 /** Checks whether a claim on a name holds, by the present state of the streams. */
 export const claimChecker = (streams: Streams) => {
@@ -34,6 +39,6 @@ export const claimChecker = (streams: Streams) => {
   /** If the deciding stream cannot be read, the claim may hold. So the owner keeps the name. */
   return (claim: Claim, name: Name): Promise<Checked> =>
     look(claim, name).catch((error: unknown) => {
-      throw isUnusable(error) ? taken(name, error) : error;
+      throw isUnusable(error) ? new NameTaken(name, error) : error;
     });
 };

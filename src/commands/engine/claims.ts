@@ -5,7 +5,7 @@ import { claimLapsed, type NameState, nameKey } from '../../domain/engine/names.
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { type About, appendOne, type One } from './appendOne.ts';
-import { claimChecker, taken } from './claimChecks.ts';
+import { claimChecker, NameTaken } from './claimChecks.ts';
 import type { Streams } from './streams.ts';
 
 /** A name, and the stream that wants to bear it. */
@@ -58,7 +58,7 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
       if (holds && mine && (again || claim.decidedBy !== owner)) return true;
       // An own claim that does not hold yet is made again: another command may have let it lapse and be about to claim.
       if (!again && !(holds && mine)) {
-        if (holds) throw taken(name);
+        if (holds) throw new NameTaken(name);
         const other = claim.decidedBy;
         const source = sourceOf(other);
         const lapsed = await append({ stream: other, at: decided, source, event: claimLapsed(name), about });
@@ -84,7 +84,7 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     refuseTaken: async (names: readonly Wanted[]): Promise<void> => {
       for (const { owner, name } of names) {
         const { claim } = (await streams.refresh(claimsOn(name))).state as NameState;
-        if (claim && claim.owner !== owner && (await check(claim, name)).holds) throw taken(name);
+        if (claim && claim.owner !== owner && (await check(claim, name)).holds) throw new NameTaken(name);
       }
     },
     /**

@@ -82,6 +82,11 @@ type Definition<State, E extends Event, Input, Refs, Precomputed> = {
   /** The names of the locks that the command needs in this case, if any (commands/engine/locks.ts). */
   readonly locks?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**
+   * The decision chooses free names itself. If another command takes one of them meanwhile, it decides again instead of
+   * answering that the name is taken.
+   */
+  readonly choosesNames?: boolean;
+  /**
    * The input with its secrets sealed; the decision gets this one. `kept`: inputs for the documents of an installed
    * package. Where the input has a mask, their secrets stay.
    */

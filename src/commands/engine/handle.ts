@@ -5,6 +5,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import type { About } from './appendOne.ts';
+import { NameTaken } from './claimChecks.ts';
 import { nameClaims } from './claims.ts';
 import { type Attempt, decide, namesWanted } from './decide.ts';
 import type { AnyCommand, Tools } from './define.ts';
@@ -118,7 +119,8 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
         if (error instanceof RequestError && error.code === 'unavailable') streams.forget(stream);
         else if (!(error instanceof RequestError || error instanceof WrongRevision)) throw error;
         else past = await streams.refresh(stream);
-        if (error instanceof RequestError && past.revision === seen) throw error;
+        const triesNames = command.choosesNames && error instanceof NameTaken && tried < attempts;
+        if (error instanceof RequestError && past.revision === seen && !triesNames) throw error;
       }
       if (tried === attempts)
         throw new RequestError('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
