@@ -3,6 +3,7 @@ import { type JobEvent, originless } from '../src/domain/operations-manager/jobs
 import { encode } from '../src/store/event.ts';
 import { inserter } from '../src/store/sqliteInsert.ts';
 import { connect, createTables } from '../src/store/sqliteLog.ts';
+import type { Server } from './process.ts';
 
 const day = 86_400_000;
 const actor = { id: 'a1b2c3d4e5f60718293a4b5c', username: 'nora', provenance: 'local' };
@@ -44,4 +45,12 @@ export const writeEndedJobs = (file: string, jobs: number): void => {
   rows.flush();
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
+};
+
+export const jobs = '/operations-manager/jobs';
+
+/** How many jobs a node shows; Infinity if it cannot say. */
+export const totalOf = async ({ ask }: Pick<Server, 'ask'>): Promise<number> => {
+  const { status, body } = await ask('GET', `${jobs}?limit=1`);
+  return status === 200 ? body.metadata.total : Infinity;
 };

@@ -6,18 +6,13 @@ import { foldLog } from '../src/projections/foldLog.ts';
 import { jobs as projection } from '../src/projections/operations-manager/jobs.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
 import { cluster, soon } from './cluster.ts';
-import { endedJob, writeEndedJobs } from './endedJobs.ts';
+import { endedJob, jobs, totalOf, writeEndedJobs } from './endedJobs.ts';
 import { ok, refused } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
 import { describeOwnRedis } from './redisServer.ts';
 
 const jobCount = 6000;
-const jobs = '/operations-manager/jobs';
 
-const totalOf = async ({ ask }: Server): Promise<number> => {
-  const { status, body } = await ask('GET', `${jobs}?limit=1`);
-  return status === 200 ? body.metadata.total : Infinity;
-};
 const leads = async ({ ask }: Server): Promise<boolean> =>
   (await ask('GET', '/health/status')).body?.readStore?.leads === true;
 
