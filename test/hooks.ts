@@ -21,6 +21,9 @@ process.on('warning', (warning: Error & { readonly code?: string }) => {
 /** What tests have opened and not closed yet, with the place that did. */
 const open = new Map<object, string>();
 
+/** The processes that the present test has started itself. */
+const ownProcesses = new Set<ChildProcess>();
+
 // How long what has been told to end may take for it, and how long the process may take when nothing is left to do.
 const graceMs = 60_000;
 const endMs = 60_000;
@@ -53,7 +56,11 @@ const watchdog = startWatchdog(standstillMs);
 subscribe('child_process', (message) => {
   const { process: child } = message as { process: ChildProcess };
   opened(child, 'a process');
-  const gone = () => open.delete(child);
+  ownProcesses.add(child);
+  const gone = () => {
+    open.delete(child);
+    ownProcesses.delete(child);
+  };
   child
     .once('exit', gone)
     .once('error', gone)
@@ -88,22 +95,36 @@ const nothingLeft = async (): Promise<void> => {
   if (left.length > 0) throw new Error(`Left open by tests:\n${left.join('\n')}`);
 };
 
+/** Ends this process when it does not end by itself: late enough for the reporter to say how the tests went. */
+const endSoon = (): void => {
+  // The timer does not keep the process: it fires only if something else does.
+  setTimeout(() => {
+    process.stderr.write(
+      `The tests are over, but the process goes on: ${[...process.getActiveResourcesInfo(), ...open.values()].join(', ')}\n`,
+    );
+    process.exit(process.exitCode || 1);
+  }, endMs).unref();
+};
+
 export const mochaHooks = {
   beforeAll(): void {
     watchdog.begins('the first test');
   },
   beforeEach(this: Context): void {
     watchdog.begins(`${this.currentTest?.file}: ${this.currentTest?.fullTitle()}`);
+    ownProcesses.clear();
+  },
+  // A test that failed may not have come to the end of what it started. Its second try, and the others, go without that.
+  afterEach(this: Context): void {
+    if (this.currentTest?.isPassed()) return;
+    for (const child of ownProcesses) child.kill('SIGKILL');
   },
   async afterAll(): Promise<void> {
-    // It does not keep the process: it fires only if something else does.
-    setTimeout(() => {
-      process.stderr.write(
-        `The tests are over, but the process goes on: ${[...process.getActiveResourcesInfo(), ...open.values()].join(', ')}\n`,
-      );
-      process.exit(process.exitCode || 1);
-    }, endMs).unref();
-    await nothingLeft();
+    try {
+      await nothingLeft();
+    } finally {
+      endSoon();
+    }
     if (deprecated.length > 0) throw new Error(`Deprecated calls:\n${deprecated.map(({ stack }) => stack).join('\n')}`);
   },
 };
