@@ -267,6 +267,23 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
         );
         assert.deepEqual(await read(stream, 5), []);
       });
+      it('shows an append as soon as it is acknowledged, to who knew the end of the stream', async () => {
+        const stream = newStream();
+        for (let revision = 0; revision < 20; revision++) {
+          assert.deepEqual(await read(stream, revision), []);
+          const { revision: last } = await append(stream, revision - 1);
+          const found = await read(stream, revision);
+          assert.deepEqual([last, ...found.map((event) => event.revision)], [revision, revision]);
+        }
+      });
+      it('shows an append that was refused nowhere, and the one that won', async () => {
+        const stream = newStream();
+        await read(stream);
+        const tries = await Promise.allSettled([append(stream, -1), append(stream, -1), append(stream, 0)]);
+        const won = tries.filter(({ status }) => status === 'fulfilled').length;
+        assert.equal((await read(stream)).length, won);
+        assert.deepEqual(await read(stream, won), []);
+      });
       it('gives a long one in several parts', async () => {
         const stream = newStream();
         for (let n = 0; n < 4; n++) await append(stream, 500 * n - 1, newEvents(500));

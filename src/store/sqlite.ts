@@ -5,6 +5,7 @@ import { RequestError } from '../domain/engine/requestError.ts';
 import type { EventStore, StoredEvent } from './port.ts';
 import { readerAhead } from './sqliteAhead.ts';
 import { type Stats, sqliteAppends } from './sqliteAppends.ts';
+import { type StreamEnds, streamEnds } from './sqliteEnds.ts';
 import { naming } from './sqliteErrors.ts';
 import { follow, type News, newest } from './sqliteFollow.ts';
 import { lockFolder } from './sqliteLock.ts';
@@ -115,10 +116,11 @@ export const openSqliteStore = async (options: WriterOptions, told: Told = {}): 
     if (isMissing(file) && existsSync(join(dirname(file), 'secret.key')))
       log('A new log begins beside a secret.key: a first start was cut short, or the log was moved', { file });
     const db = openToRead(file, create);
-    reads = sqliteReads(db);
+    const ends = streamEnds();
+    reads = sqliteReads(db, ends);
     reads.checkHead();
     const scrub = scrubber({ db, head: reads.head, pace });
-    return await writing({ reads, scrub, options: { ...options, file }, log, anySize, unlock });
+    return await writing({ reads, ends, scrub, options: { ...options, file }, log, anySize, unlock });
   } catch (error) {
     reads?.close();
     unlock();
@@ -128,6 +130,7 @@ export const openSqliteStore = async (options: WriterOptions, told: Told = {}): 
 
 type Parts = {
   readonly reads: Reads;
+  readonly ends: StreamEnds;
   readonly scrub: ReturnType<typeof scrubber>;
   readonly options: WriterOptions;
   readonly log: Log;
@@ -135,7 +138,7 @@ type Parts = {
   readonly unlock: () => void;
 };
 
-const writing = async ({ reads, scrub, options, log, anySize, unlock }: Parts): Promise<SqliteStore> => {
+const writing = async ({ reads, ends, scrub, options, log, anySize, unlock }: Parts): Promise<SqliteStore> => {
   const head = reads.head();
   const news = newest(head);
   const { id, find } = reads;
@@ -143,7 +146,7 @@ const writing = async ({ reads, scrub, options, log, anySize, unlock }: Parts): 
     close: finishAppends,
     started,
     ...appends
-  } = sqliteAppends({ options, id, last: reads.at(head), news, find, log, anySize });
+  } = sqliteAppends({ options, id, last: reads.at(head), news, ends, find, log, anySize });
   await started;
   const close = async (): Promise<void> => {
     scrub.stop();

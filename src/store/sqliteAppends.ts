@@ -1,5 +1,6 @@
 import { RequestError } from '../domain/engine/requestError.ts';
 import { type Appended, checkSize, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
+import type { StreamEnds } from './sqliteEnds.ts';
 import { type Entry, emptyRequest, notStored, put, unknownOutcome } from './sqliteEntries.ts';
 import type { Newest } from './sqliteFollow.ts';
 import { element } from './sqliteRows.ts';
@@ -17,6 +18,7 @@ type Needs = {
   /** The log's last event. */
   readonly last: AsLeft['acknowledged'];
   readonly news: Newest;
+  readonly ends: StreamEnds;
   /** Position of the event at a revision of a stream, if it has that id. */
   readonly find: (stream: string, revision: number, id: string) => number | undefined;
   readonly log: (message: string, about: Record<string, unknown>) => void;
@@ -105,7 +107,7 @@ const startSignal = () => {
  * the thread has failed, the next thread gets the waiting appends once more: their ids show whether they were stored.
  * New appends are refused meanwhile.
  */
-export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: Needs) => {
+export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySize }: Needs) => {
   const stats = { commits: 0, appends: 0, events: 0 };
   let acknowledged = last;
   let waiting: Entry[] = [];
@@ -138,6 +140,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     stats.appends++;
     stats.events += entry.events.length;
     news.add(storedEvents(entry, position));
+    ends.set(entry.stream, entry.expected + entry.events.length);
     acknowledged = { position, id: newestEvent.id };
   };
 
@@ -168,6 +171,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     if (fault !== undefined) log('The log takes changes again', {});
     fault = undefined;
     ready = true;
+    ends.clear();
     news.reached(head);
     for (const entry of waiting.filter(({ failures }) => failures > 1)) findOut(entry, find, lastFault);
     waiting = waiting.filter(({ failures }) => failures <= 1);
@@ -184,6 +188,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     fault = reason;
     lastFault = reason;
     request = emptyRequest();
+    ends.clear();
     waiting = leftAfter(waiting, failure, ready);
     ready = false;
     start.settle(forGood ? new Error(reason) : undefined);

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { checker, DamagedLog, type Kept } from './integrity.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
+import type { StreamEnds } from './sqliteEnds.ts';
 import { reading } from './sqliteErrors.ts';
 import { type Connection, logId, value } from './sqliteLog.ts';
 import { columns, type Row, toEvent } from './sqliteRows.ts';
@@ -90,9 +91,9 @@ const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filt
 
 /**
  * Reads of the log through a connection, in the calling thread. They throw `RequestError('unavailable')` after `close`,
- * and when the file cannot be read.
+ * and when the file cannot be read. `ends`: only if all appends of others are noted there.
  */
-export const sqliteReads = (db: Connection) => {
+export const sqliteReads = (db: Connection, ends?: StreamEnds) => {
   let closed = false;
   const open = (): void => {
     if (closed) throw new RequestError('unavailable', 'The log is closed');
@@ -152,7 +153,10 @@ export const sqliteReads = (db: Connection) => {
     checkpointsOf: (reader: string): ReadonlyMap<string, number> =>
       new Map(ofReader(`${reader}:`) as [name: string, position: number][]),
     async *read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
+      open();
+      if (ends?.isBefore(stream, from)) return;
       const last = first(lastRevision, stream) ?? -1;
+      ends?.set(stream, last);
       for (let next = from; next <= last; ) {
         const found = events(inStream, stream, next);
         yield found;

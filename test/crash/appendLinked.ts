@@ -29,6 +29,17 @@ const read = async (): Promise<void> => {
   }
 };
 
+/** Looks whether a reader that knows the stream up to this revision is shown the event that was acknowledged after it. */
+const checkShown = async (stream: string, revision: number, id: string): Promise<void> => {
+  try {
+    const ids: string[] = [];
+    for await (const events of store.read(stream, revision)) ids.push(...events.map((event) => event.id));
+    if (ids.join() !== id) say('failed', 'bug', `${stream} shows ${ids} from revision ${revision} on, not ${id}`);
+  } catch (error) {
+    say('failed', codeOf(error), (error as Error).message);
+  }
+};
+
 const appendTo = async (stream: string): Promise<void> => {
   const about = {
     $correlationId: 'c',
@@ -50,6 +61,7 @@ const appendTo = async (stream: string): Promise<void> => {
     try {
       await store.append(stream, revision - 1, [event]);
       say('stored', stream, revision, id);
+      await checkShown(stream, revision, id);
       hash = event.hash;
       id = randomUUID();
       revision++;
