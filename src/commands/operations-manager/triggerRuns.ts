@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { type Actor, platform } from '../../domain/engine/core.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
 import { isObject } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
@@ -165,7 +166,7 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
     if (transformation.kind === 'none') return variables;
     if (transformation.kind === 'refused') throw refused('transformation', 'unprocessable', transformation.reason);
     const word = randomBytes(12).toString('hex');
-    const { open, hidden } = hideSealed(variables, word);
+    const { open, hidden } = hideSealed(plainValue(variables), word);
     try {
       const result = await transform(transformation.expression, open, asking);
       const shown = showSealed(result, word, hidden);

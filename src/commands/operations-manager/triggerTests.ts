@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/engine/core.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Variables } from '../../domain/operations-manager/jobs.ts';
 import type { TriggerContent } from '../../domain/operations-manager/triggers.ts';
@@ -95,7 +96,7 @@ export const explainer = <Viewer extends { readonly actor: Actor }>(needs: Needs
   const schemaReasons = (schema: unknown, payload: unknown): readonly Reason[] => {
     const filter = filters.look(schema);
     if (!filter.ok) return [{ code: 'schema', message: `The filter cannot be used: ${filter.reason}` }];
-    return filter.matches(payload).errors.map(({ path, message }) => ({ code: 'schema', path, message }));
+    return filter.matches(plainValue(payload)).errors.map(({ path, message }) => ({ code: 'schema', path, message }));
   };
 
   return async (
