@@ -354,6 +354,22 @@ describe('Built-in components', function () {
       assert.deepEqual(depths, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     });
 
+    it('tells of its canceled session with the depth of its job', async () => {
+      await admin.agent('Abandoned', { runner: 'webhook', url: agents.url('/later') });
+      const actionId = await admin.automation('agent', 'Abandoned');
+      await trigger('Abandon', { source: 'tests', topic: 'abandoned', schema: null, actionId });
+      ok(await service.ask('POST', '/operations-manager/events/tests/abandoned', {}));
+      await until(() => agents.called.some(({ body }) => body.agent === 'Abandoned'));
+      const [{ _id: id, depth } = assert.fail()] = await jobsOf(actionId);
+      await admin.move('cancel', id);
+      let canceled: Awaited<ReturnType<typeof loggedIn>>[number] | undefined;
+      await until(async () => {
+        canceled = (await loggedIn(service)).findLast(({ topic }) => topic === 'sessionCanceled');
+        return canceled?.data.lastMessage === 'The job has ended';
+      });
+      assert.deepEqual([depth, canceled?.metadata.depth], [1, 1]);
+    });
+
     it('is canceled with its session', async () => {
       await admin.agent('Waiting', { runner: 'webhook', url: agents.url('/later') });
       await admin.automation('agent', 'Waiting');

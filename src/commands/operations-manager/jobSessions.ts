@@ -24,7 +24,8 @@ const cancelSession = async ({ stream }: Recorded, { state }: Tools): Promise<re
   if (now.started?.component.type !== 'agent' || !hasEnded(now)) return [];
   const session = sessionOf(id, now.claims);
   if ((await state(agentSession, session)).status !== 'RUNNING') return [];
-  return [{ command: endSession, id: session, input: { status: 'CANCELED', lastMessage: 'The job has ended' } }];
+  const input = { status: 'CANCELED', lastMessage: 'The job has ended' };
+  return [{ command: endSession, id: session, input, depth: now.started.depth }];
 };
 
 export const jobSessionReactions: readonly Reaction[] = [
