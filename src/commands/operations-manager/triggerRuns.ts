@@ -93,7 +93,7 @@ const refused = (reason: RefusalReason, code: RequestError['code'], message: str
 /** Throws `invalid` with the paths of all faults. */
 const refuseUnfit = (what: string, faults: readonly (Fault & { readonly path: string })[]): void => {
   const [first] = faults;
-  if (first) throw new RequestError('invalid', `${what}: ${first.path} ${first.message}`, { faults });
+  if (first) throw new RequestError('invalid', `${what}: ${first.path || 'it'} ${first.message}`, { faults });
 };
 
 /** Throws `invalid` for a body that does not fit the trigger's schema. */
