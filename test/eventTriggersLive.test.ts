@@ -153,6 +153,39 @@ describe('event triggers over HTTP', function () {
     assert.ok(!JSON.stringify(started).includes('fired-hunter2'));
   });
 
+  it('give workers the secrets of jobs, and none by which the service itself logs in or is logged in to', async () => {
+    const claimedPayload = async (): Promise<any> => {
+      const claiming = { components: ['a'], worker: 'w', wait: 30 };
+      return ok(await service.ask('POST', `${om}/jobs/claim`, claiming)).data[0]?.job.variables.payload;
+    };
+    const of = (area: string, topic: string, schema: object | null = null) =>
+      trigger(topic, { source: `@platform/${area}`, topic, schema });
+    const secret = 'handed-out-hunter2';
+    await of('operations-manager', 'jobStarted', { properties: { variables: { required: ['password'] } } });
+    ok(await service.ask('POST', `${om}/jobs/start`, { workflow: 'w', options: { variables: { password: secret } } }));
+    assert.equal((await claimedPayload()).variables.password, secret);
+    const kept = [
+      ['configuration-manager', 'adapterCreated', '/configuration_manager/adapters', 'adapter'],
+      ['authorization', 'accountCreated', '/authorization/accounts', 'account'],
+      ['agent-session-manager', 'agentCreated', '/agent-session-manager/agents', 'agent'],
+      ['profiles', 'profileCreated', '/profiles', 'profile'],
+    ] as const;
+    const bodies = {
+      adapter: { name: 'out', type: 'http', properties: { baseUrl: 'http://127.0.0.1:9', token: secret } },
+      account: { username: 'anna', password: secret },
+      agent: { name: 'out', runner: 'webhook', url: 'http://127.0.0.1:9', headers: { Login: secret }, inputSchema: {} },
+      profile: { id: 'out', alarmProps: [{ ip: 'a', community: secret }] },
+    };
+    for (const [area, topic, path, kind] of kept) {
+      await of(area, topic);
+      const made = await service.ask('POST', path, bodies[kind]);
+      assert.ok(made.status < 300, made.text);
+      const text = JSON.stringify(await claimedPayload());
+      assert.match(text, /\*{8}/, kind);
+      assert.doesNotMatch(text, /hunter2|scrypt|\$sealed/, kind);
+    }
+  });
+
   it('whose transformation fails or takes too long are refused, and hold up nobody', async () => {
     const jsonata = (expression: string) => ({ jst: { type: 'jsonata', expression } });
     const endless = await trigger('endless', jsonata('($f := function($n) { $f($n + 1) }; $f(0))'));

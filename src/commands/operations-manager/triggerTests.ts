@@ -9,7 +9,7 @@ import type { StoredEvent } from '../../store/port.ts';
 import { mayRead } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Filters } from '../user-schemas/filters.ts';
-import { depthOf, mayFire, tooDeep } from './firing.ts';
+import { depthOf, givenBy, mayFire, tooDeep } from './firing.ts';
 import { RunRefused, type TriggerRuns } from './triggerRuns.ts';
 
 export const reasonCodes = ['source', 'topic', 'schema', 'enabled', 'depth', 'rights', 'transformation'] as const;
@@ -66,9 +66,9 @@ export const imagined = (source: string, topic: string, payload: unknown): TestE
 /** An event of the log. Throws `BadEvent`. */
 export const recorded = async (stored: StoredEvent, state: Tools['state']): Promise<TestEvent> => {
   const event = decode(stored);
-  const { id, position, source, topic, data: payload, metadata } = event;
+  const { id, position, source, topic, metadata } = event;
   const depth = await depthOf(event, state);
-  return { id, position, source, topic, payload, at: metadata.at, depth, placed: stored };
+  return { id, position, source, topic, payload: givenBy(event), at: metadata.at, depth, placed: stored };
 };
 
 /**

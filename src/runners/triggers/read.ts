@@ -1,3 +1,4 @@
+import { givenBy } from '../../commands/operations-manager/firing.ts';
 import { mark, plainValue } from '../../domain/engine/exactJson.ts';
 import { type BadEvent, decode, type Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -15,5 +16,5 @@ export const readOf = (event: StoredEvent): Read => {
 };
 
 /** The payload as filters see it: numbers are those that JavaScript reads. */
-export const payloadOf = ({ data: text }: Pick<StoredEvent, 'data'>, { data }: Recorded): unknown =>
-  text.includes(`"${mark}"`) ? plainValue(data) : data;
+export const payloadOf = ({ data: text }: Pick<StoredEvent, 'data'>, read: Recorded): unknown =>
+  text.includes(`"${mark}"`) ? plainValue(givenBy(read)) : givenBy(read);
