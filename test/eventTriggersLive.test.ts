@@ -93,6 +93,31 @@ describe('event triggers over HTTP', function () {
     assert.ok(lastExecuted === null || lastExecuted > 0);
   });
 
+  it('have a place in the log before the first request; after an upgrade it is the head, and a line says so', async () => {
+    const at = join(folder, 'a');
+    await trigger('t');
+    await publish(1);
+    await until(async () => (await jobs()).length === 1, 'the job');
+    await service.stop();
+    const log = await openSqliteStore({ file: join(at, 'events.db') });
+    await log.removeCheckpoint('triggers');
+    const head = await log.head();
+    await log.close();
+    service = await startService({ LOG_LEVEL: 'info' }, at);
+    const reader = await openSqliteReader(join(at, 'events.db'));
+    const place = await reader.checkpoint('triggers');
+    await reader.close();
+    assert.ok(place !== undefined && place >= head, `${place}`);
+    const said = service.lines.filter((line) => line.includes('begin at the head')).map((line) => JSON.parse(line));
+    assert.deepEqual(
+      said.map(({ level, position, head }) => [level, position, head]),
+      [[30, place, place]],
+    );
+    const { id } = await publish(2);
+    await until(async () => (await jobs()).some(({ event }) => event === id), 'the next job');
+    assert.equal((await jobs()).length, 2);
+  });
+
   it('start jobs by events of whoever publishes, and by who imports the trigger unless this is an admin', async () => {
     const who = await people(service);
     const hidden = ok(await service.ask('POST', `${om}/automations`, { name: 'hidden', gbac: onlyOps })).data._id;
