@@ -3,13 +3,8 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 import type { AnyCommand, Tools } from './define.ts';
 import type { Request } from './requests.ts';
 
-/** A command that follows from an event. `depth`: that of what it stores, unless it is the event's own. */
-export type Next = {
-  readonly command: AnyCommand;
-  readonly id: string;
-  readonly input: unknown;
-  readonly depth?: number | undefined;
-};
+/** A command that follows from an event. */
+export type Next = { readonly command: AnyCommand; readonly id: string; readonly input: unknown };
 
 /**
  * Returns the commands that follow from an event. Each function names the type of its topic's data. It may be called

@@ -24,8 +24,7 @@ const cancelSession = async ({ stream }: Recorded, { state }: Tools): Promise<re
   if (now.started?.component.type !== 'agent' || !hasEnded(now)) return [];
   const session = sessionOf(id, now.claims);
   if ((await state(agentSession, session)).status !== 'RUNNING') return [];
-  const input = { status: 'CANCELED', lastMessage: 'The job has ended' };
-  return [{ command: endSession, id: session, input, depth: now.started.depth }];
+  return [{ command: endSession, id: session, input: { status: 'CANCELED', lastMessage: 'The job has ended' } }];
 };
 
 export const jobSessionReactions: readonly Reaction[] = [
