@@ -354,6 +354,34 @@ describe('Built-in components', function () {
       assert.deepEqual(depths, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     });
 
+    it('has them also when its job ends before it, and when the agent reports later', async () => {
+      await admin.agent('Reporting', { runner: 'webhook', url: agents.url('/later') });
+      const actionId = await admin.automation('agent', 'Reporting');
+      await trigger('Report', { source: 'tests', topic: 'reported', schema: null, actionId });
+      const begun = async (n: number) => {
+        ok(await service.ask('POST', '/operations-manager/events/tests/reported', {}));
+        await until(async () => (await jobsOf(actionId)).length === n);
+        const isOurs = ({ body }: (typeof agents.called)[number]) => body.agent === 'Reporting';
+        await until(() => agents.called.filter(isOurs).length === n);
+        return agents.called.findLast(isOurs)?.body.sessionId;
+      };
+      const depthOfEnd = async (session: string, end: string) => {
+        let found: Awaited<ReturnType<typeof loggedIn>>[number] | undefined;
+        await until(async () => {
+          const ofSession = (await loggedIn(service)).filter(({ stream }) => stream === `agentSession-${session}`);
+          found = ofSession.find(({ topic }) => topic === end);
+          return found !== undefined;
+        });
+        return found?.metadata.depth;
+      };
+      const abandoned = await begun(1);
+      await admin.move('cancel', (await jobsOf(actionId))[0]._id);
+      assert.equal(await depthOfEnd(abandoned, 'sessionCanceled'), 1);
+      const late = await begun(2);
+      ok(await service.ask('POST', `/agent-session-manager/sessions/${late}/complete`, { lastMessage: 'Late' }));
+      assert.equal(await depthOfEnd(late, 'sessionCompleted'), 1);
+    });
+
     it('is canceled with its session', async () => {
       await admin.agent('Waiting', { runner: 'webhook', url: agents.url('/later') });
       await admin.automation('agent', 'Waiting');

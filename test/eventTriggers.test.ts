@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Run } from '../src/commands/operations-manager/triggerRuns.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
-import { parkedIdOf } from '../src/runners/triggers/firing.ts';
+import { jobIdOf, parkedIdOf } from '../src/runners/triggers/firing.ts';
 import { eventsIn } from './logged.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { failingRun, outcomeIn, peopleOn, triggersOn } from './triggering.ts';
@@ -338,6 +338,30 @@ describe('event triggers', () => {
     assert.deepEqual(await again.retry(doc._id, about), { job: await jobOf('bad', poison.id), refused: null });
     await assert.rejects(again.retry(doc._id, about), { code: 'not_found' });
     assert.ok((await outcome()).jobs.includes(`bad ${poison.id}`));
+  });
+
+  it('whose job lies in a stream that others have spoilt are parked, and hold up nobody', async () => {
+    await people.trigger('t1');
+    await people.trigger('t2');
+    const [first, second] = [await people.publish('p1'), await people.publish('p2')];
+    const spoil = (stream: string, topic: string) => {
+      const type = `@platform/operations-manager:${topic}`;
+      return log.store.append(stream, -1, [{ id: randomUUID(), type, data: 'spoilt', metadata: '{}' }]);
+    };
+    for (const { id } of [first, second]) await spoil(`job-${jobIdOf('t1', id)}`, 'jobStarted');
+    // The second cannot even be parked.
+    await spoil(`parkedReaction-${parkedIdOf(second.id, 't1')}`, 'reactionCompleted');
+    run();
+    const last = await people.publish('p3');
+    await passed();
+    const found: string[] = [];
+    for await (const { events } of log.store.readAll(0)) for (const { stream } of events) found.push(stream);
+    const jobs = [first, second, last].flatMap(({ id }) =>
+      ['t1', 't2'].map((trigger) => `job-${jobIdOf(trigger, id)}`),
+    );
+    const parked = [first, second].map(({ id }) => `parkedReaction-${parkedIdOf(id, 't1')}`);
+    const isOutcome = (stream: string) => /^(job|parkedReaction)-/.test(stream);
+    assert.deepEqual(found.filter(isOutcome).sort(), [...jobs, ...parked].sort());
   });
 
   describe('and runs that were parked', () => {

@@ -93,6 +93,31 @@ describe('event triggers over HTTP', function () {
     assert.ok(lastExecuted === null || lastExecuted > 0);
   });
 
+  it('have a place in the log before the first request; after an upgrade it is the head, and a line says so', async () => {
+    const at = join(folder, 'a');
+    await trigger('t');
+    await publish(1);
+    await until(async () => (await jobs()).length === 1, 'the job');
+    await service.stop();
+    const log = await openSqliteStore({ file: join(at, 'events.db') });
+    await log.removeCheckpoint('triggers');
+    const head = await log.head();
+    await log.close();
+    service = await startService({ LOG_LEVEL: 'info' }, at);
+    const reader = await openSqliteReader(join(at, 'events.db'));
+    const place = await reader.checkpoint('triggers');
+    await reader.close();
+    assert.ok(place !== undefined && place >= head, `${place}`);
+    const said = service.lines.filter((line) => line.includes('begin at the head')).map((line) => JSON.parse(line));
+    assert.deepEqual(
+      said.map(({ level, position, head }) => [level, position, head]),
+      [[30, place, place]],
+    );
+    const { id } = await publish(2);
+    await until(async () => (await jobs()).some(({ event }) => event === id), 'the next job');
+    assert.equal((await jobs()).length, 2);
+  });
+
   it('start jobs by events of whoever publishes, and by who imports the trigger unless this is an admin', async () => {
     const who = await people(service);
     const hidden = ok(await service.ask('POST', `${om}/automations`, { name: 'hidden', gbac: onlyOps })).data._id;
@@ -151,6 +176,39 @@ describe('event triggers over HTTP', function () {
     assert.deepEqual(job.variables.payload, { ...payload, password: '********' });
     const [started] = (await eventsOf(join(folder, 'a'))).filter(({ topic }) => topic === 'jobStarted');
     assert.ok(!JSON.stringify(started).includes('fired-hunter2'));
+  });
+
+  it('give workers the secrets of jobs, and none by which the service itself logs in or is logged in to', async () => {
+    const claimedPayload = async (): Promise<any> => {
+      const claiming = { components: ['a'], worker: 'w', wait: 30 };
+      return ok(await service.ask('POST', `${om}/jobs/claim`, claiming)).data[0]?.job.variables.payload;
+    };
+    const of = (area: string, topic: string, schema: object | null = null) =>
+      trigger(topic, { source: `@platform/${area}`, topic, schema });
+    const secret = 'handed-out-hunter2';
+    await of('operations-manager', 'jobStarted', { properties: { variables: { required: ['password'] } } });
+    ok(await service.ask('POST', `${om}/jobs/start`, { workflow: 'w', options: { variables: { password: secret } } }));
+    assert.equal((await claimedPayload()).variables.password, secret);
+    const kept = [
+      ['configuration-manager', 'adapterCreated', '/configuration_manager/adapters', 'adapter'],
+      ['authorization', 'accountCreated', '/authorization/accounts', 'account'],
+      ['agent-session-manager', 'agentCreated', '/agent-session-manager/agents', 'agent'],
+      ['profiles', 'profileCreated', '/profiles', 'profile'],
+    ] as const;
+    const bodies = {
+      adapter: { name: 'out', type: 'http', properties: { baseUrl: 'http://127.0.0.1:9', token: secret } },
+      account: { username: 'anna', password: secret },
+      agent: { name: 'out', runner: 'webhook', url: 'http://127.0.0.1:9', headers: { Login: secret }, inputSchema: {} },
+      profile: { id: 'out', alarmProps: [{ ip: 'a', community: secret }] },
+    };
+    for (const [area, topic, path, kind] of kept) {
+      await of(area, topic);
+      const made = await service.ask('POST', path, bodies[kind]);
+      assert.ok(made.status < 300, made.text);
+      const text = JSON.stringify(await claimedPayload());
+      assert.match(text, /\*{8}/, kind);
+      assert.doesNotMatch(text, /hunter2|scrypt|\$sealed/, kind);
+    }
   });
 
   it('whose transformation fails or takes too long are refused, and hold up nobody', async () => {

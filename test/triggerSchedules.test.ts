@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { deleteAutomation } from '../src/commands/operations-manager/automations.ts';
 import { jobOfInstant } from '../src/commands/operations-manager/triggerSchedules.ts';
 import { deleteTrigger } from '../src/commands/operations-manager/triggers.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { type Plan, set, settle, triggerSchedule } from '../src/domain/operations-manager/triggerSchedules.ts';
 import { documentOf } from '../src/projections/engine/documents.ts';
 import { newLeadership } from '../src/projections/engine/leadership.ts';
@@ -382,6 +383,29 @@ describe('Schedules on nodes', () => {
     assert.equal((await eventsOf(log.store, 'reactionCompleted')).length, 1);
     assert.deepEqual(await jobsOf('bad'), [0]);
   }).timeout(60_000);
+
+  it('go on after a run that cannot even be parked', async () => {
+    await planners.schedule('bad', { firstRunAt: midnight, repeatInterval: hour });
+    const { run: starts } = triggerRunsOn(node);
+    const handle: typeof node.handle = async (command, request) => {
+      if (command.name === 'parkReaction') throw new RequestError('internal', 'Somebody has spoilt the stream');
+      return node.handle(command, request);
+    };
+    let tries = 0;
+    await run({
+      handle,
+      run: async (one) => {
+        if (one.trigger.id !== 'bad' || one.instant !== midnight) return starts(one);
+        tries++;
+        throw new RequestError('internal', 'poison');
+      },
+    });
+    await pass(hour);
+    await until(() => tries > 0);
+    await pass(hour);
+    await until(async () => (await jobsOf('bad')).length > 0);
+    assert.deepEqual([await jobsOf('bad'), tries], [[hour], 1]);
+  });
 });
 
 describe('Schedules of a version that did not run them', () => {

@@ -331,6 +331,30 @@ describe('Tests of event triggers over HTTP', () => {
       assert.deepEqual([variables.moved, variables.n], [mask, 1]);
       assert.doesNotMatch(answer.text, /hunter2|\$sealed/);
     });
+
+    it('have numbers as JavaScript reads them, for filters and expressions', async () => {
+      const agent = { name: 'Counting', runner: 'template', template: 'x', inputSchema: {} };
+      ok(await admin('POST', '/agent-session-manager/agents', agent));
+      const inputs = '{"n": 1.0, "m": 25e-1, "10": "b", "2": "a"}';
+      const asked = `{"agent": "Counting", "inputs": ${inputs}}`;
+      const started = await admin('POST', '/agent-session-manager/sessions/run-agent', asked);
+      ok(started);
+      const values = { n: 1, m: 2.5, 10: 'b', 2: 'a' };
+      const trigger = await waiting({
+        source: '@platform/agent-session-manager',
+        topic: 'sessionStarted',
+        schema: { required: ['inputs'], properties: { inputs: { const: values } } },
+        ...jsonata('{"n": payload.inputs.n, "all": payload.inputs}'),
+      });
+      const { matches, reasons, variables } = await test(trigger, { position: positionOf(started) });
+      assert.deepEqual([matches, reasons], [true, []]);
+      assert.deepEqual([variables.n, variables.all], [1, values]);
+      ok(await admin('POST', '/agent-session-manager/sessions/run-agent', asked));
+      await until(async () => {
+        const { data } = ok(await admin('GET', `${om}/jobs?limit=1000`));
+        return data.some((job: { trigger: string }) => job.trigger === trigger._id);
+      }, 'its job');
+    });
   });
 
   describe('all triggers of a topic', () => {

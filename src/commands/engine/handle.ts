@@ -108,7 +108,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
       const began = performance.now();
       try {
         const at = now();
-        const outcome = await attempt({ command, request, stream, past, at, about: aboutOf(request, at), newId });
+        const outcome = await attempt({ command, request, stream, past, at, about: aboutOf(request, at, past), newId });
         if (outcome.done.changed || outcome.done.replayed) return outcome;
         const seen = past.revision;
         past = await streams.refresh(stream);
@@ -187,8 +187,8 @@ const unchanged = ({ command, request: { id }, past }: Attempt): Outcome => ({
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
 // Plain `if`s instead of spreads: this runs for every command, so it must be fast.
-const aboutOf = (request: Request, at: string): About => {
-  const { actor, operation, requestId, traceparent, idempotency, depth } = request;
+const aboutOf = (request: Request, at: string, past: LoadedStream): About => {
+  const { actor, operation, requestId, traceparent, idempotency, depth = past.depth } = request;
   const about: Writable<Omit<About, 'schemaVersion'>> = {
     $correlationId: request.correlation ?? requestId,
     $causationId: request.causation ?? requestId,
@@ -199,6 +199,6 @@ const aboutOf = (request: Request, at: string): About => {
   };
   if (traceparent !== undefined) about.traceparent = traceparent;
   if (idempotency) about.idempotency = idempotency;
-  if (depth !== undefined && depth > 0) about.depth = depth;
+  if (depth > 0) about.depth = depth;
   return Object.assign(about, { schemaVersion: 1 });
 };

@@ -19,6 +19,8 @@ export type LoadedStream = {
   readonly hash: string;
   /** The revision of the event that made the present reservations; -1 if there were never any. */
   readonly promisedAt: number;
+  /** That of the first event: what began on behalf of a job goes on so, whoever changes it. */
+  readonly depth: number;
   /** Shared by all later versions of this stream and changed in place. Only stored events add to it. */
   readonly keys: KeyUses;
 };
@@ -49,12 +51,13 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       position: 0,
       hash: '',
       promisedAt: -1,
+      depth: 0,
       keys: keyUses(),
     }),
     /** The loaded stream with further events. */
     extend: (stream: string, loaded: LoadedStream, events: readonly Recorded[]): LoadedStream => {
-      const last = events.at(-1);
-      if (!last) return loaded;
+      const [first, last] = [events[0], events.at(-1)];
+      if (!first || !last) return loaded;
       const { aggregate, projections: concerned } = kindOf(stream);
       const docs = events.reduce((before, event) => shown(stream, concerned, before, event), loaded.docs);
       const retired = concerned.findIndex(({ retires }) => retires);
@@ -71,6 +74,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
         // Events of other programs that write to the log may lack the hash.
         hash: last.metadata.hash ?? '',
         promisedAt: promisedAt(aggregate, loaded, events),
+        depth: loaded.revision < 0 ? (first.metadata.depth ?? 0) : loaded.depth,
         keys: loaded.keys,
       };
     },

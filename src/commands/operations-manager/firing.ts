@@ -1,3 +1,4 @@
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -8,6 +9,16 @@ const silent = new Set(['triggerRuns', 'parkedReaction']);
 
 /** Whether an event may fire triggers, if somebody may see it. */
 export const mayFire = ({ stream }: Pick<StoredEvent, 'stream'>): boolean => !silent.has(splitStream(stream).category);
+
+// Their secrets are the service's own: it logs in with them, or is logged in to.
+const keepSecrets = new Set(['account', 'adapter', 'agent', 'prebuilt', 'profile']);
+
+/**
+ * The payload that an event gives to triggers. A job gives the secrets of its variables to a worker. So where the
+ * service itself needs the secrets, there are masks.
+ */
+export const givenBy = ({ stream, data }: Pick<Recorded, 'stream' | 'data'>): unknown =>
+  keepSecrets.has(splitStream(stream).category) ? maskSecrets(data) : data;
 
 /** How many triggers have fired one after the other until this event. */
 export const depthOf = async ({ stream, metadata }: Recorded, state: Tools['state']): Promise<number> => {

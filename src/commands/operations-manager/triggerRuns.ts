@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { type Actor, platform } from '../../domain/engine/core.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
 import { isObject } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
@@ -92,7 +93,7 @@ const refused = (reason: RefusalReason, code: RequestError['code'], message: str
 /** Throws `invalid` with the paths of all faults. */
 const refuseUnfit = (what: string, faults: readonly (Fault & { readonly path: string })[]): void => {
   const [first] = faults;
-  if (first) throw new RequestError('invalid', `${what}: ${first.path} ${first.message}`, { faults });
+  if (first) throw new RequestError('invalid', `${what}: ${first.path || 'it'} ${first.message}`, { faults });
 };
 
 /** Throws `invalid` for a body that does not fit the trigger's schema. */
@@ -165,7 +166,7 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
     if (transformation.kind === 'none') return variables;
     if (transformation.kind === 'refused') throw refused('transformation', 'unprocessable', transformation.reason);
     const word = randomBytes(12).toString('hex');
-    const { open, hidden } = hideSealed(variables, word);
+    const { open, hidden } = hideSealed(plainValue(variables), word);
     try {
       const result = await transform(transformation.expression, open, asking);
       const shown = showSealed(result, word, hidden);

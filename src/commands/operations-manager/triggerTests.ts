@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/engine/core.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Variables } from '../../domain/operations-manager/jobs.ts';
 import type { TriggerContent } from '../../domain/operations-manager/triggers.ts';
@@ -8,7 +9,7 @@ import type { StoredEvent } from '../../store/port.ts';
 import { mayRead } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Filters } from '../user-schemas/filters.ts';
-import { depthOf, mayFire, tooDeep } from './firing.ts';
+import { depthOf, givenBy, mayFire, tooDeep } from './firing.ts';
 import { RunRefused, type TriggerRuns } from './triggerRuns.ts';
 
 export const reasonCodes = ['source', 'topic', 'schema', 'enabled', 'depth', 'rights', 'transformation'] as const;
@@ -65,9 +66,9 @@ export const imagined = (source: string, topic: string, payload: unknown): TestE
 /** An event of the log. Throws `BadEvent`. */
 export const recorded = async (stored: StoredEvent, state: Tools['state']): Promise<TestEvent> => {
   const event = decode(stored);
-  const { id, position, source, topic, data: payload, metadata } = event;
+  const { id, position, source, topic, metadata } = event;
   const depth = await depthOf(event, state);
-  return { id, position, source, topic, payload, at: metadata.at, depth, placed: stored };
+  return { id, position, source, topic, payload: givenBy(event), at: metadata.at, depth, placed: stored };
 };
 
 /**
@@ -95,7 +96,7 @@ export const explainer = <Viewer extends { readonly actor: Actor }>(needs: Needs
   const schemaReasons = (schema: unknown, payload: unknown): readonly Reason[] => {
     const filter = filters.look(schema);
     if (!filter.ok) return [{ code: 'schema', message: `The filter cannot be used: ${filter.reason}` }];
-    return filter.matches(payload).errors.map(({ path, message }) => ({ code: 'schema', path, message }));
+    return filter.matches(plainValue(payload)).errors.map(({ path, message }) => ({ code: 'schema', path, message }));
   };
 
   return async (

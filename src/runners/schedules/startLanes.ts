@@ -3,7 +3,7 @@ import { places } from '../../concurrency/places.ts';
 import { splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Placed } from '../triggers/earlier.ts';
-import { persistently } from '../triggers/persistently.ts';
+import { persistently, unlessUnusable } from '../triggers/persistently.ts';
 import { type Refusals, refusals } from '../triggers/refusals.ts';
 import type { Hold } from '../triggers/window.ts';
 import type { Starting } from './starting.ts';
@@ -66,7 +66,10 @@ export const startLanes = ({ start, refuse, park, instantOf, settledBefore, away
       work: async () => {
         ({ stored } = await attempt(trigger, event));
       },
-      giveUp: (error, tried) => park(event, error, tried),
+      giveUp: (error, tried) =>
+        unlessUnusable(park(event, error, tried), (failure) =>
+          log('A run of a schedule cannot be parked', { ...about, error: failure }),
+        ),
       waits: (error) => log('A run of a schedule waits', { ...about, error }),
       failed: (error, tried) => log('A run of a schedule failed', { ...about, tried, error }),
       away,

@@ -10,7 +10,7 @@ import {
   waitedFor,
 } from './definitions.ts';
 import type { Firing, MayFire } from './firing.ts';
-import { readOf } from './read.ts';
+import { payloadOf, readOf } from './read.ts';
 
 export type BacklogNeeds = {
   readonly store: Pick<EventStore, 'readAll'>;
@@ -55,7 +55,7 @@ export const backlog = (trigger: string, from: number, { store, past, fits, mayF
   const firingBy = (event: StoredEvent, { definition, automation }: Known): Firing | undefined => {
     if (!definition || waitedFor(definition) !== event.type || !mayFire(event)) return undefined;
     const read = readOf(event);
-    if (!(read instanceof Error) && !fits(definition, read.data)) return undefined;
+    if (!(read instanceof Error) && !fits(definition, payloadOf(event, read))) return undefined;
     return { event, read, definition, automation };
   };
 

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../store/port.ts';
 import type { Candidates } from './candidates.ts';
 import { aboutDefinition, automationAfter, type Definition, triggerAfter, waitedFor } from './definitions.ts';
 import type { Firing, MayFire } from './firing.ts';
-import { readOf } from './read.ts';
+import { payloadOf, readOf } from './read.ts';
 
 export type BookNeeds = {
   readonly candidates: Candidates;
@@ -66,10 +66,11 @@ export const triggerBook = ({ candidates, fits, mayFire, breathe }: BookNeeds) =
       if (!waiting || !mayFire(event)) return [];
       const read = readOf(event);
       if (read instanceof Error) return [...waiting].flatMap((id) => firing(id, { event, read }) ?? []);
+      const payload = payloadOf(event, read);
       const found: Firing[] = [];
-      for (const id of candidates.find(read.source, read.topic, read.data)) {
+      for (const id of candidates.find(read.source, read.topic, payload)) {
         const one = firing(id, { event, read });
-        if (one && fits(one.definition, read.data)) found.push(one);
+        if (one && fits(one.definition, payload)) found.push(one);
         await breathe();
       }
       return found;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Decide, Firing, Refusal, Started, Verdict } from './firing.ts';
-import { persistently } from './persistently.ts';
+import { persistently, unlessUnusable } from './persistently.ts';
 import type { RateLimit } from './rate.ts';
 import type { Refusals } from './refusals.ts';
 
@@ -98,7 +98,9 @@ export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeed
   };
 
   const parkAndSettle = async (run: R, error: unknown, tried: number): Promise<void> => {
-    if (!(await hasJob(run))) await park(run, error, tried);
+    const about = { trigger, event: run.event.id, position: run.event.position };
+    const unusable = (failure: unknown): void => log('A stream of a run cannot be used', { ...about, error: failure });
+    if (!(await unlessUnusable(hasJob(run), unusable))) await unlessUnusable(park(run, error, tried), unusable);
     settle(run);
   };
 

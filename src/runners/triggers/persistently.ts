@@ -15,6 +15,23 @@ type Work = {
   readonly signal: AbortSignal;
 };
 
+/**
+ * The outcome of the work; undefined if a stream that it needs cannot be used. Another try would not help, and nothing
+ * else may wait for it.
+ */
+export const unlessUnusable = async <T>(
+  work: Promise<T>,
+  unusable: (error: unknown) => void,
+): Promise<T | undefined> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    unusable(error);
+    return undefined;
+  }
+};
+
 const tries = 6;
 const waitMs = 100;
 

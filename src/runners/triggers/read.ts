@@ -1,3 +1,5 @@
+import { givenBy } from '../../commands/operations-manager/firing.ts';
+import { mark, plainValue } from '../../domain/engine/exactJson.ts';
 import { type BadEvent, decode, type Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 
@@ -12,3 +14,7 @@ export const readOf = (event: StoredEvent): Read => {
     return error as BadEvent; // it throws nothing else
   }
 };
+
+/** The payload as filters see it: numbers are those that JavaScript reads. */
+export const payloadOf = ({ data: text }: Pick<StoredEvent, 'data'>, read: Recorded): unknown =>
+  text.includes(`"${mark}"`) ? plainValue(givenBy(read)) : givenBy(read);

@@ -3,6 +3,8 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import { completeReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
+import { givenBy } from '../../commands/operations-manager/firing.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
@@ -48,7 +50,7 @@ export const retrying = (
     const { source, topic } = definition.content;
     if (read.source !== source) return { reason: 'source', message: `The trigger waits for the source ${source}` };
     if (read.topic !== topic) return { reason: 'topic', message: `The trigger waits for the topic ${topic}` };
-    return fits(definition, read.data)
+    return fits(definition, plainValue(givenBy(read)))
       ? undefined
       : { reason: 'schema', message: 'The payload does not fit the schema' };
   };

@@ -2,6 +2,7 @@ import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { parkReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
+import { givenBy } from '../../commands/operations-manager/firing.ts';
 import { noteRefusals } from '../../commands/operations-manager/refusedRuns.ts';
 import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
 import { type Actor, platform } from '../../domain/engine/core.ts';
@@ -66,7 +67,7 @@ export const starting = <Viewer extends { readonly actor: Actor }>(
       trigger: { id, content },
       automation: { id: content.actionId, content: automation },
       actor: async () => (account === null ? undefined : (await needs.viewerOf(account))?.actor),
-      given: { payload: read.data },
+      given: { payload: givenBy(read) },
       event: { id: event.id, source: read.source, topic: read.topic, position: event.position, at: read.metadata.at },
       depth: depth + 1,
       jobId,
