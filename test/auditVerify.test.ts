@@ -84,8 +84,8 @@ describe('audit verify', () => {
     assert.deepEqual([lines.length, lines[0].position, lines[0].finding], [2, 300, 'altered']);
     assert.ok(err.includes('These keys are believed, the given one and those that follow from it'), err);
     const wrong = await run([`sqlite:${copy}`, '--key', 'no key']);
-    assert.equal(wrong.status, 1);
-    assert.match(wrong.err, /^--key is neither an Ed25519 key in PEM/);
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.err, /^error: --key is neither an Ed25519 key in PEM/);
     assert.equal((await run([`sqlite:${join(folder, 'none.db')}`])).status, 1);
   });
 

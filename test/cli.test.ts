@@ -104,6 +104,8 @@ describe('the command line', function () {
     ['audit diff automation/a 1 noon', /'to'.* neither a position nor a time/],
     ['log copy a b --without-jobs-before 2026-02-30T00:00:00Z', /'--without-jobs-before <time>'.* It is no time/],
     ['log copy a b --without-events-before 9', /'--without-events-before <time>'.* It is no time/],
+    ['log copy here there', /<from> must be sqlite:/],
+    ['audit verify --key none', /--key is neither an Ed25519 key/],
     ['audit log --actor a --actor b', /'--actor <id>'.* It is given more than once/],
     ['rebuild --url here', /'--url <url>'.* It is no URL/],
     ['log', /Usage: automation-platform log/],

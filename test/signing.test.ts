@@ -12,7 +12,7 @@ import { encode } from '../src/store/event.ts';
 import { wrapForeign } from '../src/store/foreign.ts';
 import { hashIn } from '../src/store/integrity.ts';
 import type { EventStore, StoredEvent } from '../src/store/port.ts';
-import { type AnchorLine, anchorLines, tellAnchor } from '../src/store/proof/anchor.ts';
+import { type AnchorAt, type AnchorLine, anchorLines, tellAnchor } from '../src/store/proof/anchor.ts';
 import type { DigestSigned, SigningKeyChanged } from '../src/store/proof/digestLog.ts';
 import {
   digestText,
@@ -323,8 +323,8 @@ describe('the signing of a log', () => {
       folder = mkdtempSync(join(tmpdir(), 'anchor-'));
     });
     afterEach(() => rmSync(folder, { recursive: true }));
-    const anchor = (tell: Parameters<typeof anchoring>[0]['tell']) => {
-      const telling = anchoring({ store, leadership: leading(), tell, log: () => undefined, longestPauseMs: 20 });
+    const anchor = (tell: Parameters<typeof anchoring>[0]['tell'], at: AnchorAt = { file: 'anchor' }) => {
+      const telling = anchoring({ store, leadership: leading(), at, tell, log: () => undefined, longestPauseMs: 20 });
       signers.push(telling);
       telling.start();
       return telling;
@@ -357,6 +357,25 @@ describe('the signing of a log', () => {
         })),
       );
       assert.equal(statSync(file).mode & 0o777, 0o600);
+    });
+
+    it('anew where another one is set', async () => {
+      const told = async (name: string): Promise<number> => {
+        const at = { file: join(folder, name) };
+        const telling = anchor((line, signal) => tellAnchor(at, line, signal), at);
+        await until(() => telling.status().lag === 0);
+        await telling.stop();
+        return (await anchorLines(at.file)).length;
+      };
+      const own = keyOf();
+      const signing = sign(only(own));
+      await thing('one')(store, 30);
+      await until(async () => (await storedIn(store)).filter(isOf('digestSigned')).length >= 3);
+      await signing.stop();
+      const all = await told('first.ndjson');
+      assert.ok(all >= 3);
+      assert.equal(await told('second.ndjson'), all);
+      assert.equal(await told('first.ndjson'), all, 'what was told before is not told again');
     });
 
     it('at a URL; while that does not answer, signing goes on, and the lag shows', async () => {

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isLinkedStream } from '../src/ownStreams.ts';
 import type { EventStore, StoredEvent } from '../src/store/port.ts';
-import { type AnchorLine, signedLine } from '../src/store/proof/anchor.ts';
+import { type AnchorLine, rewrittenLine, signedLine } from '../src/store/proof/anchor.ts';
 import type { DigestSigned } from '../src/store/proof/digestLog.ts';
 import type { SigningKeys } from '../src/store/proof/keys.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
@@ -268,6 +268,23 @@ describe('what verify says of a log', function () {
     }
   });
 
+  it('a cut shows although the anchor was told afterwards that the log begins anew', async () => {
+    const source = fileSource(file);
+    const about = { log: source.id!, at: '2026-01-01T00:00:00.000Z' };
+    const signatures = await source.proofs();
+    await source.close();
+    const anchor = signatures.map(({ data }) => signedLine(about, JSON.parse(data) as DigestSigned));
+    const removed = { accounts: [], jobs: null, events: null };
+    anchor.push(rewrittenLine(about, { removed, digest: null, key: null }));
+    const last = signatures.at(-1)!.position - 1;
+    changed((db) => db.exec(`DELETE FROM events WHERE position > ${last}; DELETE FROM sums WHERE position > ${last}`));
+    rmSync(noteOf(file));
+    assert.deepEqual(
+      (await verify({ anchor })).findings.map(({ position, finding }) => [position, finding]),
+      [[last, 'cut']],
+    );
+  });
+
   it('names the position and not the ones after it', async () => {
     changed((db) => db.exec("UPDATE events SET data = replace(data, 'happened', 'hapqened') WHERE position = 300"));
     const { findings, coverage } = await verify();
@@ -399,7 +416,16 @@ describe('what verify says of a log', function () {
       signature: own.sign(`automation-platform digest 1\n5000\n${digest}`),
     };
     assert.ok(named((await verify({ anchor: [line, longer] })).findings, ['cut']));
-    assert.deepEqual((await verify({ anchor: [line, longer, rewritten] })).findings, []);
+    const old = [line, longer].map((one) => ({ ...one, log: 'old' }));
+    assert.ok(named((await verify({ anchor: [...old, line] })).findings, ['cut']));
+    assert.deepEqual((await verify({ anchor: [...old, rewritten, line] })).findings, []);
+    const copies = [rewritten, line, longer].map((one) => ({ ...one, log: 'copy' }));
+    const original = await verify({ anchor: [line, ...copies] });
+    assert.deepEqual(
+      [original.findings, original.anchored],
+      [[], 1],
+      'what a copy signed later says nothing of its source',
+    );
   });
 
   it('nothing, after EventStoreDB has scavenged checkpoints', async () => {

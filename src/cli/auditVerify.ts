@@ -9,7 +9,7 @@ import { exportSource } from '../store/verify/exportSource.ts';
 import type { Coverage, Finding } from '../store/verify/findings.ts';
 import { fileSource, type Source, storeSource } from '../store/verify/sources.ts';
 import { type Verified, verifyLog } from '../store/verify/verify.ts';
-import type { Status } from './engine/command.ts';
+import { type Status, UsageError } from './engine/command.ts';
 import { progressLine, type Terminal } from './progress.ts';
 import { type Column, type RecordOutput, recordWriter } from './records.ts';
 
@@ -46,7 +46,7 @@ const givenKey = (key: string): string => {
   try {
     return publicKeyIn(existsSync(key) ? readFileSync(key, 'utf8') : key);
   } catch (error) {
-    throw new Error(`--key ${(error as Error).message}`, { cause: error });
+    throw new UsageError(`--key ${(error as Error).message}`);
   }
 };
 

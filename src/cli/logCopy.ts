@@ -8,6 +8,7 @@ import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
 import { refuseShorter } from '../store/sqliteShorter.ts';
 import { type LogUrl, logUrl } from '../store/url.ts';
+import { UsageError } from './engine/command.ts';
 import { beginAnew, type RewriteConfig } from './law/beginAnew.ts';
 import { type Asked, type Plan, planOf, refuseOther } from './law/plan.ts';
 import { withoutNames } from './law/rewriting.ts';
@@ -23,7 +24,7 @@ const named = (name: string, text: string): LogUrl => {
   try {
     return logUrl(text);
   } catch (error) {
-    throw new Error(`${name} ${(error as Error).message}`, { cause: error });
+    throw new UsageError(`${name} ${(error as Error).message}`);
   }
 };
 

@@ -28,7 +28,8 @@ export const signingOf = ({ config, keys, node, opened, warn }: Needs): Signing 
   const store = 'embedded' in opened ? opened.embedded : opened.remote;
   const { leadership } = node;
   const { AUDIT_ANCHOR: at } = config;
-  const anchor = at && anchoring({ store, leadership, tell: (line, stop) => tellAnchor(at, line, stop), log: warn });
+  const anchor =
+    at && anchoring({ store, leadership, at, tell: (line, stop) => tellAnchor(at, line, stop), log: warn });
   const signing = signer({
     store,
     keys,

@@ -44,7 +44,7 @@ export const beginAnew = async ({ from, to, plan, config, signal }: Needs): Prom
   const { AUDIT_ANCHOR: at } = config;
   if (!at) return said;
   try {
-    await tellRest({ store: to, tell: (line, stop) => tellAnchor(at, line, stop), left: () => undefined }, signal);
+    await tellRest({ store: to, at, tell: (line, stop) => tellAnchor(at, line, stop), left: () => undefined }, signal);
     return said;
   } catch (error) {
     return [...said, `The anchor was not told; the service tells it when it starts: ${(error as Error).message}`];

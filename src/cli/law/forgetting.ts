@@ -29,7 +29,7 @@ const denials = (data: string, id: string): string => {
 };
 
 /** A package whose authors name the account by its usernames. Numbers in it stay as they were written. */
-export const packageText = (text: string, { id, usernames }: Forgotten): string => {
+const packageText = (text: string, { id, usernames }: Forgotten): string => {
   const value = JSON.stringify(id);
   let left = text;
   for (const username of usernames)
@@ -37,7 +37,11 @@ export const packageText = (text: string, { id, usernames }: Forgotten): string 
   return left;
 };
 
-/** The data of an event without the account's names. */
+/** Whether the data of a stream's events may name the account. */
+export const mayName = (stream: string, { id }: Forgotten): boolean =>
+  stream === `account-${id}` || [denied.category, prebuilt.category].includes(splitStream(stream).category);
+
+/** The whole data of an event without the account's names. */
 export const dataWithout = ({ stream, data }: Pick<StoredEvent, 'stream' | 'data'>, about: Forgotten): string => {
   const { category, id } = splitStream(stream);
   if (category === account.category) return id === about.id ? ownData(data) : data;

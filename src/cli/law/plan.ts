@@ -1,16 +1,15 @@
-import { claimsOn } from '../../commands/engine/claims.ts';
 import { type AccountEvent, account } from '../../domain/authorization/accounts.ts';
 import { fold } from '../../domain/engine/core.ts';
+import { nameClaims } from '../../domain/engine/names.ts';
 import { type JobEvent, type JobState, job } from '../../domain/operations-manager/jobs.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
-import { prebuilt } from '../../domain/prebuilts/prebuilts.ts';
 import { splitStream, splitType } from '../../store/event.ts';
 import { partsNamedBy } from '../../store/payloads.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { LogRewritten } from '../../store/proof/digestLog.ts';
 import { digestStream } from '../../store/proof/lines.ts';
-import { type Forgotten, packageText } from './forgetting.ts';
-import { wholeText } from './rewriting.ts';
+import { dataWithout, type Forgotten, mayName } from './forgetting.ts';
+import { wholeEvent } from './rewriting.ts';
 
 /** What a copy of a log is to lack. Times are UTC, ISO 8601 with milliseconds. */
 export type Asked = {
@@ -33,7 +32,7 @@ export type Plan = {
 
 type Log = Pick<EventStore, 'read' | 'readAll'>;
 
-const dataIn = ({ data }: StoredEvent): Readonly<Record<string, unknown>> => {
+const dataIn = ({ data }: Pick<StoredEvent, 'data'>): Readonly<Record<string, unknown>> => {
   try {
     return (JSON.parse(data) as Readonly<Record<string, unknown>> | null) ?? {};
   } catch {
@@ -56,7 +55,7 @@ const usernamesOf = async (log: Log, id: string): Promise<ReadonlySet<string>> =
   let state = account.initial;
   for await (const events of log.read(`account-${id}`)) {
     for (const event of events) {
-      const data = dataIn(event);
+      const data = dataIn(await wholeEvent(log, event));
       if (typeof data.username === 'string') usernames.add(data.username);
       const { topic } = splitType(event.type);
       state = fold(account, [{ topic, data } as AccountEvent], state);
@@ -69,23 +68,42 @@ const usernamesOf = async (log: Log, id: string): Promise<ReadonlySet<string>> =
   return usernames;
 };
 
-/** Whether nobody but the account has claimed a name. */
+/** Whether nobody but the owner has claimed a name. */
 const isClaimedBy = async (log: Log, stream: string, owner: string): Promise<boolean> => {
   for await (const events of log.read(stream)) if (events.some((event) => dataIn(event).owner !== owner)) return false;
   return true;
 };
 
-/** The streams of the names that only this account has claimed. */
-const namesOf = async (log: Log, { id, usernames }: Forgotten): Promise<readonly string[]> => {
-  const streams = [...usernames].map((name) => claimsOn({ kind: 'account', name }));
-  const own = await Promise.all(streams.map((stream) => isClaimedBy(log, stream, `account-${id}`)));
-  return streams.filter((_, n) => own[n]);
+/** Whether an event claims a name for the account. The account need not have got the name. */
+const isClaimOf = (event: StoredEvent, { id }: Forgotten): boolean =>
+  splitStream(event.stream).category === nameClaims.category && dataIn(event).owner === `account-${id}`;
+
+/** The stream with the data of an event, if it is stored in parts and names the account. */
+const partsNaming = async (log: Log, event: StoredEvent, forgotten: Forgotten): Promise<string | undefined> => {
+  const parts = mayName(event.stream, forgotten) ? partsNamedBy(event) : undefined;
+  if (parts === undefined) return undefined;
+  const whole = await wholeEvent(log, event);
+  return dataWithout(whole, forgotten) === whole.data ? undefined : parts;
 };
 
-/** Whether a package in parts names the account. */
-const isNaming = async (log: Log, parts: string, forgotten: Forgotten): Promise<boolean> => {
-  const text = await wholeText(log, parts);
-  return packageText(text, forgotten) !== text;
+/** What a log holds of an account, gathered event by event. */
+const tracesOf = (log: Log, forgotten: Forgotten) => {
+  const claims = new Set<string>();
+  const replaced = new Set<string>();
+  return {
+    replaced,
+    add: async (event: StoredEvent): Promise<void> => {
+      if (isClaimOf(event, forgotten)) claims.add(event.stream);
+      const parts = await partsNaming(log, event, forgotten);
+      if (parts !== undefined) replaced.add(parts);
+    },
+    /** The streams of the names that only this account has claimed. */
+    names: async (): Promise<readonly string[]> => {
+      const own: string[] = [];
+      for (const stream of claims) if (await isClaimedBy(log, stream, `account-${forgotten.id}`)) own.push(stream);
+      return own;
+    },
+  };
 };
 
 const ended: ReadonlySet<unknown> = new Set(['complete', 'error', 'canceled', 'incomplete']);
@@ -164,20 +182,19 @@ export const refuseOther = async (to: Pick<Log, 'readAll'>, { skipped }: Plan): 
 export const planOf = async (log: Log, asked: Asked, signal: AbortSignal): Promise<Plan> => {
   const { forget, jobsBefore, eventsBefore } = asked;
   const forgotten = forget === undefined ? undefined : { id: forget, usernames: await usernamesOf(log, forget) };
-  const names = forgotten ? await namesOf(log, forgotten) : [];
+  const traces = forgotten && tracesOf(log, forgotten);
   const candidates = candidatesOf();
-  const replaced = new Set<string>();
   for await (const { events } of log.readAll(0)) {
     signal.throwIfAborted();
     for (const event of events) {
       candidates.add(event, asked);
-      const parts = splitStream(event.stream).category === prebuilt.category ? partsNamedBy(event) : undefined;
-      if (forgotten && parts !== undefined && (await isNaming(log, parts, forgotten))) replaced.add(parts);
+      await traces?.add(event);
     }
   }
   const { streams, jobCount, eventCount } = leftOut(candidates, asked);
+  const replaced = traces?.replaced ?? new Set();
   return {
-    skipped: new Set([digestStream, ...names, ...streams, ...replaced]),
+    skipped: new Set([digestStream, ...((await traces?.names()) ?? []), ...streams, ...replaced]),
     forgotten,
     replaced,
     removed: {

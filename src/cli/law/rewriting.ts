@@ -1,18 +1,23 @@
-import { prebuilt } from '../../domain/prebuilts/prebuilts.ts';
-import { link, splitStream, splitType } from '../../store/event.ts';
+import { link, splitType } from '../../store/event.ts';
 import { hashIn, linkLength } from '../../store/integrity.ts';
 import { partsNamedBy, partsOf } from '../../store/payloads.ts';
 import type { Batch, EventStore, Filter, StoredEvent } from '../../store/port.ts';
-import { dataWithout, type Forgotten, metadataWithout, packageText } from './forgetting.ts';
+import { dataWithout, type Forgotten, mayName, metadataWithout } from './forgetting.ts';
 
 type Log = Pick<EventStore, 'read' | 'readAll'>;
 
 /** The whole text that was stored in parts. */
-export const wholeText = async (log: Pick<Log, 'read'>, parts: string): Promise<string> => {
+const wholeText = async (log: Pick<Log, 'read'>, parts: string): Promise<string> => {
   let text = '';
   for await (const events of log.read(parts))
     for (const { data } of events) text += (JSON.parse(data) as { readonly text: string }).text;
   return text;
+};
+
+/** The event with its whole data. */
+export const wholeEvent = async (log: Pick<Log, 'read'>, event: StoredEvent): Promise<StoredEvent> => {
+  const parts = partsNamedBy(event);
+  return parts === undefined ? event : { ...event, data: await wholeText(log, parts) };
 };
 
 /** Rewrites the events of a log, one by one, without the names of an account. */
@@ -28,10 +33,10 @@ const rewriter = (log: Log, about: Forgotten, replaced: ReadonlySet<string>) => 
     return '';
   };
 
-  /** The parts of a package that named the account, and the data that names them. */
-  const newParts = async (event: StoredEvent, parts: string): Promise<[data: string, parts: StoredEvent[]]> => {
+  /** The parts of data that named the account, and the data that names them. */
+  const newParts = async (event: StoredEvent): Promise<[data: string, parts: StoredEvent[]]> => {
     const { source } = splitType(event.type);
-    const text = packageText(await wholeText(log, parts), about);
+    const text = dataWithout(await wholeEvent(log, event), about);
     const { stream, events, reference } = partsOf(source, text);
     const data = JSON.stringify(reference);
     if (written.has(stream)) return [data, []];
@@ -46,9 +51,9 @@ const rewriter = (log: Log, about: Forgotten, replaced: ReadonlySet<string>) => 
       if (hashes.has(stream)) hashes.set(stream, '');
       return [event];
     }
-    const parts = splitStream(stream).category === prebuilt.category ? partsNamedBy(event) : undefined;
+    const parts = mayName(stream, about) ? partsNamedBy(event) : undefined;
     const [data, before] =
-      parts !== undefined && replaced.has(parts) ? await newParts(event, parts) : [dataWithout(event, about), []];
+      parts !== undefined && replaced.has(parts) ? await newParts(event) : [dataWithout(event, about), []];
     const unlinked = `${metadata.slice(0, -linkLength)}}`;
     const open = metadataWithout(unlinked, about);
     if (data === event.data && open === unlinked && !hashes.has(stream)) return [event];

@@ -2,12 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { supervise } from '../../concurrency/supervise.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { EventStore } from '../../store/port.ts';
-import type { AnchorLine } from '../../store/proof/anchor.ts';
+import type { AnchorAt, AnchorLine } from '../../store/proof/anchor.ts';
 import { tellRest } from '../../store/proof/anchorRest.ts';
 
 type Needs = {
   readonly store: Pick<EventStore, 'id' | 'read' | 'checkpoint' | 'setCheckpoint'>;
   readonly leadership: Leadership;
+  /** Where it is: each anchor is told all signatures. */
+  readonly at: AnchorAt;
   /** Resolves once the anchor has the line. */
   readonly tell: (line: AnchorLine, signal: AbortSignal) => Promise<void>;
   readonly log: (message: string, about: Record<string, unknown>) => void;
@@ -22,7 +24,7 @@ export type AnchorStatus = { readonly lag: number | null; readonly fault: string
  * Tells the anchor each signature, in order, on the node that leads. One that does not answer is tried again. Signing
  * does not wait for it. After a stop the last line may be told again.
  */
-export const anchoring = ({ store, leadership, tell, log, longestPauseMs = 60_000 }: Needs) => {
+export const anchoring = ({ store, leadership, at, tell, log, longestPauseMs = 60_000 }: Needs) => {
   const stop = new AbortController();
   let wake: () => void = () => undefined;
   let status: AnchorStatus = { lag: null, fault: null };
@@ -37,7 +39,7 @@ export const anchoring = ({ store, leadership, tell, log, longestPauseMs = 60_00
       status = { ...status, fault: null };
       goesOn();
     };
-    return tellRest({ store, tell: telling, left }, term);
+    return tellRest({ store, at, tell: telling, left }, term);
   };
 
   const follow = async (term: AbortSignal, goesOn: () => void): Promise<void> => {

@@ -1,19 +1,22 @@
+import { hash } from 'node:crypto';
 import type { Metadata } from '../event.ts';
 import type { EventStore, StoredEvent } from '../port.ts';
-import { type AnchorLine, rewrittenLine, signedLine } from './anchor.ts';
+import { type AnchorAt, type AnchorLine, rewrittenLine, signedLine } from './anchor.ts';
 import { proofIn } from './digestLog.ts';
 import { digestStream } from './lines.ts';
 
 type Needs = {
   readonly store: Pick<EventStore, 'id' | 'read' | 'checkpoint' | 'setCheckpoint'>;
+  readonly at: AnchorAt;
   /** Resolves once the anchor has the line. */
   readonly tell: (line: AnchorLine, signal: AbortSignal) => Promise<void>;
   /** How many events are still to be told. */
   readonly left: (count: number) => void;
 };
 
-/** The checkpoint that says how many events of the stream of signatures the anchor was told. */
-const checkpoint = 'anchor';
+/** The checkpoint that says how many events of the stream of signatures an anchor was told. A URL may hold a secret. */
+const checkpointOf = (at: AnchorAt): string =>
+  `anchor:${hash('sha256', 'file' in at ? at.file : at.url, 'hex').slice(0, 24)}`;
 
 const lineOf = (log: string, event: StoredEvent): AnchorLine | undefined => {
   const proof = proofIn(event);
@@ -23,7 +26,8 @@ const lineOf = (log: string, event: StoredEvent): AnchorLine | undefined => {
 };
 
 /** Tells the anchor of a log, in order, what it was not told yet. After a stop the last line may be told again. */
-export const tellRest = async ({ store, tell, left }: Needs, signal: AbortSignal): Promise<void> => {
+export const tellRest = async ({ store, at, tell, left }: Needs, signal: AbortSignal): Promise<void> => {
+  const checkpoint = checkpointOf(at);
   const told = (await store.checkpoint(checkpoint)) ?? 0;
   const waiting: StoredEvent[] = [];
   for await (const events of store.read(digestStream, told)) waiting.push(...events);

@@ -18,17 +18,22 @@ export const againstNote = (noted: Noted, head: number, at: StoredEvent | undefi
 };
 
 /**
- * The lines of an anchor that are about a log: its own, and those of the logs that it was copied from. These had a
- * signature that this log has too. What was told before a log was rewritten does not count.
+ * The lines of an anchor that are about a log: its own, and those of the logs that it was copied from. A copy keeps
+ * signatures, so of the logs that told the same one, the others were copied from the first. What was told before a log
+ * was rewritten does not count.
  */
 const linesAbout = (lines: readonly AnchorLine[], log: string | undefined, signatures: readonly Signature[]) => {
   const digests = new Set(signatures.map(({ digest }) => digest));
-  const copied = lines.filter(
-    ({ digest, topic }) => topic === 'digestSigned' && digest !== null && digests.has(digest),
-  );
-  const logs = new Set([log, ...copied.map((line) => line.log)]);
+  const firstOf = new Map<string, string>();
+  for (const { digest, topic, log: teller } of lines)
+    if (topic === 'digestSigned' && digest !== null && digests.has(digest) && !firstOf.has(digest))
+      firstOf.set(digest, teller);
+  const logs = new Set([log, ...firstOf.values()]);
   const about = lines.filter((line) => logs.has(line.log));
-  const rewritten = about.findLastIndex(({ topic }) => topic === 'logRewritten');
+  // A log begins anew before its first signature. Whoever can write to the log can have such a line told later, too.
+  const isBeginning = (at: number): boolean =>
+    about[at]?.topic === 'logRewritten' && about.findIndex((line) => line.log === about[at]?.log) === at;
+  const rewritten = about.findLastIndex((_, at) => isBeginning(at));
   return about.slice(rewritten + 1).filter(({ topic }) => topic === 'digestSigned');
 };
 
