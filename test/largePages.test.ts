@@ -25,7 +25,10 @@ describe('a page of large documents', () => {
     const { _id: actionId } = ok(await service.ask('POST', `${om}/automations`, { name: 'a' })).data;
     const often = { action: 'execute', count: 5, duration: { unit: 'second', quantity: 1 } };
     const common = { type: 'schedule', enabled: true, actionType: 'automations', actionId, processMissedRuns: 'none' };
-    const timing = { firstRunAt: Date.UTC(2100, 0, 1), repeat: { components: Array.from({ length: 999 }, () => often) } };
+    const timing = {
+      firstRunAt: Date.UTC(2100, 0, 1),
+      repeat: { components: Array.from({ length: 999 }, () => often) },
+    };
     const many = 80;
     for (let i = 0; i < many; i++) {
       const body = { ...common, ...timing, name: `Tree ${i}`, formId: null, formData: null };

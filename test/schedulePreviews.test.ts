@@ -173,6 +173,15 @@ describe('Schedules over HTTP', () => {
     const { _id: ____, ...copy } = fine;
     const imported = { ...copy, _id: '3'.repeat(24), name: 'Imported', repeatInterval: null, repeat: empty };
     refused(await service.ask('PUT', path, { triggers: [imported] }), 400, /"\/triggers\/0\/repeat"/);
+    const foreign = (more: object) =>
+      service.ask('PUT', path, { triggers: [{ ...imported, repeat: null, ...more }], overwrite: true });
+    refused(await foreign({ repeatUnit: 'fortnight', repeatFrequency: 1 }), 400, /"\/triggers\/0\/repeatUnit"/);
+    refused(await foreign({ repeatUnit: 'day', repeatFrequency: '1' }), 400, /"\/triggers\/0\/repeatFrequency"/);
+    refused(await foreign({ repeatInterval: 0 }), 400, /"\/triggers\/0\/repeatInterval"/);
+    const fortnight = { repeatUnit: 'fortnight', repeatFrequency: 1, repeatInterval: 336 * hour };
+    assert.equal(ok(await foreign(fortnight)).data[0].data.repeatInterval, 336 * hour, 'the interval says it');
+    const once = { repeatUnit: 'day', repeatFrequency: null, repeatInterval: null };
+    assert.equal(ok(await foreign(once)).data[0].data.repeatInterval, null);
     const automation = {
       _id: '4'.repeat(24),
       name: 'Imported',

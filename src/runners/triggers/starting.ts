@@ -42,10 +42,7 @@ const aboutOf = ({ event, read }: Pick<Firing, 'event' | 'read'>): Omit<Request,
 };
 
 /** What becomes of firings: each function stores one of the outcomes, or tells what is now. */
-export const starting = <Viewer extends { readonly actor: Actor }>(
-  needs: StartingNeeds<Viewer>,
-  stop: AbortSignal,
-) => {
+export const starting = <Viewer extends { readonly actor: Actor }>(needs: StartingNeeds<Viewer>, stop: AbortSignal) => {
   const { handle, tools, run } = needs;
   const outcome = needs.outcome ?? (() => undefined);
 
