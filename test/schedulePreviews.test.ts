@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encode } from '../src/store/event.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
+import { positionOf } from './hostile.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -221,8 +222,12 @@ describe('Schedules over HTTP', () => {
     const patch = (body: object) => service.ask('PATCH', `${path}/${bad}`, body);
     assert.deepEqual(ok(await patch({ enabled: false })).data.fault, fault);
     refused(await patch({ firstRunAt: midnight + 1 }), 400, /"\/repeat"/);
+    const position = await positionOf(service);
     const mended = ok(await patch({ repeat: workdays })).data;
     assert.equal('fault' in mended, false);
     assert.equal(instants(await service.ask('GET', `${path}/${bad}/preview`)).length, 10);
+    const restoring = { kind: 'trigger', id: bad, position };
+    refused(await service.ask('POST', '/audit/restore', restoring), 400, /"\/repeat"/);
+    assert.equal('fault' in ok(await service.ask('GET', `${path}/${bad}`)).data, false);
   });
 });
