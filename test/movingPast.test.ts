@@ -6,12 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import { backupFile } from '../src/cli/backupFile.ts';
 import { exportFile } from '../src/cli/exportFile.ts';
 import { importFile } from '../src/cli/importFile.ts';
+import { logCopy } from '../src/cli/logCopy.ts';
 import { restoreFile } from '../src/cli/restoreFile.ts';
 import { readConfig } from '../src/config.ts';
-import { eventsOf, withLog } from './logged.ts';
+import { eventsIn, eventsOf, withLog } from './logged.ts';
 import { heard } from './movingLog.ts';
 import { ok } from './people.ts';
 import { temporaryFolder } from './process.ts';
+import { outcomeOf, ranOf } from './scheduleOutcome.ts';
 import { startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 
@@ -117,3 +119,51 @@ for (const [way, bring] of Object.entries(ways)) {
     });
   });
 }
+
+describe('a log that log copy moves', function () {
+  this.timeout(300_000);
+  let folder: string;
+  let service: TestService;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    for (const name of ['a', 'b']) mkdirSync(join(folder, name));
+    service = await startService({}, join(folder, 'a'));
+  });
+  afterEach(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('has schedules that go on as after a stop: each instant is settled once, and what was due is missed', async () => {
+    const asks = async (method: string, path: string, body?: unknown) =>
+      ok(await service.ask(method, `${om}${path}`, body)).data;
+    const { _id: actionId } = await asks('POST', '/automations', { name: 'a' });
+    const first = Date.now() + 500;
+    const about = { name: 's', type: 'schedule', enabled: true, actionType: 'automations', actionId };
+    const timing = { firstRunAt: first, repeatInterval: 1000, processMissedRuns: 'last' };
+    const { _id } = await asks('POST', '/triggers', { ...about, ...timing, formId: null, formData: null });
+    const lastRun = async (): Promise<number> => (await asks('GET', `/triggers/${_id}`)).lastIntervalStart ?? 0;
+    await until(async () => (await lastRun()) > first, 'two runs');
+    await service.stop();
+    const [from, to] = ['a', 'b'].map((name) => join(folder, name, 'events.db'));
+    assert.ok(from && to);
+    await logCopy(`sqlite:${from}`, `sqlite:${to}`, never, { output: quiet() });
+    copyFileSync(join(folder, 'a', 'secret.key'), join(folder, 'b', 'secret.key'));
+    const moved = Date.now();
+    await until(() => Date.now() > moved + 2500);
+    service = await startService({}, join(folder, 'b'));
+    await until(async () => (await lastRun()) > moved + 2500, 'a run after the move');
+    await asks('PATCH', `/triggers/${_id}`, { enabled: false });
+    await service.stop();
+    const events = await withLog(to, eventsIn);
+    const { decided, jobs } = outcomeOf(events, _id);
+    const ran = ranOf(decided, first, 1000);
+    assert.ok(decided.some(({ topic }) => topic === 'runsMissed'));
+    assert.deepEqual(
+      jobs.map(({ data }) => data.instant),
+      ran.slice(0, jobs.length),
+    );
+    assert.ok(ran.length - jobs.length <= 1, 'a stop may leave the last job to the next start');
+    assert.equal(events.filter(({ stream, topic }) => stream.endsWith(_id) && topic === 'scheduleSet').length, 1);
+  });
+});

@@ -361,6 +361,30 @@ describe('Prebuilts over HTTP', () => {
     );
   });
 
+  it('name the node of a schedule that has no meaning', async () => {
+    const _id = '9'.repeat(24);
+    const schedule = {
+      _id: '8'.repeat(24),
+      name: 'Never',
+      enabled: true,
+      actionType: 'automations',
+      actionId: _id,
+      type: 'schedule',
+      formData: null,
+      formId: null,
+      firstRunAt: 0,
+      processMissedRuns: 'none',
+      repeat: { components: [{ action: 'execute' }, { type: 'repeating', action: 'execute' }] },
+    };
+    const about = { _id, name: 'Never', description: '', componentType: null, componentName: null, gbac: {} };
+    const data = { ...about, triggers: [schedule] };
+    await refuses(
+      packed('never', [{ type: 'automation', data }]),
+      400,
+      /takes time.*"\/prebuilt\/bundles\/0\/data\/triggers\/0\/repeat\/components\/1"/,
+    );
+  });
+
   it('name groups and forms that are not there, all of them', async () => {
     const automation = (digit: string, group: string, triggers: object[] = []) => ({
       type: 'automation' as const,

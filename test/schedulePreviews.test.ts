@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encode } from '../src/store/event.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
+import { positionOf } from './hostile.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -173,6 +174,15 @@ describe('Schedules over HTTP', () => {
     const { _id: ____, ...copy } = fine;
     const imported = { ...copy, _id: '3'.repeat(24), name: 'Imported', repeatInterval: null, repeat: empty };
     refused(await service.ask('PUT', path, { triggers: [imported] }), 400, /"\/triggers\/0\/repeat"/);
+    const foreign = (more: object) =>
+      service.ask('PUT', path, { triggers: [{ ...imported, repeat: null, ...more }], overwrite: true });
+    refused(await foreign({ repeatUnit: 'fortnight', repeatFrequency: 1 }), 400, /"\/triggers\/0\/repeatUnit"/);
+    refused(await foreign({ repeatUnit: 'day', repeatFrequency: '1' }), 400, /"\/triggers\/0\/repeatFrequency"/);
+    refused(await foreign({ repeatInterval: 0 }), 400, /"\/triggers\/0\/repeatInterval"/);
+    const fortnight = { repeatUnit: 'fortnight', repeatFrequency: 1, repeatInterval: 336 * hour };
+    assert.equal(ok(await foreign(fortnight)).data[0].data.repeatInterval, 336 * hour, 'the interval says it');
+    const once = { repeatUnit: 'day', repeatFrequency: null, repeatInterval: null };
+    assert.equal(ok(await foreign(once)).data[0].data.repeatInterval, null);
     const automation = {
       _id: '4'.repeat(24),
       name: 'Imported',
@@ -212,8 +222,12 @@ describe('Schedules over HTTP', () => {
     const patch = (body: object) => service.ask('PATCH', `${path}/${bad}`, body);
     assert.deepEqual(ok(await patch({ enabled: false })).data.fault, fault);
     refused(await patch({ firstRunAt: midnight + 1 }), 400, /"\/repeat"/);
+    const position = await positionOf(service);
     const mended = ok(await patch({ repeat: workdays })).data;
     assert.equal('fault' in mended, false);
     assert.equal(instants(await service.ask('GET', `${path}/${bad}/preview`)).length, 10);
+    const restoring = { kind: 'trigger', id: bad, position };
+    refused(await service.ask('POST', '/audit/restore', restoring), 400, /"\/repeat"/);
+    assert.equal('fault' in ok(await service.ask('GET', `${path}/${bad}`)).data, false);
   });
 });

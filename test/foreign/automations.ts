@@ -84,6 +84,17 @@ const tree = fc.oneof(
   documentOf(always('action', fc.constant('execute')), always('components', fc.array(nodes, { maxLength: 3 }))),
 );
 
+const units: readonly unknown[] = ['second', 'minute', 'hour', 'day', 'week'];
+/** Whether a document says at which interval its schedule repeats, or that it does not: others are refused. */
+const saysInterval = (document: Members): boolean => {
+  const { repeat = null, repeatInterval = null, repeatUnit = null, repeatFrequency = null } = document;
+  if (repeat !== null || Number(repeatInterval) > 0) return true;
+  if (repeatUnit !== null && !units.includes(repeatUnit)) return false;
+  const hasFrequency = Number.isInteger(repeatFrequency);
+  if (repeatUnit !== null && hasFrequency) return true;
+  return repeatInterval === null && (repeatUnit === null || repeatFrequency === null);
+};
+
 const variants = (actionId: string): fc.Arbitrary<Members> =>
   fc.oneof(
     documentOf(
@@ -119,7 +130,7 @@ const variants = (actionId: string): fc.Arbitrary<Members> =>
       maybe('repeatUnit', fc.oneof(fc.constantFrom('second', 'minute', 'hour', 'day', 'week', null), json)),
       // A number from elsewhere could make an interval that is too long.
       maybe('repeatFrequency', fc.oneof(fc.integer({ min: 1, max: 90 }), fc.constant(null), fc.array(json))),
-    ),
+    ).filter(saysInterval),
   );
 
 export const automations: Kind = {

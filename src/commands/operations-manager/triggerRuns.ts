@@ -20,6 +20,7 @@ import {
   variablesOf,
   withOrigin,
 } from '../../domain/operations-manager/triggerVariables.ts';
+import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { CommandResult, Handle } from '../engine/handle.ts';
@@ -78,7 +79,8 @@ export class RunRefused extends RequestError {
   }
 }
 
-export type Ran = { readonly job: CommandResult } | { readonly refused: RunRefused };
+/** `at`: when the job started; UTC, ISO 8601 with milliseconds. */
+export type Ran = { readonly job: CommandResult; readonly at: string } | { readonly refused: RunRefused };
 
 const startJobOfTrigger = commandsOf(job)({
   name: 'startJobOfTrigger',
@@ -243,7 +245,8 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
   return {
     run: async (run: Run): Promise<Ran> => {
       try {
-        return { job: await start(run) };
+        const started = await start(run);
+        return { job: started, at: (started.doc as JobDoc).created }; // the projection of the command's aggregate
       } catch (error) {
         if (error instanceof RunRefused) return { refused: error };
         throw error;

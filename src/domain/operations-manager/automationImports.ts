@@ -208,7 +208,8 @@ const saysTheSame = ({ document }: WantedTrigger, present: PresentTrigger | unde
  * the same name.
  */
 const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => {
-  const given = triggerPartsIn(refs.sealed).map(({ known }) => known);
+  const parts = triggerPartsIn(refs.sealed);
+  const given = parts.map(({ known }) => known);
   checkDistinct(given);
   refuseForms(
     given.map((trigger, i) => ({
@@ -217,7 +218,7 @@ const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => 
       path: `/triggers/${i}`,
     })),
   );
-  return given.map((known, index) => {
+  return parts.map(({ known, unknown }, index) => {
     const path = `/triggers/${index}`;
     if (known.actionId !== _id)
       throw new RequestError('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
@@ -229,7 +230,8 @@ const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => 
             ({ id, content }) => content.name === known.name && !given.some((other) => other._id === id),
           );
     const [faults, form] = [refs.faults[index], refs.forms[index]];
-    const content = importedContent({ ...known, actionId: refs.id }, own?.content, { form, ...faults }, path);
+    const here = { known: { ...known, actionId: refs.id }, unknown };
+    const content = importedContent(here, own?.content, { form, ...faults }, path);
     const id = namesake?.id ?? known._id;
     const document = withMembers(triggersIn(refs.sealed)?.[index] ?? {}, { _id: id, actionId: refs.id });
     return { id, index, document, known, content };

@@ -7,6 +7,7 @@ import { exported, type Imported, type Words } from '../engine/importedDocuments
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
+import type { Fault } from '../engine/requestError.ts';
 import { type Seal, sealImported } from '../engine/secretFields.ts';
 import { repetitionTree, unit, unitLength } from './repetition.ts';
 import {
@@ -116,6 +117,22 @@ const unfitIn = (known: ImportedTrigger): readonly string[] => {
   const derived = unitLength[repeatUnit] * repeatFrequency;
   if (!Number.isSafeInteger(derived)) return ['repeatUnit', 'repeatFrequency'];
   return repeatInterval === null || repeatInterval === derived ? [] : ['repeatInterval'];
+};
+
+/**
+ * Why nobody knows at which interval an imported schedule repeats. Without a tree or an interval it would run once if a
+ * member that does not fit only counted as unknown.
+ */
+export const intervalUnknown = ({ known, unknown = {} }: Parts<ImportedTrigger>, path: string): Fault | undefined => {
+  if (known.type !== 'schedule' || known.repeat || known.repeatInterval || known.repeatUnit) return undefined;
+  const { repeatUnit = null, repeatFrequency = null, repeatInterval = null } = unknown;
+  if (repeatUnit !== null && !(typeof repeatUnit === 'string' && Object.hasOwn(unitLength, repeatUnit)))
+    return { message: 'The unit is second, minute, hour, day or week', path: `${path}/repeatUnit` };
+  if (repeatUnit !== null && repeatFrequency !== null)
+    return { message: 'A frequency is a whole number from 1', path: `${path}/repeatFrequency` };
+  if (repeatInterval !== null)
+    return { message: 'An interval is at least a second: 1000 ms', path: `${path}/repeatInterval` };
+  return undefined;
 };
 
 /**

@@ -128,7 +128,7 @@ const durationFault = ({ duration }: Repetition): string | undefined => {
   if (!duration) return undefined;
   const { unit, quantity } = duration;
   if (!units.includes(unit))
-    return `A duration is in second, minute, hour, day or week, not in ${JSON.stringify(unit)}`;
+    return `A duration is in second, minute, hour, day or week, not in ${JSON.stringify(unit).slice(0, 40)}`;
   if (unit === 'second' && Math.round(quantity * 1000) / 1000 !== quantity)
     return 'A number of seconds has at most three decimals';
   if (unit !== 'second' && !Number.isInteger(quantity)) return `A number of ${unit}s must be whole`;

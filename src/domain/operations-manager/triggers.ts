@@ -3,11 +3,12 @@ import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac, type Name } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
+import type { Parts } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskSecrets } from '../engine/secretFields.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
-import { type ImportedTrigger, triggerParts } from './importedTriggers.ts';
+import { type ImportedTrigger, intervalUnknown, triggerParts } from './importedTriggers.ts';
 import { unitLength } from './repetition.ts';
 import { scheduleFault, timing } from './scheduleFaults.ts';
 import {
@@ -147,14 +148,18 @@ const refuseColon = (given: object): void => {
  * leaves the form of `before` as it is. `path` points to the document.
  */
 export const importedContent = (
-  known: ImportedTrigger,
+  parts: Parts<ImportedTrigger>,
   before: TriggerContent | undefined,
   refs: Omit<TriggerRefs, 'gbac' | 'formData'>,
   path = '',
 ): TriggerContent => {
+  const { known } = parts;
   const stays = !refs.form && before && 'formId' in before ? before.formSchemaHash : undefined;
   const given = 'formId' in known ? { ...known, formSchemaHash: stays ?? null } : known;
-  return checkedContent(given, refs, { path, before });
+  const content = checkedContent(given, refs, { path, before });
+  const fault = content.type === 'schedule' && sameTiming(content, before) ? undefined : intervalUnknown(parts, path);
+  refuseFaults('invalid', fault ? [fault] : []);
+  return content;
 };
 
 const hashed = (content: TriggerContent, form: FormFound): TriggerContent =>
@@ -301,8 +306,8 @@ export const importOne = (
   { trigger: document, overwrite = false }: { readonly trigger: Members; readonly overwrite?: boolean },
   context: Context<TriggerRefs & ImportAuthors>,
 ): readonly TriggerEvent[] => {
-  const { known } = triggerParts(document);
-  const wanted = importedContent(known, exists ? content : undefined, context.refs);
+  const parts = triggerParts(document);
+  const wanted = importedContent(parts, exists ? content : undefined, context.refs);
   const stored = defined({ imported, content });
   if (exists && same(wanted, content) && sameRest(document, stored, triggerParts, context.refs)) return [];
   if (exists && !overwrite)
@@ -312,7 +317,7 @@ export const importOne = (
       topic: 'triggerRestored',
       data: {
         ...wanted,
-        ...authorsOfTrigger(known, wanted, context),
+        ...authorsOfTrigger(parts.known, wanted, context),
         imported: withoutContent(document, wanted),
       },
     },

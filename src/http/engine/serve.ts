@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { missing } from '../../commands/engine/decide.ts';
 import { randomId } from '../../commands/engine/randomIds.ts';
 import type { Request } from '../../commands/engine/requests.ts';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -268,7 +269,7 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     const { entries, total } = await model.list(list.collection, queryFor(call, params, page, model));
     boundPage(entries);
     const texts = joined
-      ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values })))
+      ? await inBatches(entries, ({ text }) => joining(joined, text, service, { ...call, query: values }))
       : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page, total }));
     const made = { version: kept?.version, body, etag: `"${tagged(body)}"` };
@@ -287,6 +288,28 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     const known = answers.get(key);
     return known?.version === version ? known : answer(call, service, plan, { key, version });
   };
+};
+
+/** So many characters are joined at once. */
+const batchLength = 64 * 1024;
+
+/** Joins the documents of a page in batches, so that other requests have their turns while large ones are joined. */
+const inBatches = async <E extends { readonly text: string }>(
+  entries: readonly E[],
+  join: (entry: E) => Promise<string>,
+): Promise<readonly string[]> => {
+  const batches: E[][] = [];
+  let left = 0;
+  for (const entry of entries) {
+    if (left <= 0) {
+      batches.push([]);
+      left = batchLength;
+    }
+    batches.at(-1)?.push(entry);
+    left -= entry.text.length;
+  }
+  const joined = await oneByOne(batches, (batch) => Promise.all(batch.map(join)));
+  return joined.flat();
 };
 
 /**

@@ -94,8 +94,7 @@ const runFor = async (
     about,
   });
   if ('refused' in ran) throw ran.refused;
-  const { changed, doc } = ran.job;
-  if (changed) runs.ran(id, ran.job.id, (doc as JobDoc).created); // as above
+  if (ran.job.changed) runs.ran(id, ran.job.id, ran.at);
   return answerOf(ran.job, service);
 };
 

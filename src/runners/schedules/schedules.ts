@@ -24,6 +24,7 @@ type Needs = StartingNeeds & {
   readonly leadership: Leadership;
   /** Resolves when the read models show what the log held when this process began, or the signal aborts. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
+  readonly now: () => number;
   /** Milliseconds from a clock that never jumps. */
   readonly monotonic: () => number;
   /** Calls a function once; returns what cancels it. */

@@ -25,7 +25,6 @@ export type StartingNeeds = {
   readonly viewerOf: (account: string) => Promise<{ readonly actor: Actor } | undefined>;
   /** Called with what became of each run: `job`, `parked`, or the reason why there is none. */
   readonly outcome: (outcome: string) => void;
-  readonly now: () => number;
 };
 
 type Fired = { readonly instant: number; readonly job: string };
@@ -42,7 +41,7 @@ const gone = { refusal: { reason: 'gone', message: 'No such trigger' } } as cons
 
 /** What becomes of instants that have fired: each function stores one of the outcomes. */
 export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
-  const { handle, tools, run, ran, viewerOf, outcome, now } = needs;
+  const { handle, tools, run, ran, viewerOf, outcome } = needs;
 
   const actorOf = async (account: unknown): Promise<Actor | undefined> =>
     typeof account === 'string' ? (await viewerOf(account))?.actor : undefined;
@@ -70,12 +69,11 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
       signal,
     });
     if ('refused' in done) return { refusal: { reason: done.refused.reason, message: done.refused.message } };
-    const at = new Date(now()).toISOString();
     if (done.job.changed) {
       outcome('job');
-      ran(triggerId, data.job, at);
+      ran(triggerId, data.job, done.at);
     }
-    return { job: data.job, at, isNew: done.job.changed };
+    return { job: data.job, at: done.at, isNew: done.job.changed };
   };
 
   return {

@@ -1,3 +1,4 @@
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
 import { nextRun } from '../../domain/operations-manager/triggerSchedules.ts';
 import { documentIn, documentsOf, pagesOf } from '../../projections/engine/documents.ts';
@@ -27,15 +28,15 @@ export const timetable = ({ model, set }: Needs) => {
   const faulty = new Set<string>();
   let wake = (): void => undefined;
 
-  const setAll = (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[], holds?: Changed): void => {
+  const setAll = async (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[], holds?: Changed): Promise<void> => {
     const byTrigger = new Map(runs.map((one) => [one.trigger, one]));
-    for (const plan of plans) {
+    await oneByOne(plans, (plan) => {
       if (scheduleFault(plan)) faulty.add(plan.trigger);
       else faulty.delete(plan.trigger);
       const at = nextRun(plan, byTrigger.get(plan.trigger));
       const hold = holds?.get(plan.trigger);
       set(plan.trigger, hold?.at === at ? hold.until : at);
-    }
+    });
   };
 
   const lookUp = async (batch: Changed): Promise<void> => {
@@ -48,7 +49,7 @@ export const timetable = ({ model, set }: Needs) => {
       set(id, null);
       faulty.delete(id);
     }
-    setAll(plans, runs, batch);
+    await setAll(plans, runs, batch);
   };
 
   const take = (): Changed => {
@@ -82,7 +83,7 @@ export const timetable = ({ model, set }: Needs) => {
       for await (const entries of pagesOf(model, schedulePlans, { sort: 'trigger', order: 1 })) {
         const plans = entries.map((entry) => documentIn(schedulePlans, entry));
         const ids = plans.map(({ trigger }) => trigger);
-        setAll(plans, await documentsOf(model, triggerSchedules, ids));
+        await setAll(plans, await documentsOf(model, triggerSchedules, ids));
         signal.throwIfAborted();
       }
     },

@@ -23,7 +23,6 @@ type Needs<Viewer> = StartingNeeds<Viewer> & {
   readonly leadership: Leadership;
   /** Resolves when the read models show what the log held when this process began, or the signal aborts. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  readonly now?: () => number;
   /** Milliseconds since some moment, whatever becomes of the clock. */
   readonly elapsed?: () => number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
@@ -36,12 +35,11 @@ const longestAgainMs = 5000;
 /** Fires event triggers while this process leads (docs/decisions/event-triggers.md). */
 export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: Needs<Viewer>) => {
   const { store, leadership, ready, log, info } = needs;
-  const now = needs.now ?? Date.now;
   const stop = new AbortController();
   // Each start may listen to it.
   setMaxListeners(0, stop.signal);
   const state: ReaderState = {};
-  const working = starting(needs, stop.signal, now);
+  const working = starting(needs, stop.signal);
   let leading = Promise.resolve();
 
   const read = triggerReader({

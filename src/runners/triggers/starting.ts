@@ -43,11 +43,7 @@ const aboutOf = ({ event, read }: Pick<Firing, 'event' | 'read'>): Omit<Request,
 };
 
 /** What becomes of firings: each function stores one of the outcomes, or tells what is now. */
-export const starting = <Viewer extends { readonly actor: Actor }>(
-  needs: StartingNeeds<Viewer>,
-  stop: AbortSignal,
-  now: () => number,
-) => {
+export const starting = <Viewer extends { readonly actor: Actor }>(needs: StartingNeeds<Viewer>, stop: AbortSignal) => {
   const { handle, tools, run } = needs;
   const outcome = needs.outcome ?? (() => undefined);
 
@@ -75,8 +71,7 @@ export const starting = <Viewer extends { readonly actor: Actor }>(
       signal: stop,
     });
     if ('refused' in done) return { refusal: { reason: done.refused.reason, message: done.refused.message } };
-    const at = new Date(now()).toISOString();
-    return { job: jobId, at, isNew: done.job.changed };
+    return { job: jobId, at: done.at, isNew: done.job.changed };
   };
 
   /** Starts a job, and tells what became of it. */
