@@ -13,6 +13,7 @@ import { automation } from '../src/domain/operations-manager/automations.ts';
 import { job } from '../src/domain/operations-manager/jobs.ts';
 import { type JobWork, jobWork } from '../src/runners/jobs/jobWork.ts';
 import type { EventStore } from '../src/store/port.ts';
+import { Tampered } from '../src/store/tampered.ts';
 import { context } from './given.ts';
 import { fixedClock, nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
@@ -94,9 +95,9 @@ describe('The work on jobs, on two nodes', () => {
   });
 
   /** A node with the work on jobs. */
-  const worker = async () => {
+  const worker = async (store: EventStore = log.store) => {
     let work: JobWork | undefined;
-    const started = await node(log.store, { onEvent: (event) => work?.onEvent(event) });
+    const started = await node(store, { onEvent: (event) => work?.onEvent(event) });
     const { handle, tools, events, retries, model, run, leadership } = started;
     const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, now: clock.now };
     const builtIn = {
@@ -110,7 +111,12 @@ describe('The work on jobs, on two nodes', () => {
     works.push(work);
     work.start();
     const { claim } = work;
-    const ask = (waitMs = 0, more: Partial<Request> = {}, wanted: Partial<WantedJobs> = {}): Promise<ClaimedJobs> =>
+    const ask = (
+      waitMs = 0,
+      more: Partial<Request> = {},
+      wanted: Partial<WantedJobs> = {},
+      gone: AbortSignal = new AbortController().signal,
+    ): Promise<ClaimedJobs> =>
       claim(
         {
           components: ['Back up'],
@@ -122,7 +128,7 @@ describe('The work on jobs, on two nodes', () => {
           ...wanted,
         },
         waitMs,
-        new AbortController().signal,
+        gone,
       );
     return { ...started, ask };
   };
@@ -205,6 +211,63 @@ describe('The work on jobs, on two nodes', () => {
     assert.equal(asked, 2);
     assert.deepEqual(idsOf([got]), [id]);
     assert.deepEqual(idsOf([await one.ask(30_000)]), [third]);
+  });
+
+  it('takes all back from a worker that has gone, though one of its jobs has ended meanwhile', async () => {
+    const other = await worker();
+    const second = 'b'.repeat(24);
+    const gone = new AbortController();
+    let isFirst = true;
+    const append: EventStore['append'] = async (...args) => {
+      const isRelease = JSON.stringify(args).includes('jobReleased');
+      if (isRelease && isFirst) {
+        isFirst = false;
+        await other.command(completeJob, id, { claim: 1 });
+      }
+      return log.store.append(...args);
+    };
+    const one = await worker({ ...log.store, append });
+    for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
+    const actorNow = async () => {
+      gone.abort();
+      return context.actor;
+    };
+    assert.deepEqual(idsOf([await one.ask(30_000, {}, { max: 2, actorNow }, gone.signal)]), []);
+    assert.equal((await one.tools.state(job, id)).status, 'complete');
+    assert.deepEqual(idsOf([await one.ask(30_000, {}, { max: 2 })]), [second]);
+  });
+
+  it('takes back what it gave to a worker that went while its Idempotency-Key was looked up', async () => {
+    const gone = new AbortController();
+    const read: EventStore['read'] = (stream, ...more) => {
+      // What was claimed under the key is read after the claim.
+      if (hasClaimed) gone.abort();
+      return log.store.read(stream, ...more);
+    };
+    let hasClaimed = false;
+    const append: EventStore['append'] = async (...args) => {
+      const appended = await log.store.append(...args);
+      hasClaimed ||= JSON.stringify(args).includes('jobClaimed');
+      return appended;
+    };
+    const one = await worker({ ...log.store, read, append });
+    await one.command(startJob, id, { workflow: 'Back up' });
+    const about = { idempotency: { key: 'k', request: 'r' } };
+    assert.deepEqual(idsOf([await one.ask(30_000, about, {}, gone.signal)]), []);
+    assert.equal(gone.signal.aborted, true);
+    assert.equal((await topicsIn(log.store, `job-${id}`)).at(-1), 'jobReleased');
+  });
+
+  it('gives out other jobs while the stream of one cannot be used', async () => {
+    const second = 'b'.repeat(24);
+    const append: EventStore['append'] = async (stream, ...more) => {
+      if (stream === `job-${id}` && JSON.stringify(more).includes('jobClaimed')) throw new Tampered(`Stream ${stream}`);
+      return log.store.append(stream, ...more);
+    };
+    const one = await worker({ ...log.store, append });
+    for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
+    assert.deepEqual(idsOf([await one.ask(30_000)]), [second]);
+    assert.deepEqual((await one.ask()).jobs, []);
   });
 
   it('gives one answer for one Idempotency-Key, on whichever node it is sent', async () => {

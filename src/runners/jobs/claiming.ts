@@ -14,6 +14,7 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
+import { isUnusable } from '../../store/tampered.ts';
 import type { JobQueue } from './jobQueue.ts';
 import type { WaitingJob, Wish } from './waitingJobs.ts';
 
@@ -38,6 +39,10 @@ const noWait = AbortSignal.abort();
 
 const isMissing = (error: unknown): boolean => error instanceof RequestError && error.code === 'not_found';
 
+/** Whether there is nothing to give back: the job has ended, its claim has lapsed, or the account may not see it now. */
+const isGivenBack = (error: unknown): boolean =>
+  isMissing(error) || (error instanceof RequestError && error.code === 'conflict');
+
 /** Gives out jobs. Each is decided by its own stream, so that of two nodes one gives it out. */
 export const claiming = ({ handle, tools, events, retries, queue, mayRead, look, isGone }: Needs) => {
   const claimOne = async (id: string, actor: Actor, { about, worker, lease }: WantedJobs) => {
@@ -56,6 +61,8 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
     for (const [i, outcome] of outcomes.entries()) {
       if (outcome.status === 'rejected') {
         queue.giveBack();
+        // A stream that cannot be used stays so: its job would keep all others waiting.
+        if (isUnusable(outcome.reason)) continue;
         look(waiting[i]?.id ?? '');
         faults.push(outcome.reason);
         continue;
@@ -83,7 +90,11 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
   };
 
   const giveBack = async (jobs: readonly ClaimedJob[], { about: { idempotency: _, ...about } }: WantedJobs) => {
-    for (const { doc } of jobs) await handle(releaseJob, { ...about, id: doc._id, input: { claim: doc.claim.claim } });
+    const outcomes = await Promise.allSettled(
+      jobs.map(({ doc }) => handle(releaseJob, { ...about, id: doc._id, input: { claim: doc.claim.claim } })),
+    );
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected' && !isGivenBack(outcome.reason)) throw outcome.reason;
   };
 
   /** What the request that was the first in the log with this Idempotency-Key has got. */
@@ -165,10 +176,10 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
     const before = key === undefined ? undefined : await gotBefore(key, wanted);
     if (before) return before;
     const jobs = await claim(wanted, waiting);
-    if (gone.aborted) {
-      await giveBack(jobs, wanted);
-      return { jobs: [], replayed: false };
-    }
-    return key === undefined || jobs.length === 0 ? { jobs, replayed: false } : unlessLater(key, jobs, wanted);
+    const got =
+      key === undefined || jobs.length === 0 ? { jobs, replayed: false } : await unlessLater(key, jobs, wanted);
+    if (got.replayed || !gone.aborted) return got;
+    await giveBack(got.jobs, wanted);
+    return { jobs: [], replayed: false };
   };
 };
