@@ -135,6 +135,18 @@ describe('The work on jobs, on two nodes', () => {
   const idsOf = (claims: readonly ClaimedJobs[]): readonly string[] =>
     claims.flatMap(({ jobs }) => jobs.map(({ doc }) => doc._id));
 
+  const [second, third] = ['b'.repeat(24), 'c'.repeat(24)];
+
+  /** While `one` gives out two jobs, `other` gives the second one away, and a third one comes. */
+  const raceFor = async (one: Awaited<ReturnType<typeof worker>>, other: TestNode): Promise<void> => {
+    await other.command(claimJob, second, wish);
+    const last = one.ask(30_000, {}, { components: ['Other'] });
+    // Jobs are looked at in the order of the log: once this one is given out, the third one waits.
+    await other.command(startJob, third, { workflow: 'Back up' });
+    await other.command(startJob, 'd'.repeat(24), { workflow: 'Other' });
+    await last;
+  };
+
   it('gives each job to one worker, whichever nodes they ask', async () => {
     const [one, two] = [await worker(), await worker()];
     const asking = [one, two, one, two, one, two].map(({ ask }) => ask(30_000));
@@ -192,19 +204,12 @@ describe('The work on jobs, on two nodes', () => {
 
   it('gives a worker what it got before its account lost the right', async () => {
     const [one, two] = [await worker(), await worker()];
-    const [second, third] = ['b'.repeat(24), 'c'.repeat(24)];
     for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
     let asked = 0;
     const actorNow = async () => {
       asked++;
       if (asked > 1) throw new RequestError('forbidden', 'The account may not claim jobs any more');
-      // Another node gives the second one away, and a third one comes.
-      await two.command(claimJob, second, wish);
-      const other = one.ask(30_000, {}, { components: ['Other'] });
-      // Jobs are looked at in the order of the log: once this one is given out, the third one waits.
-      await two.command(startJob, third, { workflow: 'Back up' });
-      await two.command(startJob, 'd'.repeat(24), { workflow: 'Other' });
-      await other;
+      await raceFor(one, two);
       return context.actor;
     };
     const got = await one.ask(0, {}, { max: 3, actorNow });
@@ -213,9 +218,30 @@ describe('The work on jobs, on two nodes', () => {
     assert.deepEqual(idsOf([await one.ask(30_000)]), [third]);
   });
 
+  it('gives a worker what it got before the log could not be reached', async () => {
+    let isAway = false;
+    const append: EventStore['append'] = async (...args) => {
+      if (isAway) throw new RequestError('unavailable', 'The log is away');
+      return log.store.append(...args);
+    };
+    const one = await worker({ ...log.store, append });
+    const other = await worker();
+    for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
+    let asked = 0;
+    const actorNow = async () => {
+      asked++;
+      if (asked === 1) await raceFor(one, other);
+      else isAway = true;
+      return context.actor;
+    };
+    const got = await one.ask(0, {}, { max: 3, actorNow });
+    isAway = false;
+    assert.equal(asked, 2);
+    assert.deepEqual(idsOf([got]), [id]);
+  });
+
   it('takes all back from a worker that has gone, though one of its jobs has ended meanwhile', async () => {
     const other = await worker();
-    const second = 'b'.repeat(24);
     const gone = new AbortController();
     let isFirst = true;
     const append: EventStore['append'] = async (...args) => {
@@ -259,7 +285,6 @@ describe('The work on jobs, on two nodes', () => {
   });
 
   it('gives out other jobs while the stream of one cannot be used', async () => {
-    const second = 'b'.repeat(24);
     const append: EventStore['append'] = async (stream, ...more) => {
       if (stream === `job-${id}` && JSON.stringify(more).includes('jobClaimed')) throw new Tampered(`Stream ${stream}`);
       return log.store.append(stream, ...more);

@@ -51,7 +51,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
     return handle(claimJob, { ...about, actor, calledBy, id, input: { worker, lease } });
   };
 
-  /** Claims these jobs, at once. `refused`: the account may not have one of them. Throws if there is none because of a fault. */
+  /** Claims these jobs, at once. `faults`: why some of them could not be claimed. */
   const claimAll = async (waiting: readonly WaitingJob[], actor: Actor, wanted: WantedJobs) => {
     const outcomes = await Promise.allSettled(
       waiting.map(async ({ id }) => ((await isGone(id)) ? undefined : claimOne(id, actor, wanted))),
@@ -72,9 +72,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       if (claimed) jobs.push(claimed);
       else queue.giveBack();
     }
-    const [fault] = faults.filter((error) => !isMissing(error));
-    if (jobs.length === 0 && fault !== undefined) throw fault;
-    return { jobs, refused: faults.length > 0 };
+    return { jobs, faults };
   };
 
   /** The jobs that wait now, else the next one that comes before the signal aborts. */
@@ -162,7 +160,9 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       }
       const claimed = await claimAll(waiting, actor, wanted);
       jobs.push(...claimed.jobs);
-      if (claimed.refused) break;
+      const fault = claimed.faults.find((error) => !isMissing(error));
+      if (jobs.length === 0 && fault !== undefined) throw fault;
+      if (claimed.faults.length > 0) break;
     }
     return jobs;
   };
