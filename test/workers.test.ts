@@ -6,7 +6,7 @@ import type { Context } from 'koa';
 import { secrecyReader } from '../src/http/engine/address.ts';
 import { eventsOf, withLog } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
-import { type Answer, startService, type TestService } from './service.ts';
+import { type Answer, adminPassword, basic, startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 
 type Ask = People['member'];
@@ -90,6 +90,26 @@ describe('workers', function () {
     const got = (await Promise.all(waiting)).map((given) => given.map(({ job }) => job._id));
     assert.deepEqual(got.flat().sort(), started.sort());
     assert.ok(got.every(({ length }) => length === 1));
+  });
+
+  it('get nothing once they have hung up', async () => {
+    const { start, get, claim } = workerOf(who.member);
+    const gone = new AbortController();
+    const waiting = fetch(`${service.url}${jobs}/claim`, {
+      method: 'POST',
+      headers: { Authorization: basic({ user: 'admin', password: adminPassword }), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ components: ['Hung up'], worker: 'gone', wait: 30 }),
+      signal: gone.signal,
+    });
+    // Its request has come before this one is answered.
+    await claim('Hung up');
+    await claim('Hung up', { wait: 1 });
+    gone.abort();
+    await assert.rejects(waiting);
+    const { _id: id } = await start('Hung up');
+    // If it was given out before the service noticed, it was given back.
+    assert.equal((await claim('Hung up', { wait: 30 })).length, 1);
+    assert.equal((await get(id)).claim.worker, 'w1');
   });
 
   it('are not bound by the timeout of answers while they wait', async () => {
