@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createGroup } from '../src/commands/authorization/groups.ts';
 import type { Request } from '../src/commands/engine/requests.ts';
 import {
   createAutomation,
@@ -293,6 +294,23 @@ describe('The work on jobs, on two nodes', () => {
     for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
     assert.deepEqual(idsOf([await one.ask(30_000)]), [second]);
     assert.deepEqual((await one.ask()).jobs, []);
+  });
+
+  it('takes a job that the account may see no more for none that its Idempotency-Key has claimed', async () => {
+    const one = await worker();
+    await one.command(createGroup, 'g', { name: 'ops' });
+    const gbac = { read: ['ops'], write: ['ops'] };
+    await one.command(createAutomation, 'n', { name: 'Nightly', componentName: 'Back up', gbac });
+    await one.command(startJob, id, { workflow: 'Nightly' });
+    const idempotency = { key: 'k', request: 'r' };
+    const askAs = (groups: readonly string[]) => {
+      const actor = { ...context.actor, admin: false, groups };
+      return one.ask(100, { idempotency, actor }, { actorNow: async () => actor });
+    };
+    await one.ask(0, {}, { components: ['Other'] });
+    assert.deepEqual(idsOf([await askAs(['ops'])]), [id]);
+    assert.deepEqual(idsOf([await askAs(['ops'])]), [id]);
+    assert.deepEqual(idsOf([await askAs([])]), []);
   });
 
   it('gives one answer for one Idempotency-Key, on whichever node it is sent', async () => {

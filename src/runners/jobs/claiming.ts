@@ -95,17 +95,25 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       if (outcome.status === 'rejected' && !isGivenBack(outcome.reason)) throw outcome.reason;
   };
 
+  /** What a request with this Idempotency-Key has got; undefined if the account may not see the job any more. */
+  const replayOf = async (id: string, wanted: WantedJobs) => {
+    try {
+      const replay = await claimOne(id, wanted.about.actor, wanted);
+      const [event] = await events(`${job.category}-${id}`, replay.revision, replay.revision);
+      return { claimed: claimedIn(replay), request: event?.metadata.requestId };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  };
+
   /** What the request that was the first in the log with this Idempotency-Key has got. */
   const gotByFirst = async (key: string, wanted: WantedJobs): Promise<readonly ClaimedJob[]> => {
     const ids = await retries.all(job, noteOf(key), key);
-    const claims = await Promise.all(
-      ids.map(async (id) => {
-        const replay = await claimOne(id, wanted.about.actor, wanted);
-        const [event] = await events(`${job.category}-${id}`, replay.revision, replay.revision);
-        return { claimed: claimedIn(replay), request: event?.metadata.requestId };
-      }),
-    );
-    const inOrder = claims.sort((a, b) => (a.claimed?.position ?? 0) - (b.claimed?.position ?? 0));
+    const claims = await Promise.all(ids.map((id) => replayOf(id, wanted)));
+    const inOrder = claims
+      .filter((one) => one !== undefined)
+      .sort((a, b) => (a.claimed?.position ?? 0) - (b.claimed?.position ?? 0));
     return inOrder.flatMap(({ claimed, request }) => (claimed && request === inOrder[0]?.request ? claimed : []));
   };
 
@@ -133,9 +141,10 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
    */
   const unlessLater = async (key: string, jobs: readonly ClaimedJob[], wanted: WantedJobs): Promise<ClaimedJobs> => {
     const [first] = await gotByFirst(key, wanted);
-    const isMine = jobs.some(({ doc }) => doc._id === first?.doc._id && doc.claim.claim === first.doc.claim.claim);
-    const earlier = isMine ? undefined : await giveBack(jobs, wanted).then(() => gotBefore(key, wanted));
-    return earlier ?? { jobs, replayed: false };
+    const isFirst = ({ doc }: ClaimedJob) => doc._id === first?.doc._id && doc.claim.claim === first.doc.claim.claim;
+    if (first === undefined || jobs.some(isFirst)) return { jobs, replayed: false };
+    await giveBack(jobs, wanted);
+    return (await gotBefore(key, wanted)) ?? { jobs: [], replayed: false };
   };
 
   const claim = async (wanted: WantedJobs, signal: AbortSignal): Promise<readonly ClaimedJob[]> => {
