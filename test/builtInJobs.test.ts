@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sessionOf } from '../src/commands/operations-manager/jobSessions.ts';
+import { agentRun } from '../src/runners/jobs/builtIn/agentRun.ts';
+import type { Run } from '../src/runners/jobs/builtIn/run.ts';
 import { builtInOf, type Controller, controller, says } from './builtIn.ts';
 import { note } from './cluster.ts';
 import { eventsIn, withLog } from './logged.ts';
@@ -410,5 +414,26 @@ describe('Built-in components', function () {
       assert.match((await admin.inState(id, 'complete', 'error')).error, /deleted or inactive/);
       assert.equal(devices.commands.length, 1);
     });
+  });
+});
+
+describe('The run of an agent', () => {
+  it('hears that its session has ended, though an earlier run of the job is broken off after it began', async () => {
+    let session = { status: 'RUNNING', lastMessage: '' };
+    const tools = { state: async () => session } as unknown as Parameters<typeof agentRun>[0]['tools'];
+    const { run, onEvent } = agentRun({ handle: () => assert.fail('The session is there'), tools });
+    const runWith = (claim: number, { signal }: AbortController) =>
+      run({ doc: { _id: 'j', claim: { claim }, attempts: claim, variables: {} }, signal } as unknown as Run);
+    // A process that was stalled has lost its claim, and claims the job again before it knows.
+    const stalled = new AbortController();
+    const first = runWith(1, stalled);
+    await nextTurn();
+    const second = runWith(2, new AbortController());
+    await nextTurn();
+    stalled.abort(new Error('lost'));
+    await assert.rejects(first, /lost/);
+    session = { status: 'COMPLETE', lastMessage: 'Done' };
+    onEvent({ stream: `agentSession-${sessionOf('j', { last: 1, attempts: 1 })}`, topic: 'sessionCompleted' });
+    assert.equal((await second).lastMessage, 'Done');
   });
 });

@@ -84,7 +84,7 @@ describe('Starts of jobs', () => {
 });
 
 describe('A queue whose starts are limited', () => {
-  const job = (id: string) => ({ id, component: 'c', turn: 'A', guard: undefined, created: 1 });
+  const job = (id: string, created = 1) => ({ id, component: 'c', turn: 'A', guard: undefined, created });
   const wish = { components: new Set(['c']), may: () => true };
   const never = new AbortController().signal;
   /** So many jobs may begin. */
@@ -127,6 +127,17 @@ describe('A queue whose starts are limited', () => {
     count.left = 1;
     queue.serve();
     assert.equal((await next)?.id, 'a');
+  });
+
+  it('gives what has waited longer to who waits, when a job comes as soon as one may begin', async () => {
+    const { count, ...starting } = startsOf(0);
+    const queue = jobQueue(starting);
+    const next = queue.next(wish, never);
+    queue.add(job('older'));
+    count.left = 1;
+    queue.add(job('newer', 2));
+    assert.equal((await next)?.id, 'older');
+    assert.equal(queue.size(), 1);
   });
 
   it('counts no start where there is no job', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createGroup } from '../src/commands/authorization/groups.ts';
 import type { Request } from '../src/commands/engine/requests.ts';
 import {
   createAutomation,
@@ -13,6 +14,7 @@ import { automation } from '../src/domain/operations-manager/automations.ts';
 import { job } from '../src/domain/operations-manager/jobs.ts';
 import { type JobWork, jobWork } from '../src/runners/jobs/jobWork.ts';
 import type { EventStore } from '../src/store/port.ts';
+import { Tampered } from '../src/store/tampered.ts';
 import { context } from './given.ts';
 import { fixedClock, nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
@@ -94,9 +96,9 @@ describe('The work on jobs, on two nodes', () => {
   });
 
   /** A node with the work on jobs. */
-  const worker = async () => {
+  const worker = async (store: EventStore = log.store) => {
     let work: JobWork | undefined;
-    const started = await node(log.store, { onEvent: (event) => work?.onEvent(event) });
+    const started = await node(store, { onEvent: (event) => work?.onEvent(event) });
     const { handle, tools, events, retries, model, run, leadership } = started;
     const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, now: clock.now };
     const builtIn = {
@@ -110,7 +112,12 @@ describe('The work on jobs, on two nodes', () => {
     works.push(work);
     work.start();
     const { claim } = work;
-    const ask = (waitMs = 0, more: Partial<Request> = {}, wanted: Partial<WantedJobs> = {}): Promise<ClaimedJobs> =>
+    const ask = (
+      waitMs = 0,
+      more: Partial<Request> = {},
+      wanted: Partial<WantedJobs> = {},
+      gone: AbortSignal = new AbortController().signal,
+    ): Promise<ClaimedJobs> =>
       claim(
         {
           components: ['Back up'],
@@ -122,12 +129,24 @@ describe('The work on jobs, on two nodes', () => {
           ...wanted,
         },
         waitMs,
-        new AbortController().signal,
+        gone,
       );
     return { ...started, ask };
   };
   const idsOf = (claims: readonly ClaimedJobs[]): readonly string[] =>
     claims.flatMap(({ jobs }) => jobs.map(({ doc }) => doc._id));
+
+  const [second, third] = ['b'.repeat(24), 'c'.repeat(24)];
+
+  /** While `one` gives out two jobs, `other` gives the second one away, and a third one comes. */
+  const raceFor = async (one: Awaited<ReturnType<typeof worker>>, other: TestNode): Promise<void> => {
+    await other.command(claimJob, second, wish);
+    const last = one.ask(30_000, {}, { components: ['Other'] });
+    // Jobs are looked at in the order of the log: once this one is given out, the third one waits.
+    await other.command(startJob, third, { workflow: 'Back up' });
+    await other.command(startJob, 'd'.repeat(24), { workflow: 'Other' });
+    await last;
+  };
 
   it('gives each job to one worker, whichever nodes they ask', async () => {
     const [one, two] = [await worker(), await worker()];
@@ -186,25 +205,112 @@ describe('The work on jobs, on two nodes', () => {
 
   it('gives a worker what it got before its account lost the right', async () => {
     const [one, two] = [await worker(), await worker()];
-    const [second, third] = ['b'.repeat(24), 'c'.repeat(24)];
     for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
     let asked = 0;
     const actorNow = async () => {
       asked++;
       if (asked > 1) throw new RequestError('forbidden', 'The account may not claim jobs any more');
-      // Another node gives the second one away, and a third one comes.
-      await two.command(claimJob, second, wish);
-      const other = one.ask(30_000, {}, { components: ['Other'] });
-      // Jobs are looked at in the order of the log: once this one is given out, the third one waits.
-      await two.command(startJob, third, { workflow: 'Back up' });
-      await two.command(startJob, 'd'.repeat(24), { workflow: 'Other' });
-      await other;
+      await raceFor(one, two);
       return context.actor;
     };
     const got = await one.ask(0, {}, { max: 3, actorNow });
     assert.equal(asked, 2);
     assert.deepEqual(idsOf([got]), [id]);
     assert.deepEqual(idsOf([await one.ask(30_000)]), [third]);
+  });
+
+  it('gives a worker what it got before the log could not be reached', async () => {
+    let isAway = false;
+    const append: EventStore['append'] = async (...args) => {
+      if (isAway) throw new RequestError('unavailable', 'The log is away');
+      return log.store.append(...args);
+    };
+    const one = await worker({ ...log.store, append });
+    const other = await worker();
+    for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
+    let asked = 0;
+    const actorNow = async () => {
+      asked++;
+      if (asked === 1) await raceFor(one, other);
+      else isAway = true;
+      return context.actor;
+    };
+    const got = await one.ask(0, {}, { max: 3, actorNow });
+    isAway = false;
+    assert.equal(asked, 2);
+    assert.deepEqual(idsOf([got]), [id]);
+  });
+
+  it('takes all back from a worker that has gone, though one of its jobs has ended meanwhile', async () => {
+    const other = await worker();
+    const gone = new AbortController();
+    let isFirst = true;
+    const append: EventStore['append'] = async (...args) => {
+      const isRelease = JSON.stringify(args).includes('jobReleased');
+      if (isRelease && isFirst) {
+        isFirst = false;
+        await other.command(completeJob, id, { claim: 1 });
+      }
+      return log.store.append(...args);
+    };
+    const one = await worker({ ...log.store, append });
+    for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
+    const actorNow = async () => {
+      gone.abort();
+      return context.actor;
+    };
+    assert.deepEqual(idsOf([await one.ask(30_000, {}, { max: 2, actorNow }, gone.signal)]), []);
+    assert.equal((await one.tools.state(job, id)).status, 'complete');
+    assert.deepEqual(idsOf([await one.ask(30_000, {}, { max: 2 })]), [second]);
+  });
+
+  it('takes back what it gave to a worker that went while its Idempotency-Key was looked up', async () => {
+    const gone = new AbortController();
+    const read: EventStore['read'] = (stream, ...more) => {
+      // What was claimed under the key is read after the claim.
+      if (hasClaimed) gone.abort();
+      return log.store.read(stream, ...more);
+    };
+    let hasClaimed = false;
+    const append: EventStore['append'] = async (...args) => {
+      const appended = await log.store.append(...args);
+      hasClaimed ||= JSON.stringify(args).includes('jobClaimed');
+      return appended;
+    };
+    const one = await worker({ ...log.store, read, append });
+    await one.command(startJob, id, { workflow: 'Back up' });
+    const about = { idempotency: { key: 'k', request: 'r' } };
+    assert.deepEqual(idsOf([await one.ask(30_000, about, {}, gone.signal)]), []);
+    assert.equal(gone.signal.aborted, true);
+    assert.equal((await topicsIn(log.store, `job-${id}`)).at(-1), 'jobReleased');
+  });
+
+  it('gives out other jobs while the stream of one cannot be used', async () => {
+    const append: EventStore['append'] = async (stream, ...more) => {
+      if (stream === `job-${id}` && JSON.stringify(more).includes('jobClaimed')) throw new Tampered(`Stream ${stream}`);
+      return log.store.append(stream, ...more);
+    };
+    const one = await worker({ ...log.store, append });
+    for (const each of [id, second]) await one.command(startJob, each, { workflow: 'Back up' });
+    assert.deepEqual(idsOf([await one.ask(30_000)]), [second]);
+    assert.deepEqual((await one.ask()).jobs, []);
+  });
+
+  it('takes a job that the account may see no more for none that its Idempotency-Key has claimed', async () => {
+    const one = await worker();
+    await one.command(createGroup, 'g', { name: 'ops' });
+    const gbac = { read: ['ops'], write: ['ops'] };
+    await one.command(createAutomation, 'n', { name: 'Nightly', componentName: 'Back up', gbac });
+    await one.command(startJob, id, { workflow: 'Nightly' });
+    const idempotency = { key: 'k', request: 'r' };
+    const askAs = (groups: readonly string[]) => {
+      const actor = { ...context.actor, admin: false, groups };
+      return one.ask(100, { idempotency, actor }, { actorNow: async () => actor });
+    };
+    await one.ask(0, {}, { components: ['Other'] });
+    assert.deepEqual(idsOf([await askAs(['ops'])]), [id]);
+    assert.deepEqual(idsOf([await askAs(['ops'])]), [id]);
+    assert.deepEqual(idsOf([await askAs([])]), []);
   });
 
   it('gives one answer for one Idempotency-Key, on whichever node it is sent', async () => {

@@ -11,7 +11,7 @@ import { makeKey, secrets } from '../src/secrets.ts';
 import { wrapForeign } from '../src/store/foreign.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { storedIn, withLog } from './logged.ts';
-import { refused } from './people.ts';
+import { ok, refused } from './people.ts';
 import { startService } from './service.ts';
 import { gather, newEvent } from './store.contract.ts';
 
@@ -149,6 +149,29 @@ describe('the key of a log', () => {
       const asAdmin = service.as({ user: 'admin', password: 'a new password' });
       assert.equal((await asAdmin('GET', '/authorization/whoami')).status, 200);
       refused(await service.as({ user: 'bob', password })('GET', '/authorization/whoami'), 401);
+      await service.stop();
+    });
+
+    it('has sealed secrets of jobs that no worker gets: those jobs end in error, and others are given out', async () => {
+      const jobs = '/operations-manager/jobs';
+      const before = await startService({}, at('data'));
+      const start = async (variables: object): Promise<string> =>
+        ok(await before.ask('POST', `${jobs}/start`, { workflow: 'Back up', options: { variables } })).data._id;
+      const [closed, open] = [await start({ token: 't' }), await start({ site: 'Bonn' })];
+      await before.stop();
+      rmSync(at('data', 'secret.key'));
+      await passwd({ newKey: true });
+      const service = await startService({}, at('data'));
+      const asAdmin = service.as({ user: 'admin', password: 'a new password' });
+      const wanted = { components: ['Back up'], worker: 'w', max: 2, wait: 30 };
+      const { data } = ok(await asAdmin('POST', `${jobs}/claim`, wanted, { 'Idempotency-Key': 'k' }));
+      assert.deepEqual(
+        data.map(({ job }: any) => job._id),
+        [open],
+      );
+      const { status, error } = ok(await asAdmin('GET', `${jobs}/${closed}`)).data;
+      assert.equal(status, 'error');
+      assert.match(error, /sealed with another key/);
       await service.stop();
     });
   });

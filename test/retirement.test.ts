@@ -120,6 +120,27 @@ describe('Retirement, on two nodes', () => {
     assert.deepEqual([...fold.model.ids('jobs')].sort(), [second, third]);
   });
 
+  it('removes the same in a rebuild, though a clock said that something ended before it began', async () => {
+    const [one, ahead] = [await node(), await node(log.store, { now: () => clock.now() + 5000 })];
+    await ahead.command(startJob, first, { workflow: 'Back up' });
+    await one.command(completeJob, first, {});
+    await ended(one, second);
+    assert.deepEqual(await shown(one), [first, second]);
+    retiring(one);
+    for (const [passing, left] of [
+      [30 * day + 1000, [first]],
+      [day, []],
+    ] as const) {
+      clock.pass(passing);
+      const before = new Date(clock.now() - 30 * day).toISOString();
+      await soon('it is retired', async () => (await retirements()).some((one) => one.endsWith(before)));
+      assert.deepEqual(await shown(one), left);
+      const fold = await foldLog(log.store);
+      await fold.foldTo();
+      assert.deepEqual([...fold.model.ids('jobs')], left);
+    }
+  });
+
   it('happens once a day, by whichever node, and again after a start', async () => {
     const [one, two] = [await node(), await node()];
     for (const id of [first, second, third]) {

@@ -6,7 +6,7 @@ import type { Context } from 'koa';
 import { secrecyReader } from '../src/http/engine/address.ts';
 import { eventsOf, withLog } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
-import { type Answer, startService, type TestService } from './service.ts';
+import { type Answer, adminPassword, basic, startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 
 type Ask = People['member'];
@@ -90,6 +90,26 @@ describe('workers', function () {
     const got = (await Promise.all(waiting)).map((given) => given.map(({ job }) => job._id));
     assert.deepEqual(got.flat().sort(), started.sort());
     assert.ok(got.every(({ length }) => length === 1));
+  });
+
+  it('get nothing once they have hung up', async () => {
+    const { start, get, claim } = workerOf(who.member);
+    const gone = new AbortController();
+    const waiting = fetch(`${service.url}${jobs}/claim`, {
+      method: 'POST',
+      headers: { Authorization: basic({ user: 'admin', password: adminPassword }), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ components: ['Hung up'], worker: 'gone', wait: 30 }),
+      signal: gone.signal,
+    });
+    // Its request has come before this one is answered.
+    await claim('Hung up');
+    await claim('Hung up', { wait: 1 });
+    gone.abort();
+    await assert.rejects(waiting);
+    const { _id: id } = await start('Hung up');
+    // If it was given out before the service noticed, it was given back.
+    assert.equal((await claim('Hung up', { wait: 30 })).length, 1);
+    assert.equal((await get(id)).claim.worker, 'w1');
   });
 
   it('are not bound by the timeout of answers while they wait', async () => {
@@ -418,23 +438,46 @@ describe('secrets of jobs in clear', () => {
     refused(await from('192.0.2.7'), 403, /TLS/);
     refused(await from('192.0.2.7', { 'X-Forwarded-Proto': 'http' }), 403);
     refused(await from('192.0.2.7', { 'X-Forwarded-Proto': 'https, http' }), 403);
+    // A caller whose address cannot be read may be anywhere.
+    for (const unknown of ['192.0.2.7:4711', 'unknown', '192.0.2.7:4711, 127.0.0.1']) refused(await from(unknown), 403);
+    // What the caller says is not what the proxy says.
+    refused(await from('127.0.0.1, 192.0.2.7'), 403);
+    refused(await from('::ffff:192.0.2.7'), 403);
     assert.equal((await get(id)).claim, null);
     assert.equal(ok(await from('192.0.2.7', { 'X-Forwarded-Proto': 'https' })).data.length, 1);
+    assert.equal(ok(await from('::ffff:127.0.0.1')).data.length, 0);
     assert.equal(ok(await from('127.0.0.1')).data.length, 0);
     await service.stop();
   });
 
-  it("go over the service's own TLS to any address, and to none over plain HTTP", () => {
-    const none = new BlockList();
-    const isSecret = (address: string, encrypted?: boolean): boolean => {
-      const ctx = { req: { socket: { remoteAddress: address, encrypted } }, get: () => 'https' };
-      return secrecyReader(none)(ctx as unknown as Context, address);
+  /** Whether secrets go to a socket at this address, with these headers. */
+  const secrecyOf =
+    (trusted: BlockList) =>
+    (remoteAddress: string, encrypted?: boolean, headers: Record<string, string> = {}): boolean => {
+      const get = (name: string) => headers[name] ?? '';
+      return secrecyReader(trusted)({ req: { socket: { remoteAddress, encrypted } }, get } as unknown as Context);
     };
+
+  it("go over the service's own TLS to any address, and to none over plain HTTP", () => {
+    const secret = secrecyOf(new BlockList());
+    const isSecret = (address: string, encrypted?: boolean) =>
+      secret(address, encrypted, { 'x-forwarded-proto': 'https' });
     assert.deepEqual(
       [isSecret('192.0.2.7', true), isSecret('192.0.2.7'), isSecret('2001:db8::7')],
       [true, false, false],
     );
-    assert.deepEqual([isSecret('127.0.0.9'), isSecret('::1')], [true, true]);
+    for (const here of ['127.0.0.9', '::1', '::ffff:127.0.0.1']) assert.equal(isSecret(here), true, here);
+  });
+
+  it('do not go to the machine of a proxy, whose callers are not on this one', () => {
+    const proxies = new BlockList();
+    proxies.addSubnet('10.0.0.0', 8, 'ipv4');
+    const isSecret = secrecyOf(proxies);
+    for (const address of ['127.0.0.1', '127.0.0.1, 10.1.2.3', '']) {
+      const headers = { 'x-forwarded-for': address };
+      assert.equal(isSecret('10.0.0.1', false, headers), false, address);
+      assert.equal(isSecret('10.0.0.1', false, { ...headers, 'x-forwarded-proto': 'https' }), true, address);
+    }
   });
 
   it('do not follow what anybody says who is no trusted proxy', async () => {

@@ -10,10 +10,7 @@ export const addressReader =
     const forwarded = ctx.get('x-forwarded-for');
     if (forwarded === '' || !isIn(trusted, socket)) return socket;
     let caller = socket;
-    for (const address of forwarded
-      .split(',')
-      .map((item) => plain(item.trim()))
-      .reverse()) {
+    for (const address of itemsOf(forwarded).map(plain).reverse()) {
       if (isIP(address) === 0) break;
       caller = address;
       if (!isIn(trusted, address)) break;
@@ -23,16 +20,20 @@ export const addressReader =
 
 /**
  * Tells whether nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. A proxy
- * says so by X-Forwarded-Proto.
+ * says so by X-Forwarded-Proto. A proxy's caller is on this machine if the proxy is, and every address that it names: one
+ * that cannot be read may be anywhere.
  */
 export const secrecyReader =
   (trusted: BlockList) =>
-  (ctx: Context, caller: string): boolean => {
+  (ctx: Context): boolean => {
     const { socket } = ctx.req;
-    if (isLoopback(caller) || (socket as TLSSocket).encrypted === true) return true;
-    if (!isIn(trusted, plain(socket.remoteAddress ?? ''))) return false;
-    const protocols = ctx.get('x-forwarded-proto').split(',');
-    return protocols.every((protocol) => protocol.trim().toLowerCase() === 'https');
+    if ((socket as TLSSocket).encrypted === true) return true;
+    const next = plain(socket.remoteAddress ?? '');
+    const isProxy = isIn(trusted, next);
+    const forwarded = isProxy ? ctx.get('x-forwarded-for') : '';
+    if (isLoopback(next) && (forwarded === '' || itemsOf(forwarded).every((item) => isLoopback(plain(item)))))
+      return true;
+    return isProxy && itemsOf(ctx.get('x-forwarded-proto')).every((protocol) => protocol.toLowerCase() === 'https');
   };
 
 const loopback = new BlockList();
@@ -40,6 +41,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 const isLoopback = (address: string): boolean => isIn(loopback, address);
+
+const itemsOf = (header: string): readonly string[] => header.split(',').map((item) => item.trim());
 
 /** Turns an IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`) into IPv4. */
 const plain = (address: string): string =>

@@ -20,7 +20,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
   const koa = new Koa().use(async (ctx) => {
     const start = performance.now();
     const address = addressOf(ctx);
-    const incoming = incomingOf(ctx, address, () => isSecret(ctx, address));
+    const incoming = incomingOf(ctx, address, () => isSecret(ctx));
     const { requestId } = incoming;
     const { allowOrigin, cacheControl, timeout } = settings();
     const headers = headersOf(requestId, allowOrigin);

@@ -72,8 +72,8 @@ export type AppNeeds = {
   readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
   readonly settings: () => HttpSettings;
   readonly addressOf: (ctx: Context) => string;
-  /** True if nobody on the way to the caller at this address can read the answer. */
-  readonly isSecret: (ctx: Context, address: string) => boolean;
+  /** True if nobody on the way to the caller can read the answer. */
+  readonly isSecret: (ctx: Context) => boolean;
   /** Called once for each answered request. */
   readonly observe: (seen: Seen) => void;
   readonly recorder: Recorder;

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { type ClaimedJob, heartbeatJob, releaseJob } from '../../commands/operations-manager/jobClaims.ts';
+import { failJob } from '../../commands/operations-manager/jobs.ts';
 import { same } from '../../domain/engine/changes.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
@@ -49,12 +50,32 @@ const claimerNow = async ({ actor }: Call, { events }: Service) => {
   return principal.actor;
 };
 
-/** The job as GET shows it, but with its secrets in clear. */
-const givenOut = async ({ doc }: ClaimedJob, service: Service) => ({
-  job: { ...(await shown(doc, service)), variables: clearSecrets(doc.variables, service.tools.unseal) },
-  claim: doc.claim.claim,
-  until: doc.claim.until,
-});
+type About = ReturnType<typeof requestOf>;
+
+/** The job's variables with secrets in clear. If they cannot be opened, no worker could ever have it: it ends in error. */
+const opened = async ({ doc }: ClaimedJob, { idempotency: _, ...about }: About, { tools, handle }: Service) => {
+  try {
+    return clearSecrets(doc.variables, tools.unseal);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    const input = { error: error.message, claim: doc.claim.claim };
+    await handle(failJob, { ...about, id: doc._id, input });
+    return undefined;
+  }
+};
+
+/** The job as GET shows it, but with its secrets in clear; undefined if they cannot be opened. */
+const givenOut = async (one: ClaimedJob, about: About, service: Service) => {
+  const variables = await opened(one, about, service);
+  const { doc } = one;
+  return (
+    variables && {
+      job: { ...(await shown(doc, service)), variables },
+      claim: doc.claim.claim,
+      until: doc.claim.until,
+    }
+  );
+};
 
 const hasSecrets = ({ variables }: JobDoc): boolean => !same(maskSecrets(variables), variables);
 
@@ -87,10 +108,13 @@ export const jobClaimRoutes: readonly Route[] = [
       const actorNow = () => claimerNow(call, service);
       const wanted = { components, worker, max, lease, about, actorNow };
       const { jobs, replayed } = await service.work.claim(wanted, wait * 1000, call.abandoned());
-      const given = await Promise.all(jobs.map((one) => givenOut(one, service)));
+      const all = await Promise.all(jobs.map((one) => givenOut(one, about, service)));
+      const given = all.filter((one) => one !== undefined);
       const positions = jobs.map((one) => one.position);
       const position = positions.length > 0 ? Math.max(...positions) : undefined;
-      const inClear = jobs.flatMap(({ doc }) => (hasSecrets(doc) ? { kind: job.category, id: doc._id } : []));
+      const inClear = jobs.flatMap(({ doc }, i) =>
+        all[i] && hasSecrets(doc) ? { kind: job.category, id: doc._id } : [],
+      );
       return defined({ text: claimed(exactText(given)), replayed, position, inClear });
     },
   }),

@@ -136,13 +136,17 @@ export const nameSort = ({ collection, sorts }: Collection): string => {
   throw new Error(`The collection ${collection} has no sort field`);
 };
 
-/** When a document ended, epoch milliseconds; undefined: it has not, or it is not retired either. */
+/**
+ * When a document ended, epoch milliseconds; undefined: it has not, or it is not retired either. It never ends before it
+ * begins, though the clocks of nodes may say so: those that are retired are looked for in the order of their beginnings.
+ */
 export const endedAt = <Doc>(
-  { retires }: Pick<Projection<Doc>, 'retires'>,
+  { retires, sorts }: Pick<Projection<Doc>, 'retires' | 'sorts'>,
   doc: Doc | undefined,
 ): number | undefined => {
   const ended = doc === undefined ? undefined : retires?.ended(doc);
-  return ended === undefined ? undefined : Date.parse(ended);
+  if (doc === undefined || !retires || ended === undefined) return undefined;
+  return Math.max(Date.parse(ended), Date.parse(sorts[retires.from]?.(doc) ?? ended));
 };
 
 /** The name of a document. */

@@ -14,6 +14,7 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
+import { isUnusable } from '../../store/tampered.ts';
 import type { JobQueue } from './jobQueue.ts';
 import type { WaitingJob, Wish } from './waitingJobs.ts';
 
@@ -38,6 +39,10 @@ const noWait = AbortSignal.abort();
 
 const isMissing = (error: unknown): boolean => error instanceof RequestError && error.code === 'not_found';
 
+/** Whether there is nothing to give back: the job has ended, its claim has lapsed, or the account may not see it now. */
+const isGivenBack = (error: unknown): boolean =>
+  isMissing(error) || (error instanceof RequestError && error.code === 'conflict');
+
 /** Gives out jobs. Each is decided by its own stream, so that of two nodes one gives it out. */
 export const claiming = ({ handle, tools, events, retries, queue, mayRead, look, isGone }: Needs) => {
   const claimOne = async (id: string, actor: Actor, { about, worker, lease }: WantedJobs) => {
@@ -46,7 +51,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
     return handle(claimJob, { ...about, actor, calledBy, id, input: { worker, lease } });
   };
 
-  /** Claims these jobs, at once. `refused`: the account may not have one of them. Throws if there is none because of a fault. */
+  /** Claims these jobs, at once. `faults`: why some of them could not be claimed. */
   const claimAll = async (waiting: readonly WaitingJob[], actor: Actor, wanted: WantedJobs) => {
     const outcomes = await Promise.allSettled(
       waiting.map(async ({ id }) => ((await isGone(id)) ? undefined : claimOne(id, actor, wanted))),
@@ -56,6 +61,8 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
     for (const [i, outcome] of outcomes.entries()) {
       if (outcome.status === 'rejected') {
         queue.giveBack();
+        // A stream that cannot be used stays so: its job would keep all others waiting.
+        if (isUnusable(outcome.reason)) continue;
         look(waiting[i]?.id ?? '');
         faults.push(outcome.reason);
         continue;
@@ -65,9 +72,7 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       if (claimed) jobs.push(claimed);
       else queue.giveBack();
     }
-    const [fault] = faults.filter((error) => !isMissing(error));
-    if (jobs.length === 0 && fault !== undefined) throw fault;
-    return { jobs, refused: faults.length > 0 };
+    return { jobs, faults };
   };
 
   /** The jobs that wait now, else the next one that comes before the signal aborts. */
@@ -83,20 +88,32 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
   };
 
   const giveBack = async (jobs: readonly ClaimedJob[], { about: { idempotency: _, ...about } }: WantedJobs) => {
-    for (const { doc } of jobs) await handle(releaseJob, { ...about, id: doc._id, input: { claim: doc.claim.claim } });
+    const outcomes = await Promise.allSettled(
+      jobs.map(({ doc }) => handle(releaseJob, { ...about, id: doc._id, input: { claim: doc.claim.claim } })),
+    );
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected' && !isGivenBack(outcome.reason)) throw outcome.reason;
+  };
+
+  /** What a request with this Idempotency-Key has got; undefined if the account may not see the job any more. */
+  const replayOf = async (id: string, wanted: WantedJobs) => {
+    try {
+      const replay = await claimOne(id, wanted.about.actor, wanted);
+      const [event] = await events(`${job.category}-${id}`, replay.revision, replay.revision);
+      return { claimed: claimedIn(replay), request: event?.metadata.requestId };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
   };
 
   /** What the request that was the first in the log with this Idempotency-Key has got. */
   const gotByFirst = async (key: string, wanted: WantedJobs): Promise<readonly ClaimedJob[]> => {
     const ids = await retries.all(job, noteOf(key), key);
-    const claims = await Promise.all(
-      ids.map(async (id) => {
-        const replay = await claimOne(id, wanted.about.actor, wanted);
-        const [event] = await events(`${job.category}-${id}`, replay.revision, replay.revision);
-        return { claimed: claimedIn(replay), request: event?.metadata.requestId };
-      }),
-    );
-    const inOrder = claims.sort((a, b) => (a.claimed?.position ?? 0) - (b.claimed?.position ?? 0));
+    const claims = await Promise.all(ids.map((id) => replayOf(id, wanted)));
+    const inOrder = claims
+      .filter((one) => one !== undefined)
+      .sort((a, b) => (a.claimed?.position ?? 0) - (b.claimed?.position ?? 0));
     return inOrder.flatMap(({ claimed, request }) => (claimed && request === inOrder[0]?.request ? claimed : []));
   };
 
@@ -124,9 +141,10 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
    */
   const unlessLater = async (key: string, jobs: readonly ClaimedJob[], wanted: WantedJobs): Promise<ClaimedJobs> => {
     const [first] = await gotByFirst(key, wanted);
-    const isMine = jobs.some(({ doc }) => doc._id === first?.doc._id && doc.claim.claim === first.doc.claim.claim);
-    const earlier = isMine ? undefined : await giveBack(jobs, wanted).then(() => gotBefore(key, wanted));
-    return earlier ?? { jobs, replayed: false };
+    const isFirst = ({ doc }: ClaimedJob) => doc._id === first?.doc._id && doc.claim.claim === first.doc.claim.claim;
+    if (first === undefined || jobs.some(isFirst)) return { jobs, replayed: false };
+    await giveBack(jobs, wanted);
+    return (await gotBefore(key, wanted)) ?? { jobs: [], replayed: false };
   };
 
   const claim = async (wanted: WantedJobs, signal: AbortSignal): Promise<readonly ClaimedJob[]> => {
@@ -151,7 +169,9 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
       }
       const claimed = await claimAll(waiting, actor, wanted);
       jobs.push(...claimed.jobs);
-      if (claimed.refused) break;
+      const fault = claimed.faults.find((error) => !isMissing(error));
+      if (jobs.length === 0 && fault !== undefined) throw fault;
+      if (claimed.faults.length > 0) break;
     }
     return jobs;
   };
@@ -165,10 +185,10 @@ export const claiming = ({ handle, tools, events, retries, queue, mayRead, look,
     const before = key === undefined ? undefined : await gotBefore(key, wanted);
     if (before) return before;
     const jobs = await claim(wanted, waiting);
-    if (gone.aborted) {
-      await giveBack(jobs, wanted);
-      return { jobs: [], replayed: false };
-    }
-    return key === undefined || jobs.length === 0 ? { jobs, replayed: false } : unlessLater(key, jobs, wanted);
+    const got =
+      key === undefined || jobs.length === 0 ? { jobs, replayed: false } : await unlessLater(key, jobs, wanted);
+    if (got.replayed || !gone.aborted) return got;
+    await giveBack(got.jobs, wanted);
+    return { jobs: [], replayed: false };
   };
 };

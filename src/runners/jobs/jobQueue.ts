@@ -42,17 +42,19 @@ export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
     return undefined;
   };
 
+  const serveOne = (claimer: Claimer): void => {
+    const job = take(claimer);
+    if (!job) return;
+    leave(claimer);
+    claimer.give(job);
+  };
+
   return {
-    /** The job waits: it goes to who has waited longest for one, or into the queue. */
+    /** The job waits. Who has waited longest for such a job gets the one whose turn it is. */
     add: (job: WaitingJob): void => {
+      jobs.add(job);
       const claimer = claimerOf(job);
-      if (!claimer || !starts.take()) {
-        jobs.add(job);
-        return;
-      }
-      jobs.remove(job.id);
-      leave(claimer);
-      claimer.give(job);
+      if (claimer) serveOne(claimer);
     },
     remove: jobs.remove,
     take,
@@ -60,12 +62,7 @@ export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
     giveBack: starts.giveBack,
     /** Gives jobs to those who wait, once more of them may begin. */
     serve: (): void => {
-      for (const claimer of [...line]) {
-        const job = take(claimer);
-        if (!job) continue;
-        leave(claimer);
-        claimer.give(job);
-      }
+      for (const claimer of [...line]) serveOne(claimer);
     },
     /** The next job for this wish: one that waits, else the first that comes before the signal aborts. */
     next: (wish: Wish, signal: AbortSignal): Promise<WaitingJob | undefined> => {

@@ -35,14 +35,19 @@ export const agentRun = ({ handle, tools }: Needs) => {
   };
 
   const ended = async (session: string, signal: AbortSignal): Promise<SessionState> => {
-    const end = new Promise<void>((resolve) => void waiting.set(session, resolve));
+    let hear = (): void => undefined;
+    const end = new Promise<void>((resolve) => {
+      hear = resolve;
+    });
+    waiting.set(session, hear);
     try {
       const now = await tools.state(agentSession, session);
       if (now.status !== 'RUNNING') return now;
       await abortable(end, signal);
       return await tools.state(agentSession, session);
     } finally {
-      waiting.delete(session);
+      // A later run of the job may wait since.
+      if (waiting.get(session) === hear) waiting.delete(session);
     }
   };
 
