@@ -16,6 +16,7 @@ import { resourceModel } from '../src/domain/lifecycle-manager/resourceModels.ts
 import { job } from '../src/domain/operations-manager/jobs.ts';
 import { projections } from '../src/projections/all.ts';
 import { compareFolds } from '../src/projections/compareFolds.ts';
+import type { ReadStore } from '../src/projections/engine/port.ts';
 import { foldLog } from '../src/projections/foldLog.ts';
 import { retirement } from '../src/runners/retirement.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
@@ -66,9 +67,9 @@ describe('Retirement, on two nodes', () => {
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => letter.repeat(24));
   const [first = '', second = '', third = '', fourth = ''] = ids;
 
-  const retiring = ({ handle, tools, model, leadership, run, settled }: TestNode, more: object = {}) => {
+  const retiring = ({ handle, tools, model, leadership, run, head, settled }: TestNode, more: object = {}) => {
     const runner = retirement({
-      ...{ handle, tools, model, leadership, ready: run.whenReady, settled, now: clock.now },
+      ...{ handle, tools, model, leadership, ready: run.whenReady, head, settled, now: clock.now },
       kinds: projections.filter(({ retires }) => retires),
       days: 30,
       lookEveryMs: 5,
@@ -176,6 +177,40 @@ describe('Retirement, on two nodes', () => {
     retiring(one, { atOnce: 2 });
     await soon('all are retired', async () => (await shown(one)).length === 0);
     assert.equal((await retirements()).length, 3);
+  });
+
+  it('begins once the read models show what the leader before has stored', async () => {
+    const one = await node();
+    for (const id of ids) {
+      await ended(one, id);
+      clock.pass(1000);
+    }
+    clock.pass(30 * day);
+    const position = (await one.head()) + 1;
+    let [waits, lists] = [false, false];
+    let show = (): void => undefined;
+    const shows = new Promise<void>((resolve) => {
+      show = resolve;
+    });
+    retiring(one, {
+      head: async () => position,
+      settled: (least = 0) => {
+        waits ||= least === position;
+        return least === position ? shows : one.settled();
+      },
+      model: {
+        ...one.model,
+        list: (...asked: Parameters<ReadStore['list']>) => {
+          lists = true;
+          return one.model.list(...asked);
+        },
+      },
+    });
+    await soon('it waits', () => waits);
+    assert.equal(lists, false);
+    show();
+    await soon('all are retired', async () => (await shown(one)).length === 0);
+    assert.equal(lists, true);
   });
 
   it('never is, with RETENTION_DAYS=0', async () => {

@@ -20,8 +20,10 @@ type Needs = {
   /** Only the leader retires. */
   readonly leadership: Leadership;
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** Resolves once the read models show everything that this node has acknowledged. */
-  readonly settled: () => Promise<void> | undefined;
+  /** Position of the newest event in the log. */
+  readonly head: () => Promise<number>;
+  /** Resolves once the read models show everything that this node has acknowledged, and the given position. */
+  readonly settled: (position?: number) => Promise<void> | undefined;
   /** After how many days what has ended is retired; 0: never. */
   readonly days: number;
   /** Milliseconds since 1970. */
@@ -50,7 +52,7 @@ const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonl
  * is retired by several events, so that none of them holds up requests for long.
  */
 export const retirement = (needs: Needs) => {
-  const { handle, tools, model, kinds, leadership, ready, settled, days, now, log } = needs;
+  const { handle, tools, model, kinds, leadership, ready, head, settled, days, now, log } = needs;
   const { lookEveryMs = 3_600_000, atOnce = 1000 } = needs;
   const stop = new AbortController();
   let done = Promise.resolve();
@@ -60,6 +62,8 @@ export const retirement = (needs: Needs) => {
     const limit = now() - days * dayMs;
     const { before: last } = await tools.state(aggregate, category);
     if (last !== undefined && limit - Date.parse(last) < dayMs) return;
+    // The leader before may have retired some just now. If they went while this lists, the list would pass over others.
+    await settled(await head());
     const ends: number[] = [];
     for await (const page of endedBefore(model, kind, limit)) ends.push(...page.map(({ at }) => at));
     if (ends.length === 0) return;

@@ -18,6 +18,7 @@ export const retirementOf = (
     kinds: projections.filter(({ retires }) => retires),
     leadership: node.leadership,
     ready: node.run.whenReady,
+    head: node.head,
     settled: node.settled,
     days,
     now: Date.now,
