@@ -92,6 +92,14 @@ describe('Retirement, on two nodes', () => {
     await one.command(startJob, id, { workflow: 'Back up' });
     await one.command(completeJob, id, {});
   };
+  /** All have ended, one after the other, and more than 30 days have passed. */
+  const allEnded = async (one: TestNode): Promise<void> => {
+    for (const id of ids) {
+      await ended(one, id);
+      clock.pass(1);
+    }
+    clock.pass(31 * day);
+  };
   const shown = async (one: TestNode): Promise<readonly string[]> => {
     await one.catchUp();
     return ids.filter((_, n) => [...one.model.ids('jobs')].includes(ids[n] ?? ''));
@@ -169,11 +177,7 @@ describe('Retirement, on two nodes', () => {
 
   it('of much is several events, none of which retires more than its share', async () => {
     const one = await node();
-    for (const id of ids) {
-      await ended(one, id);
-      clock.pass(1);
-    }
-    clock.pass(31 * day);
+    await allEnded(one);
     retiring(one, { atOnce: 2 });
     await soon('all are retired', async () => (await shown(one)).length === 0);
     assert.equal((await retirements()).length, 3);
@@ -181,11 +185,7 @@ describe('Retirement, on two nodes', () => {
 
   it('begins once the read models show what the leader before has stored', async () => {
     const one = await node();
-    for (const id of ids) {
-      await ended(one, id);
-      clock.pass(1000);
-    }
-    clock.pass(30 * day);
+    await allEnded(one);
     const position = (await one.head()) + 1;
     let [waits, lists] = [false, false];
     let show = (): void => undefined;

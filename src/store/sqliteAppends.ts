@@ -171,6 +171,7 @@ export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySiz
     if (fault !== undefined) log('The log takes changes again', {});
     fault = undefined;
     ready = true;
+    // Those of the writer before are in the file now, or not.
     ends.clear();
     news.reached(head);
     for (const entry of waiting.filter(({ failures }) => failures > 1)) findOut(entry, find, lastFault);
@@ -188,6 +189,7 @@ export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySiz
     fault = reason;
     lastFault = reason;
     request = emptyRequest();
+    // Appends whose outcome is unknown may be in the file.
     ends.clear();
     waiting = leftAfter(waiting, failure, ready);
     ready = false;

@@ -91,7 +91,7 @@ const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filt
 
 /**
  * Reads of the log through a connection, in the calling thread. They throw `RequestError('unavailable')` after `close`,
- * and when the file cannot be read. `ends`: only if all appends of others are noted there.
+ * and when the file cannot be read. `ends`: where the only process that writes to the file notes its appends.
  */
 export const sqliteReads = (db: Connection, ends?: StreamEnds) => {
   let closed = false;

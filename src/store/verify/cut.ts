@@ -31,9 +31,9 @@ const linesAbout = (lines: readonly AnchorLine[], log: string | undefined, signa
   const logs = new Set([log, ...firstOf.values()]);
   const about = lines.filter((line) => logs.has(line.log));
   // A log begins anew before its first signature. Whoever can write to the log can have such a line told later, too.
-  const isBeginning = (at: number): boolean =>
-    about[at]?.topic === 'logRewritten' && about.findIndex((line) => line.log === about[at]?.log) === at;
-  const rewritten = about.findLastIndex((_, at) => isBeginning(at));
+  const rewritten = about.findLastIndex(
+    (line, at) => line.topic === 'logRewritten' && about.findIndex((other) => other.log === line.log) === at,
+  );
   return about.slice(rewritten + 1).filter(({ topic }) => topic === 'digestSigned');
 };
 
