@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { startBare } from './bare.ts';
 import { type Findings, median, progress, scale } from './compare.ts';
-import { type Loader, loader } from './loader.ts';
+import { type Loader, loader, type Server } from './loader.ts';
 import { cpuSeconds, type Service } from './processes.ts';
 import { ask } from './requests.ts';
 import { om, post, start, startJobs, workers } from './workerRequests.ts';
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
 
-/** The share of a core that the service needs, one round after the other. */
-const sharesOf = async ({ pid }: Service, rounds: number, milliseconds: number): Promise<readonly number[]> => {
+/** The share of a core that a server needs, one round after the other. */
+const sharesOf = async ({ pid }: Server, rounds: number, milliseconds: number): Promise<readonly number[]> => {
   const shares: number[] = [];
   for (let round = 0; round < rounds; round++) {
     progress(`w: round ${round} of ${rounds}`);
@@ -90,21 +91,29 @@ export const heartbeats = async (): Promise<Findings> => {
   const milliseconds = beatSeconds * 1000;
   const load = loader(beats);
   const perSecond = running / beatSeconds;
-  const done = load.run('heartbeats', service, {
-    connections: workers,
-    status: 200,
-    milliseconds: (warmRounds + scale.rounds) * milliseconds,
-    perSecond,
-  });
+  const beat = (name: string, server: Server) =>
+    load.run(name, server, {
+      connections: workers,
+      status: 200,
+      milliseconds: (warmRounds + scale.rounds) * milliseconds,
+      perSecond,
+    });
+  const done = beat('heartbeats', service);
   // What is compiled while it runs is compiled before.
   await pause(warmRounds * milliseconds);
   const before = await storedBy(service);
   const measured = performance.now();
   const shares = await sharesOf(service, scale.rounds, milliseconds);
   const events = (((await storedBy(service)) - before) / (performance.now() - measured)) * 1000;
-  const { rate, p99 } = await done;
+  const { rate, p99, body } = await done;
   const without = await sharesOf(service, 1, milliseconds);
-  for (const one of [load, service]) await one.stop();
+
+  const bare = await startBare({ kind: 'body', answer: { status: 200, body: Buffer.from(body), headers: {} } });
+  const bareDone = beat('Koa with koa-body', bare);
+  await pause(warmRounds * milliseconds);
+  const bareShares = await sharesOf(bare, scale.rounds, milliseconds);
+  await bareDone;
+  for (const one of [load, service, bare]) await one.stop();
   return {
     comparisons: [
       {
@@ -114,6 +123,13 @@ export const heartbeats = async (): Promise<Findings> => {
         theirs: shares.map(() => 0.1),
         shown: percent,
         goal: { most: 1 },
+      },
+      {
+        what: '(w) the same',
+        comparedWith: 'Koa + koa-body, as many requests and answers a second',
+        ours: shares,
+        theirs: bareShares,
+        shown: percent,
       },
       {
         what: '(w) events stored for them',

@@ -298,7 +298,9 @@ describe('event triggers over HTTP', function () {
       assert.match(doc.reason, /missing or damaged/);
     }
     const [{ _id: one, ...doc }, { _id: two }] = data;
-    assert.equal((await service.ask('POST', `${om}/parked/${one}/retry`)).status, 500);
+    const again = ok(await service.ask('POST', `${om}/parked/${one}/retry`)).data;
+    assert.deepEqual([again.job, again.refused.reason], [null, 'unusable']);
+    assert.match(again.refused.message, /missing or damaged/);
     ok(await service.ask('PATCH', `${om}/triggers/${doc.trigger}`, { enabled: false }));
     const discarded = ok(await service.ask('POST', `${om}/parked/${one}/discard`)).data;
     assert.deepEqual(discarded, { _id: one, ...doc });
