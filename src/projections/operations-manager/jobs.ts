@@ -47,9 +47,10 @@ export const jobs = projection<JobDoc>()(job, {
     jobStarted: (_, event) => {
       const {
         metadata: { at, actor },
-        data: { name, description, type, variables, watchers, trigger, automation, component, groups, ...origin },
+        data,
       } = event;
-      const { event: firedBy, instant, depth, parent } = { ...originless, ...origin };
+      const { name, description, type, variables, watchers, trigger, automation, component, groups } = data;
+      const { event: firedBy, instant, depth, parent } = { ...originless, ...data };
       return {
         _id: idOf(event),
         name,
