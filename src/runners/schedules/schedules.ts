@@ -8,8 +8,8 @@ import { type EventNotice, splitStream } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
 import { schedulesReader } from '../../store/readers.ts';
 import { beginning } from '../triggers/beginning.ts';
-import { behindWatch } from './behind.ts';
 import { scheduleClock } from './clock.ts';
+import { clocksApart } from './clocksApart.ts';
 import { deciding } from './deciding.ts';
 import { type FiredState, firedReader } from './firedReader.ts';
 import { retryingRuns } from './retryingRuns.ts';
@@ -89,7 +89,7 @@ export const schedules = (needs: Needs) => {
     /** To be called with each event of these categories once the read models show it. */
     onEvent: ({ stream }: Pick<EventNotice, 'stream'>): void => table.changed(splitStream(stream).id),
     /** To be called with each event of the log. */
-    onStored: behindWatch({ now, monotonic, log }),
+    onStored: clocksApart({ now, monotonic, log }),
     /** What the clock waits for, and how many schedules are set, mean nothing, and have fired without a job yet. */
     status: () => ({
       clock: clock.status(),
