@@ -9,14 +9,19 @@ export type RunsDoc = {
   readonly lastExecuted: number | null;
 };
 
+/** So many milliseconds the clocks of two nodes may differ. */
+const tolerated = 60_000;
+
 export const triggerRuns = projection<RunsDoc>()(runs, {
   collection: 'triggerRuns',
   on: {
-    triggerRan: (doc, event) => ({
-      trigger: idOf(event),
-      // Another node may have noted a later run first.
-      lastExecuted: Math.max(doc?.lastExecuted ?? 0, Date.parse(event.data.at)),
-    }),
+    triggerRan: (doc, event) => {
+      const { data, metadata } = event;
+      const known = doc?.lastExecuted ?? 0;
+      const isToCome = known > Date.parse(metadata.at) + tolerated;
+      // Another node may have noted a later run first. A time that is still to come was told by a wrong clock.
+      return { trigger: idOf(event), lastExecuted: Math.max(isToCome ? 0 : known, Date.parse(data.at)) };
+    },
     runsRefused: (doc, event) => doc ?? { trigger: idOf(event), lastExecuted: null },
   },
   sorts: { trigger: ({ trigger }) => trigger },
