@@ -64,12 +64,17 @@ const statusIn = (statuses: readonly string[]): Where<JobFilter> => ({
   any: statuses.map((value) => ({ field: 'status', op: 'equals', value })),
 });
 
-/** The jobs with these fields: all that have not ended, and the newest that have. */
-const presentJobs = async (model: ReadStore, { fields }: WantedJobs): Promise<readonly JobDoc[]> => {
+/** The jobs with these fields that the account may see: all that have not ended, and the newest that have. */
+const presentJobs = async (
+  model: ReadStore,
+  { fields }: WantedJobs,
+  { actor }: Principal,
+): Promise<readonly JobDoc[]> => {
+  const may = actor.admin ? {} : { may: mayReadGuard(actor, model.guard) };
   const own = fields.map(({ field, value }): Where<JobFilter> => ({ field, op: 'equals', value }));
   const list = async (statuses: readonly string[], limit: number) => {
     const where = { all: [statusIn(statuses), ...own] };
-    const { entries } = await pageOf(model, jobs, { where, sort: 'created', order: -1, skip: 0, limit });
+    const { entries } = await pageOf(model, jobs, { where, sort: 'created', order: -1, skip: 0, limit, ...may });
     return entries.map((entry) => documentIn(jobs, entry));
   };
   const ended = await list(['complete', 'error', 'canceled', 'incomplete'], mostEnded);
@@ -165,7 +170,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, log, commentMs = 15_00
   const begin = async (reader: Reader): Promise<void> => {
     const principal = await rightsOf(reader);
     if (!principal) return;
-    for (const [n, doc] of (await presentJobs(model, reader.wanted)).entries()) {
+    for (const [n, doc] of (await presentJobs(model, reader.wanted, principal)).entries()) {
       if (reader.connection.ended()) return;
       const isWanted = await wants(reader, principal, doc);
       if (isWanted && !reader.changed?.has(doc._id)) tell(reader, doc);

@@ -23,7 +23,13 @@ type Needs = {
 };
 
 /** The jobs that need the same. `queued`: those that nobody works on. */
-type Alike = { readonly needs: NeedsOfJob; readonly jobs: Set<string>; readonly queued: Set<string> };
+type Alike = {
+  readonly needs: NeedsOfJob;
+  readonly jobs: Set<string>;
+  readonly queued: Set<string>;
+  /** Something that they need could not be read when it was looked at last. */
+  isUnread: boolean;
+};
 
 const about = (operation: string) => ({ actor: platform, operation, requestId: randomUUID() });
 
@@ -52,7 +58,7 @@ export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEv
   const alikeOf = ({ automation, component, created_by }: JobDoc): Alike => {
     const needs = { automation, component, created_by };
     const key = keyOf(needs);
-    const known = alike.get(key) ?? { needs, jobs: new Set(), queued: new Set() };
+    const known = alike.get(key) ?? { needs, jobs: new Set(), queued: new Set(), isUnread: false };
     alike.set(key, known);
     return known;
   };
@@ -77,10 +83,24 @@ export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEv
     }
   };
 
+  /** Why these cannot go on; undefined if they can, or if that cannot be found out now. */
+  const reasonFor = async (group: Alike): Promise<string | undefined> => {
+    try {
+      const reason = await whyGone(group.needs);
+      group.isUnread = false;
+      return reason;
+    } catch (error) {
+      if (!group.isUnread) log('What jobs need cannot be read; it is tried again', { ...group.needs, error });
+      group.isUnread = true;
+      return undefined;
+    }
+  };
+
   const lookForGone = async (): Promise<void> => {
-    for (const { needs, queued } of [...alike.values()]) {
+    for (const group of [...alike.values()]) {
+      const { queued } = group;
       if (queued.size === 0 || stop.signal.aborted) continue;
-      const reason = await whyGone(needs);
+      const reason = await reasonFor(group);
       if (reason !== undefined) await inGroups([...queued], (id) => endQueued(id, reason));
     }
   };
@@ -115,11 +135,11 @@ export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEv
     remove,
     /**
      * Ends the job if something that it needs is gone. `claim`: whose step this is; null: nobody works on it. Undefined:
-     * it goes on.
+     * it goes on, also when what it needs cannot be read.
      */
     endIfGone: async (id: string, claim: number | null): Promise<CommandResult | undefined> => {
-      const known = byJob.get(id);
-      const reason = known && (await whyGone(known.needs));
+      const group = byJob.get(id);
+      const reason = group && (await reasonFor(group));
       if (reason === undefined) return undefined;
       return handle(endGoneJob, { ...about(endGoneJob.name), id, input: { reason, claim } });
     },

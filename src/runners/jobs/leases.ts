@@ -27,15 +27,16 @@ export const leases = ({ handle, leadership, now, lookEveryMs, log }: Needs) => 
   const stop = new AbortController();
   let done = Promise.resolve();
 
-  const release = async ({ id, at }: { readonly id: string; readonly at: number }): Promise<void> => {
+  const release = async ({ id }: { readonly id: string }): Promise<void> => {
     const claim = claims.get(id);
     if (claim === undefined || stop.signal.aborted) return;
+    // If it is not released now, it is looked at again. If it is, it is removed.
+    ends.set(id, now() + lookEveryMs);
     const request = { actor: platform, operation: lapseClaim.name, requestId: randomUUID() };
     try {
       await handle(lapseClaim, { ...request, id, input: { claim } });
     } catch (error) {
       log('A claim could not be released; it is tried again', { job: id, error });
-      if (claims.get(id) === claim) ends.set(id, at);
     }
   };
 

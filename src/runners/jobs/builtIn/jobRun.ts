@@ -10,6 +10,7 @@ import { RequestError } from '../../../domain/engine/requestError.ts';
 import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';
 import type { JobStarted, Variables } from '../../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../../store/event.ts';
+import { isUnusable } from '../../../store/tampered.ts';
 import { type Component, RunEnded } from './run.ts';
 
 type Needs = {
@@ -40,7 +41,9 @@ const isConflict = (error: unknown): boolean => error instanceof RequestError &&
 
 /** Whether the reason of a failure will be over soon: too much waits, or a store does not answer. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof RequestError && (error.code === 'limited' || error.code === 'unavailable');
+  error instanceof RequestError && (error.code === 'limited' || error.code === 'unavailable') && !isUnusable(error);
+
+const restMs = (tries: number): number => Math.min(100 * 2 ** tries, 2000);
 
 /** Runs a job that this node has claimed, keeps its claim, and reports what came of it. */
 export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
@@ -67,13 +70,31 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
     }
   };
 
+  /** The account, once it can be read. */
+  const actorNow = async (): Promise<Actor> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await actorOf(started.data, started.metadata.actor.id);
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        await pause(restMs(tries), undefined, { signal });
+      }
+    }
+  };
+
   const step = async (): Promise<Actor> => {
-    while (isPaused && !signal.aborted) await once(moves, 'resumed', { signal });
-    signal.throwIfAborted();
-    return actorOf(started.data, started.metadata.actor.id);
+    for (;;) {
+      while (isPaused && !signal.aborted) await once(moves, 'resumed', { signal });
+      signal.throwIfAborted();
+      const actor = await actorNow();
+      // It may have been paused or broken off meanwhile.
+      signal.throwIfAborted();
+      if (!isPaused) return actor;
+    }
   };
 
   const acts = (): void => {
+    signal.throwIfAborted();
     hasActed = true;
   };
 
@@ -97,7 +118,7 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
         if (!(failure instanceof RequestError || failure instanceof RunEnded))
           log('A job could not be run here', { job: id, error: failure });
         if (error !== undefined) return { error };
-        await pause(Math.min(100 * 2 ** tries, 2000), undefined, { signal });
+        await pause(restMs(tries), undefined, { signal });
       }
     }
   };
