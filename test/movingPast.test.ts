@@ -9,7 +9,9 @@ import { importFile } from '../src/cli/importFile.ts';
 import { logCopy } from '../src/cli/logCopy.ts';
 import { restoreFile } from '../src/cli/restoreFile.ts';
 import { readConfig } from '../src/config.ts';
-import { eventsIn, eventsOf, withLog } from './logged.ts';
+import { reactionsReader } from '../src/store/readers.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { eventsIn, eventsOf, storedEarlier, withLog } from './logged.ts';
 import { heard } from './movingLog.ts';
 import { ok } from './people.ts';
 import { temporaryFolder } from './process.ts';
@@ -116,6 +118,27 @@ for (const [way, bring] of Object.entries(ways)) {
       const shown = await asks('GET', `/triggers/${on}`);
       assert.equal(shown.nextRunAt, about.firstRunAt);
       assert.equal((await set(on, 'b')).length, 2);
+    });
+
+    it('begins those that are disabled in a log of a version that ran none, with the next start', async () => {
+      const [earlier, id, actionId] = [join(folder, 'earlier'), '1'.repeat(24), '2'.repeat(24)];
+      mkdirSync(earlier);
+      const source = 'operations-manager';
+      const gbac = { read: [], write: [] };
+      const automation = { name: 'a', description: '', componentType: null, componentName: null, gbac };
+      const timing = { firstRunAt: Date.now() + day, repeatInterval: day, processMissedRuns: 'last' };
+      const about = { name: 'off', type: 'schedule', enabled: false, actionType: 'automations', actionId, ...timing };
+      await storedEarlier(earlier, [
+        { stream: `automation-${actionId}`, source, topic: 'automationCreated', data: automation },
+        { stream: `trigger-${id}`, source, topic: 'triggerCreated', data: { ...about, formId: null, formData: null } },
+      ]);
+      const log = await openSqliteStore({ file: join(earlier, 'events.db') });
+      await log.setCheckpoint(reactionsReader, await log.head());
+      await log.close();
+      await service.stop();
+      await bring(earlier, join(folder, 'b'));
+      await startAgain();
+      assert.equal((await asks('PATCH', `/triggers/${id}`, { enabled: true })).nextRunAt, timing.firstRunAt);
     });
   });
 }

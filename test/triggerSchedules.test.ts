@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { deleteAutomation } from '../src/commands/operations-manager/automations.ts';
-import { jobOfInstant } from '../src/commands/operations-manager/triggerSchedules.ts';
+import { jobOfInstant, settleSchedule } from '../src/commands/operations-manager/triggerSchedules.ts';
 import { deleteTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { type Plan, set, settle, triggerSchedule } from '../src/domain/operations-manager/triggerSchedules.ts';
@@ -278,7 +278,51 @@ describe('Schedules on nodes', () => {
     assert.deepEqual(logged.filter((line) => line.includes('jumped')).length, 2);
   });
 
-  it('warn on the node whose clock is behind another, not on the one ahead', async () => {
+  it('are judged by the time when it is their turn, not by that of the look', async () => {
+    const ids = ['s1', 's2', 's3', 's4', 's5'];
+    for (const id of ids) await planners.schedule(id, { firstRunAt: midnight });
+    let settled = 0;
+    await run({
+      handle: async (command, request) => {
+        const result = await node.handle(command, request);
+        // The process stands still in the third of the first three.
+        if (command === settleSchedule && ++settled === 3) clocks.pass(10 * minute);
+        return result;
+      },
+    });
+    clocks.pass(hour);
+    await until(async () => (await decided()).length === 5);
+    const [on, late] = [ids.slice(0, 3), ids.slice(3)];
+    const all = (await decided()).sort((a, b) => (a.id < b.id ? -1 : 1));
+    assert.deepEqual(all, [...on.map((id) => ({ id, fired: midnight })), ...late.map((id) => ({ id, missed: 1 }))]);
+  });
+
+  it('that could not be decided under a wrong clock do not wait for it to come true', async () => {
+    const logged: string[] = [];
+    const wrong = 59 * minute;
+    clocks.set(midnight + wrong);
+    await planners.schedule('s', { firstRunAt: midnight, repeatInterval: hour, processMissedRuns: 'last' });
+    clocks.set(midnight + hour + wrong);
+    let failures = 0;
+    await run({
+      log: (message) => logged.push(message),
+      handle: async (command, request) => {
+        if (command === settleSchedule && failures++ === 0) throw new RequestError('unavailable', 'The disk is full');
+        return node.handle(command, request);
+      },
+    });
+    clocks.pass(second);
+    await until(() => logged.some((line) => line.includes('could not be decided')));
+    clocks.set(midnight + hour);
+    await until(async () => {
+      clocks.pass(second);
+      return (await decided()).length > 0;
+    });
+    assert.deepEqual(await decided(), [{ id: 's', fired: midnight + hour }]);
+    assert.ok(clocks.now() < midnight + hour + 3 * minute, `${clocks.now() - midnight - hour} ms`);
+  });
+
+  it('warn on both nodes when their clocks differ by more than a minute', async () => {
     const behind = machineClocks(midnight - 2 * hour);
     const other = await start(log.store, { now: () => behind.now() });
     const logged: Record<string, string[]> = { ahead: [], behind: [] };
@@ -287,9 +331,12 @@ describe('Schedules on nodes', () => {
     await planners.schedule('s', { firstRunAt: midnight });
     await pass(hour);
     await until(() => (logged.behind ?? []).length > 0);
-    assert.match(logged.behind?.join() ?? '', /behind that of another/);
-    assert.equal(logged.behind?.length, 1);
     assert.deepEqual(logged.ahead, []);
+    await plannersOn(other).change('s', { description: 'x' });
+    await until(() => (logged.ahead ?? []).length > 0);
+    assert.match(logged.ahead?.join() ?? '', /^The clock of this node is ahead of that of another node/);
+    assert.match(logged.behind?.join() ?? '', /^The clock of this node is behind that of another node/);
+    assert.deepEqual([logged.ahead?.length, logged.behind?.length], [1, 1]);
   });
 
   it('start the jobs that a stop has left over', async () => {
@@ -436,6 +483,23 @@ describe('Schedules of a version that did not run them', () => {
     clocks.pass(hour / 2);
     await until(async () => (await eventsOf(log.store, 'jobStarted')).length === 1);
     assert.deepEqual((await eventsOf(log.store, 'runsMissed')).length, 0);
+    await schedules.stop();
+  });
+
+  it('begin with the start itself, though the read models are made anew for minutes', async () => {
+    const node = await start();
+    const planners = plannersOn(node);
+    await planners.automation('a');
+    await planners.schedule('s', { firstRunAt: midnight - 10 * day, repeatInterval: hour });
+    await node.catchUp();
+    const since = clocks.now() - minute;
+    const ready = async (): Promise<void> => clocks.pass(5 * minute);
+    const schedules = schedulesOn(node, log.store, clocks, { ready });
+    await schedules.prepare();
+    assert.deepEqual(
+      (await eventsOf(log.store, 'scheduleSet')).map(({ data }) => data.since),
+      [since],
+    );
     await schedules.stop();
   });
 });

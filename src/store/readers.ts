@@ -36,12 +36,14 @@ export const setPlacesOfReaders = async (log: Checkpoints, places: ReadonlyMap<s
 
 /**
  * The places of readers in a log that brings back a past: nothing of it fires. Reactions go on where they were, because
- * they finish what a command had begun.
+ * they finish what a command had begun. A log without a place for schedules is of a version that did not run them: the
+ * next start begins those that nobody has begun.
  */
 export const placesInPast = (places: ReadonlyMap<string, number>, head: number): ReadonlyMap<string, number> => {
   const reactions = places.get(reactionsReader);
   const moved = new Map<string, number>();
   for (const name of [...readers, ...places.keys()]) moved.set(name, head);
+  if (!places.has(schedulesReader)) moved.delete(schedulesReader);
   if (reactions === undefined) moved.delete(reactionsReader);
   else moved.set(reactionsReader, reactions);
   return moved;

@@ -56,13 +56,19 @@ export const scheduleClock = ({ now, monotonic, timer, due, jumped }: Needs) => 
     if (!jump) offset = present;
   };
 
-  const look = (): void => {
-    if (!running) return;
+  /** The time by which may be decided; undefined while a jump is waited out. */
+  const time = (): number | undefined => {
     const wall = now();
     compare(wall, monotonic());
-    const entries = jump ? [] : queue.take(wall);
+    return jump ? undefined : wall;
+  };
+
+  const look = (): void => {
+    if (!running) return;
+    const wall = time();
+    const entries = wall === undefined ? [] : queue.take(wall);
     arm();
-    if (entries.length > 0) due(entries, wall);
+    if (wall !== undefined && entries.length > 0) due(entries, wall);
   };
 
   const arm = (): void => {
@@ -88,6 +94,7 @@ export const scheduleClock = ({ now, monotonic, timer, due, jumped }: Needs) => 
       else queue.set(id, at);
       if (queue.first()?.at !== before?.at) arm();
     },
+    time,
     /** How many schedules are set. */
     size: queue.size,
     /** A jump that is waited out: by how many milliseconds, and until when by the wall clock. */

@@ -5,12 +5,15 @@ import { settleSchedule } from '../../commands/operations-manager/triggerSchedul
 import type { Due } from '../../concurrency/dueQueue.ts';
 import { places } from '../../concurrency/places.ts';
 import { platform } from '../../domain/engine/core.ts';
-import type { Hold } from './timetable.ts';
 
 type Needs = {
   readonly handle: Handle;
-  /** Looks the schedule up again. */
-  readonly changed: (id: string, hold: Hold) => void;
+  /** The time by which may be decided; undefined while a jump of the clock is waited out. */
+  readonly time: () => number | undefined;
+  /** Looks the schedule up again: then the clock says when it is due. */
+  readonly changed: (id: string) => void;
+  /** Calls a function once after so many milliseconds, whatever becomes of the clock; returns what cancels it. */
+  readonly timer: (call: () => void, ms: number) => () => void;
   readonly signal: AbortSignal;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
@@ -23,15 +26,28 @@ const againMs = 1000;
 const afterFailureMs = 5000;
 
 /** Decides about schedules that are due, in their order, some at once. Any node may: the append decides. */
-export const deciding = ({ handle, changed, signal, log }: Needs) => {
+export const deciding = ({ handle, time, changed, timer, signal, log }: Needs) => {
   const atPlace = places(
     () => atOnce,
     () => pause(restMs),
   );
   const underWay = new Set<Promise<void>>();
+  /** What cancels the looks that are to come. */
+  const toCome = new Set<() => void>();
 
-  const settle = async ({ id, at }: Due, now: number): Promise<void> => {
+  const lookAgain = (id: string, ms: number): void => {
+    const cancel = timer(() => {
+      toCome.delete(cancel);
+      changed(id);
+    }, ms);
+    toCome.add(cancel);
+  };
+
+  const settle = async (id: string): Promise<void> => {
     if (signal.aborted) return;
+    // It may have waited for its turn for long.
+    const now = time();
+    if (now === undefined) return changed(id);
     // The event of a run begins a correlation of its own.
     const eventId = randomUUID();
     const request = {
@@ -45,25 +61,26 @@ export const deciding = ({ handle, changed, signal, log }: Needs) => {
     try {
       const { changed: isSettled } = await handle(settleSchedule, request);
       // Another node was faster, or the trigger has changed. The log will tell.
-      if (!isSettled) changed(id, { at, until: now + againMs });
+      if (!isSettled) lookAgain(id, againMs);
     } catch (error) {
       log('A schedule could not be decided; it is tried again', { trigger: id, error });
-      changed(id, { at, until: now + afterFailureMs });
+      lookAgain(id, afterFailureMs);
     }
   };
 
   return {
-    /** Decides about all of these, at the time `now`. */
-    decide: (due: readonly Due[], now: number): void => {
-      for (const one of due) {
-        const work = atPlace(() => settle(one, now));
+    /** Decides about all of these. */
+    decide: (due: readonly Due[]): void => {
+      for (const { id } of due) {
+        const work = atPlace(() => settle(id));
         underWay.add(work);
         void work.finally(() => underWay.delete(work));
       }
     },
-    /** Resolves when all decisions have ended. */
+    /** To be called once the signal has aborted. Resolves when all decisions have ended. */
     ended: async (): Promise<void> => {
       await Promise.all(underWay);
+      for (const cancel of toCome) cancel();
     },
   };
 };

@@ -46,12 +46,12 @@ export const schedules = (needs: Needs) => {
   setMaxListeners(0, signal);
   const table = timetable({ model, set: (id, at) => clock.set(id, at) });
   const fired: FiredState = {};
-  const decisions = deciding({ handle, changed: table.changed, signal, log });
+  const decisions = deciding({ handle, time: () => clock.time(), changed: table.changed, timer, signal, log });
   const clock = scheduleClock({
     now,
     monotonic,
     timer,
-    due: decisions.decide,
+    due: (entries) => decisions.decide(entries),
     jumped: (by) => log('The clock has jumped; schedules wait a minute for it to be corrected', { by }),
   });
   const read = firedReader({ store, starting: (term) => starting(needs, term), state: fired, log });
@@ -100,8 +100,10 @@ export const schedules = (needs: Needs) => {
      */
     prepare: async (): Promise<void> => {
       if ((await store.checkpoint(schedulesReader)) !== undefined) return;
+      // Read models may be made anew after an upgrade. What is due meanwhile is not lost.
+      const since = now() - grace;
       await ready(signal);
-      await beginAll(now() - grace, { model, handle });
+      await beginAll(since, { model, handle });
       await beginning(store, schedulesReader);
     },
     start: (): void => {

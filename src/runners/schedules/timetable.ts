@@ -12,35 +12,27 @@ type Needs = {
   readonly set: (id: string, at: number | null) => void;
 };
 
-/** The instant that was due is due again at a later time, unless another one is due now. */
-export type Hold = { readonly at: number; readonly until: number };
-
-type Changed = ReadonlyMap<string, Hold | undefined>;
-
 /** How many schedules are looked up at once. */
 const most = 500;
 
 /** Tells the clock when schedules are due, by what the read models show. */
 export const timetable = ({ model, set }: Needs) => {
   /** Schedules to look up. */
-  let changed = new Map<string, Hold | undefined>();
+  let changed = new Set<string>();
   /** Schedules that an earlier version has stored and that mean nothing. */
   const faulty = new Set<string>();
   let wake = (): void => undefined;
 
-  const setAll = async (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[], holds?: Changed): Promise<void> => {
+  const setAll = async (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[]): Promise<void> => {
     const byTrigger = new Map(runs.map((one) => [one.trigger, one]));
     await oneByOne(plans, (plan) => {
       if (scheduleFault(plan)) faulty.add(plan.trigger);
       else faulty.delete(plan.trigger);
-      const at = nextRun(plan, byTrigger.get(plan.trigger));
-      const hold = holds?.get(plan.trigger);
-      set(plan.trigger, hold?.at === at ? hold.until : at);
+      set(plan.trigger, nextRun(plan, byTrigger.get(plan.trigger)));
     });
   };
 
-  const lookUp = async (batch: Changed): Promise<void> => {
-    const ids = [...batch.keys()];
+  const lookUp = async (ids: readonly string[]): Promise<void> => {
     const runs = await documentsOf(model, triggerSchedules, ids);
     const plans = await documentsOf(model, schedulePlans, ids);
     const found = new Set(plans.map(({ trigger }) => trigger));
@@ -49,12 +41,12 @@ export const timetable = ({ model, set }: Needs) => {
       set(id, null);
       faulty.delete(id);
     }
-    await setAll(plans, runs, batch);
+    await setAll(plans, runs);
   };
 
-  const take = (): Changed => {
-    const batch = new Map([...changed].slice(0, most));
-    for (const id of batch.keys()) changed.delete(id);
+  const take = (): readonly string[] => {
+    const batch = [...changed].slice(0, most);
+    for (const id of batch) changed.delete(id);
     return batch;
   };
 
@@ -65,7 +57,7 @@ export const timetable = ({ model, set }: Needs) => {
       try {
         await lookUp(batch);
       } catch (error) {
-        changed = new Map([...batch, ...changed]);
+        changed = new Set([...batch, ...changed]);
         throw error;
       }
     }
@@ -74,8 +66,8 @@ export const timetable = ({ model, set }: Needs) => {
   return {
     faults: (): number => faulty.size,
     /** The schedule is looked up again. */
-    changed: (id: string, hold?: Hold): void => {
-      changed.set(id, hold);
+    changed: (id: string): void => {
+      changed.add(id);
       wake();
     },
     /** Reads all schedules. To be called before `follow`, which looks up what has changed meanwhile. */
