@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Run } from '../src/commands/operations-manager/triggerRuns.ts';
+import { restoreTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { jobIdOf, parkedIdOf } from '../src/runners/triggers/firing.ts';
 import { eventsIn } from './logged.ts';
@@ -109,9 +110,7 @@ describe('event triggers', () => {
     await people.change('t1', { topic: 'other' });
     await people.publish('p2');
     const second = await people.publish('p3', 0, { topic: 'other' });
-    await people.change('t1', { enabled: false });
-    await people.publish('p4', 0, { topic: 'other' });
-    await people.change('t1', { enabled: true, schema: { const: 1 } });
+    await people.change('t1', { schema: { const: 1 } });
     await people.publish('p5', 0, { topic: 'other' });
     const third = await people.publish('p6', 1, { topic: 'other' });
     await log.store.setCheckpoint('triggers', await log.store.head());
@@ -156,6 +155,44 @@ describe('event triggers', () => {
     await passed();
     assert.equal((await outcome()).jobs.length, 40);
     assert.ok(most > 1 && most <= 4, `${most}`);
+  });
+
+  it('that are behind share the places of eventWorkerCount', async () => {
+    const at = await log.store.head();
+    const ids = ['t1', 't2', 't3', 't4', 't5'];
+    for (const id of ids) await people.trigger(id);
+    for (let n = 0; n < 4; n++) await people.publish(`p${n}`);
+    await log.store.setCheckpoint('triggers', await log.store.head());
+    for (const id of ids) await log.store.setCheckpoint(`triggers:${id}`, at);
+    let [now, most] = [0, 0];
+    run({
+      decidedAtOnce: () => 2,
+      sees: async () => {
+        now++;
+        most = Math.max(most, now);
+        await pause(2);
+        now--;
+        return true;
+      },
+    });
+    await passed();
+    assert.equal((await outcome()).jobs.length, 20);
+    assert.equal(most, 2);
+  });
+
+  it('with a colon in the topic wait for nothing, also when they are behind', async () => {
+    const at = await log.store.head();
+    const about = { name: 't1', enabled: true, actionType: 'automations', actionId: 'a', schema: null, jst: null };
+    const [created, by] = [new Date(0).toISOString(), 'runner'];
+    const authors = { created, createdBy: by, lastUpdated: created, lastUpdatedBy: by };
+    const waits = { type: 'eventSystem', source: 's', topic: 'a:b' };
+    await node.command(restoreTrigger, 't1', { ...about, ...waits, ...authors });
+    await people.publish('p1', 0, { source: 's:a', topic: 'b' });
+    await log.store.setCheckpoint('triggers', await log.store.head());
+    await log.store.setCheckpoint('triggers:t1', at);
+    run();
+    await passed();
+    assert.deepEqual(await outcome(), { jobs: [], refused: {}, parked: [] });
   });
 
   it('begin at the head of a log that was never read, and say so', async () => {
@@ -295,6 +332,39 @@ describe('event triggers', () => {
     assert.deepEqual(refused, { 't1 disabled': 298 });
     const notes = (await eventsIn(log.store)).filter(({ topic }) => topic === 'runsRefused');
     assert.equal(notes.length, 1);
+  });
+
+  it('that were disabled have given up what waited, even if they are enabled again at once', async () => {
+    const at = await log.store.head();
+    await people.trigger('t1');
+    await people.publish('before');
+    await people.change('t1', { enabled: false });
+    await people.publish('meanwhile');
+    await people.change('t1', { enabled: true });
+    const after = await people.publish('after');
+    await log.store.setCheckpoint('triggers', await log.store.head());
+    await log.store.setCheckpoint('triggers:t1', at);
+    run();
+    await passed();
+    assert.deepEqual(await outcome(), { jobs: [`t1 ${after.id}`], refused: { 't1 disabled': 1 }, parked: [] });
+  });
+
+  it('leave requests their turns while a long backlog ends', async () => {
+    await people.trigger('t1');
+    run({ rate: 1, elapsed: () => 0 });
+    for (let n = 0; n < 5000; n += 500)
+      await Promise.all(Array.from({ length: 500 }, (_, i) => people.publish(`p${n + i}`, n + i)));
+    await until(() => running[0]!.status().behind === 1, 'the backlog');
+    let [last, longest] = [performance.now(), 0];
+    const turns = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await people.change('t1', { enabled: false });
+    await passed();
+    clearInterval(turns);
+    assert.equal((await outcome()).refused['t1 disabled'], 4999);
+    assert.ok(longest < 300, `${longest} ms`);
   });
 
   it('are tried six times, then parked with their event, and only they', async () => {

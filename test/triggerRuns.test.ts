@@ -319,6 +319,11 @@ describe('Runs of triggers over HTTP', () => {
       ok(await runManual(document, { formData: { site: 'Bonn', password: 'given now' } }));
     });
 
+    it('is found by its name, too', async () => {
+      const { _id, name } = await manual();
+      assert.equal(ok(await runManual({ _id: encodeURIComponent(name) })).data.trigger, _id);
+    });
+
     it('is 409 when it is disabled, 404 by the id of another type and for callers who may not read it', async () => {
       refused(await runManual(await manual({ enabled: false })), 409, /disabled/);
       refused(await runManual(await endpoint()), 404);

@@ -154,7 +154,7 @@ export const triggerRunRoutes: readonly Route[] = [
         {
           operation: 'runManualTrigger',
           type: 'manual',
-          find: async () => call.params.id,
+          find: async () => (await service.entry(triggers, call.params.id, call.actor)).id,
           given: { formData: call.body.formData },
         },
         call,

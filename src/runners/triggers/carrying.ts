@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Definition } from './definitions.ts';
 import type { Decide, Firing, Refusal, Started, Verdict } from './firing.ts';
 import { persistently, unlessUnusable } from './persistently.ts';
 import type { RateLimit } from './rate.ts';
@@ -10,8 +11,8 @@ export type Carried = Firing & { verdict?: Promise<Verdict> | undefined };
 export type CarryingNeeds<R extends Carried> = {
   readonly decide: Decide;
   readonly start: (firing: Firing, verdict: Extract<Verdict, { readonly kind: 'starts' }>) => Promise<Started>;
-  /** Why the trigger starts nothing any more, as it is now; undefined: it does. */
-  readonly ended: (trigger: string) => Promise<Refusal | undefined>;
+  /** Why the trigger starts nothing any more of what it waited for then; undefined: it does. */
+  readonly endedSince: (definition: Definition) => Promise<Refusal | undefined>;
   /** Whether the job of a firing was started before. */
   readonly hasJob: (firing: Firing) => Promise<boolean>;
   /** Whether an earlier reader has settled the firing without a job. */
@@ -35,8 +36,22 @@ const longestNapMs = 1000;
 
 /** Carries out the runs of one trigger: each until it is settled. */
 export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeeds<R>) => {
-  const { decide, start, ended, hasJob, settledBefore, park, away, rate, refused, behind, leave, settle, signal, log } =
-    needs;
+  const {
+    decide,
+    start,
+    endedSince,
+    hasJob,
+    settledBefore,
+    park,
+    away,
+    rate,
+    refused,
+    behind,
+    leave,
+    settle,
+    signal,
+    log,
+  } = needs;
   let wake = (): void => undefined;
 
   const refuse = async (run: R, refusal: Refusal): Promise<void> => {
@@ -49,9 +64,9 @@ export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeed
   };
 
   /** Waits until the rate allows a start. Returns why nothing starts any more, if that comes to be meanwhile. */
-  const turn = async (): Promise<Refusal | undefined> => {
+  const turn = async ({ definition }: R): Promise<Refusal | undefined> => {
     for (;;) {
-      const over = behind() && (await ended(trigger));
+      const over = behind() && (await endedSince(definition));
       if (over) return over;
       const ms = rate.wait();
       if (ms <= 0) return undefined;
@@ -73,7 +88,7 @@ export const carrying = <R extends Carried>(trigger: string, needs: CarryingNeed
     signal.throwIfAborted();
     if (verdict.kind === 'unseen') return settle(run);
     if (verdict.kind === 'refused') return refuse(run, verdict.refusal);
-    const over = await turn();
+    const over = await turn(run);
     if (over) return refuse(run, over);
     const started = await start(run, verdict);
     if ('refusal' in started) return refuse(run, started.refusal);

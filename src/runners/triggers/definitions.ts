@@ -12,9 +12,13 @@ import { readOf } from './read.ts';
 
 type EventTrigger = Extract<TriggerContent, { readonly type: 'eventSystem' }>;
 
-/** An event trigger as it was at some position of the log. `account`: the id of the account by which it runs. */
+/**
+ * An event trigger as it was at some position of the log. `revision`: of the event that made it so. `account`: the id of
+ * the account by which it runs.
+ */
 export type Definition = {
   readonly id: string;
+  readonly revision: number;
   readonly content: EventTrigger;
   readonly account: string | null;
 };
@@ -47,9 +51,14 @@ const readable = (event: StoredEvent): Recorded | undefined => {
   return read instanceof Error ? undefined : read;
 };
 
-/** The type of the events that a trigger waits for; undefined if it waits for none. */
-export const waitedFor = (definition: Definition | undefined): string | undefined =>
-  definition?.content.enabled ? `${definition.content.source}:${definition.content.topic}` : undefined;
+/**
+ * The type of the events that a trigger waits for; undefined if it waits for none. No event has a topic with a colon, but
+ * another installation's trigger may.
+ */
+export const waitedFor = (definition: Definition | undefined): string | undefined => {
+  if (!definition?.content.enabled || definition.content.topic.includes(':')) return undefined;
+  return `${definition.content.source}:${definition.content.topic}`;
+};
 
 const accountAfter = (before: string | null, { topic, data, metadata }: Recorded): string | null => {
   // A document that is taken in names its authors itself.
@@ -68,7 +77,7 @@ export const triggerAfter = (before: Definition | undefined, stored: StoredEvent
   const { exists, content } = fold(trigger, [event], state);
   if (!exists || content?.type !== 'eventSystem') return undefined;
   const { id } = splitStream(event.stream);
-  return { id, content, account: accountAfter(before?.account ?? null, event) };
+  return { id, revision: event.revision, content, account: accountAfter(before?.account ?? null, event) };
 };
 
 /** The automation after an event of its stream; undefined if there is none, or if the event cannot be read. */

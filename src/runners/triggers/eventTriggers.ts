@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { Streams } from '../../commands/engine/streams.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
@@ -13,7 +12,6 @@ import { type StartingNeeds, starting } from './starting.ts';
 
 type Needs<Viewer> = StartingNeeds<Viewer> & {
   readonly store: EventStore;
-  readonly events: Streams['events'];
   readonly mayFire: MayFire;
   /** How many events are decided at once. */
   readonly decidedAtOnce: () => number;

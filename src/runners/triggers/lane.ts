@@ -18,6 +18,8 @@ export type LaneNeeds = Omit<CarryingNeeds<Run>, 'rate' | 'refused' | 'behind' |
   readonly failed: (error: unknown) => void;
   /** Milliseconds since some moment, whatever becomes of the clock. */
   readonly elapsed: () => number;
+  /** Resolves at once, or after others had their turn, if this work has taken long. */
+  readonly breathe: () => Promise<void> | undefined;
 };
 
 /** A run that is not settled after so many milliseconds makes its trigger leave the common reader. */
@@ -107,6 +109,7 @@ export const lane = (trigger: string, rate: RateLimit, needs: LaneNeeds, cursor?
 
   const work = async (): Promise<void> => {
     for (;;) {
+      await needs.breathe();
       signal.throwIfAborted();
       const run = queue.shift();
       if (run) await carryOut(run);

@@ -15,7 +15,7 @@ import { type Reading, readForTerm, type TermEnd } from './readForTerm.ts';
 import type { Refused } from './refusals.ts';
 import { readersWindow } from './window.ts';
 
-export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'ended' | 'hasJob' | 'park' | 'away' | 'elapsed' | 'log'> & {
+export type ReaderNeeds = Pick<LaneNeeds, 'start' | 'endedSince' | 'hasJob' | 'park' | 'away' | 'elapsed' | 'log'> & {
   readonly store: EventStore;
   readonly decide: Decide;
   readonly fits: (definition: Definition, payload: unknown) => boolean;
@@ -113,7 +113,8 @@ export const triggerReader = (needs: ReaderNeeds) => {
   const begun = async ({ signal, fail }: TermEnd): Promise<Reading> => {
     const breathe = breather();
     const book = triggerBook({ candidates: candidates(), fits, mayFire, breathe });
-    const decidedTogether = deciding(decide, places(needs.decidedAtOnce));
+    const atPlace = places(needs.decidedAtOnce);
+    const decidedTogether = deciding(decide, atPlace);
     const lanes = new Map<string, Lane>();
     const { from, cursors, lastRefused, settledBefore } = await begin(store, book, { signal, breathe });
     const window = readersWindow(from);
@@ -122,6 +123,8 @@ export const triggerReader = (needs: ReaderNeeds) => {
 
     const laneNeeds: LaneNeeds = {
       ...needs,
+      decide: (firing) => atPlace(() => decide(firing)),
+      breathe,
       refuse: refusing(needs, lastRefused, { signal, fail }),
       settledBefore,
       window,

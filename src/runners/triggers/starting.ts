@@ -2,13 +2,14 @@ import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { parkReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
+import type { Streams } from '../../commands/engine/streams.ts';
 import { givenBy } from '../../commands/operations-manager/firing.ts';
 import { noteRefusals } from '../../commands/operations-manager/refusedRuns.ts';
 import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
-import { type Actor, platform } from '../../domain/engine/core.ts';
+import { type Actor, fold, platform } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
-import { trigger } from '../../domain/operations-manager/triggers.ts';
+import { type TriggerState, trigger } from '../../domain/operations-manager/triggers.ts';
 import { WrongRevision } from '../../store/port.ts';
 import { type DecideNeeds, decider } from './decide.ts';
 import type { Definition } from './definitions.ts';
@@ -18,6 +19,7 @@ import type { Refused } from './refusals.ts';
 export type StartingNeeds<Viewer> = Omit<DecideNeeds<Viewer>, 'state'> & {
   readonly handle: Handle;
   readonly tools: Tools;
+  readonly events: Streams['events'];
   readonly run: TriggerRuns['run'];
   /** Notes that a trigger has started a job. */
   readonly ran: (trigger: string, job: string, at: string) => void;
@@ -30,6 +32,11 @@ export type StartingNeeds<Viewer> = Omit<DecideNeeds<Viewer>, 'state'> & {
 type Starts = Extract<Verdict, { readonly kind: 'starts' }>;
 
 const operation = 'runEventTrigger';
+
+const endedBy = ({ exists, content }: TriggerState): Refusal | undefined => {
+  if (!exists) return { reason: 'gone', message: 'No such trigger' };
+  return content?.enabled ? undefined : { reason: 'disabled', message: 'The trigger is disabled' };
+};
 
 /** What follows from an event, on behalf of an account. */
 const aboutOf = ({ event, read }: Pick<Firing, 'event' | 'read'>): Omit<Request, 'id' | 'input' | 'actor'> => {
@@ -84,10 +91,18 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
     return started;
   };
 
-  const ended = async (id: string): Promise<Refusal | undefined> => {
-    const { exists, content } = await tools.state(trigger, id);
-    if (!exists) return { reason: 'gone', message: 'No such trigger' };
-    return content?.enabled ? undefined : { reason: 'disabled', message: 'The trigger is disabled' };
+  /** Why the trigger starts nothing any more, as it is now. */
+  const ended = async (id: string): Promise<Refusal | undefined> => endedBy(await tools.state(trigger, id));
+
+  /** The same, or why it has started nothing for some time since then: that has ended what waited. */
+  const endedSince = async ({ id, revision, content }: Definition): Promise<Refusal | undefined> => {
+    let state: TriggerState = { exists: true, content };
+    for (const { topic, data } of await needs.events(`${trigger.category}-${id}`, revision + 1, Infinity)) {
+      state = fold(trigger, [{ topic, data }], state);
+      const over = endedBy(state);
+      if (over) return over;
+    }
+    return ended(id);
   };
 
   const refuse = async (id: string, refused: Refused, after: string | undefined): Promise<void> => {
@@ -121,6 +136,7 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
     decide: decider({ ...needs, state: tools.state }),
     start: startAndTell,
     ended,
+    endedSince,
     hasJob,
     refuse,
     park,
