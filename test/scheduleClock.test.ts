@@ -138,6 +138,17 @@ describe('The clock of schedules', () => {
     clock.stop();
   });
 
+  it('takes a step of more than five minutes for a jump, either way', () => {
+    for (const by of [5 * minute, -5 * minute, 5 * minute + second, -5 * minute - second]) {
+      const { clock, pass, turn, jumps } = machine();
+      pass(second);
+      turn(by);
+      pass(second);
+      assert.deepEqual(jumps, Math.abs(by) > 5 * minute ? [by] : []);
+      clock.stop();
+    }
+  });
+
   it('waits a minute after a jump, and then believes it', () => {
     for (const by of [day, -day]) {
       const { clock, told, pass, turn, jumps } = machine();

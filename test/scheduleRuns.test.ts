@@ -96,6 +96,19 @@ describe('Schedules over HTTP', () => {
     ]);
   });
 
+  it('show their last run after a change of when they run', async () => {
+    const at = Date.now();
+    const made = await schedule({ firstRunAt: at, repeatInterval: hour });
+    await until(async () => (await shown(made)).lastIntervalStart === at);
+    // With the first run of before, the instant that has run would be due again.
+    const timing = { firstRunAt: at + day, repeatInterval: 2 * hour };
+    const changed = ok(await asks('PATCH', `/triggers/${made._id}`, timing)).data;
+    assert.deepEqual([changed.lastIntervalStart, changed.nextRunAt], [at, at + day]);
+    const topics = (await events(`triggerSchedule-${made._id}`)).map(({ topic }) => topic);
+    assert.deepEqual(topics, ['scheduleSet', 'scheduleFired', 'scheduleSet']);
+    assert.equal((await shown(made)).lastIntervalStart, at);
+  });
+
   it('make up for the last run after a stop with `last`, and say what was missed', async () => {
     const at = Date.now() + 700;
     const made = await schedule({ firstRunAt: at, repeatInterval: second, processMissedRuns: 'last' });
@@ -200,7 +213,8 @@ describe('Schedules over HTTP', () => {
 
   it('are in health and metrics, with how many mean nothing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
-    const [old, actionId] = ['5f0c1e2d3a4b5c6d7e8f9a0b', '6a0c1e2d3a4b5c6d7e8f9a01'];
+    const actionId = '6a0c1e2d3a4b5c6d7e8f9a01';
+    const [mended, deleted] = ['5f0c1e2d3a4b5c6d7e8f9a0b', '5f0c1e2d3a4b5c6d7e8f9a0c'];
     const data = {
       name: 'Without end',
       type: 'schedule',
@@ -218,23 +232,25 @@ describe('Schedules over HTTP', () => {
     const source = 'operations-manager';
     await storedEarlier(folder, [
       { stream: `automation-${actionId}`, source, topic: 'automationCreated', data: automation },
-      { stream: `trigger-${old}`, source, topic: 'triggerCreated', data },
+      { stream: `trigger-${mended}`, source, topic: 'triggerCreated', data },
+      { stream: `trigger-${deleted}`, source, topic: 'triggerCreated', data: { ...data, name: 'Without end either' } },
     ]);
     const other = await startService({}, folder);
     try {
       const good = { ...data, name: 'Good', firstRunAt: Date.now() + 500, repeatInterval: hour };
       const made = ok(await other.ask('POST', `${om}/triggers`, good)).data;
       const status = async () => ok(await other.ask('GET', '/health/status'));
-      await until(async () => (await status()).schedules.faults === 1);
+      const faults = async (): Promise<number> => (await status()).schedules.faults;
+      await until(async () => (await faults()) === 2, 'both faults');
       assert.deepEqual((await status()).clock, { jumped: null, until: null });
-      const shownOld = ok(await other.ask('GET', `${om}/triggers/${old}`)).data;
+      const shownOld = ok(await other.ask('GET', `${om}/triggers/${mended}`)).data;
       assert.deepEqual([shownOld.nextRunAt, shownOld.fault.path], [null, '/repeatInterval']);
       await until(
         async () => ok(await other.ask('GET', `${om}/triggers/${made._id}`)).data.lastIntervalStart === good.firstRunAt,
       );
       const lines = [
         'schedules_set 1',
-        'schedules_faults 1',
+        'schedules_faults 2',
         'schedules_starting 0',
         'clock_jumped 0',
         'trigger_runs_total{type="schedule",outcome="job"} 1',
@@ -243,6 +259,10 @@ describe('Schedules over HTTP', () => {
         const { text } = await other.ask('GET', '/metrics');
         return lines.every((line) => text.includes(`\nautomation_platform_${line}\n`));
       }, 'the metrics');
+      ok(await other.ask('PATCH', `${om}/triggers/${mended}`, { firstRunAt: Date.now() + day, repeatInterval: hour }));
+      await until(async () => (await faults()) === 1, 'one fault less');
+      ok(await other.ask('DELETE', `${om}/triggers/${deleted}`));
+      await until(async () => (await faults()) === 0, 'no faults');
     } finally {
       await other.stop();
       rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { deleteAutomation } from '../src/commands/operations-manager/automations.ts';
 import { jobOfInstant, settleSchedule } from '../src/commands/operations-manager/triggerSchedules.ts';
 import { deleteTrigger } from '../src/commands/operations-manager/triggers.ts';
@@ -90,6 +92,13 @@ describe('Decisions on schedules', () => {
     given(begun)
       .when(settle, at(hour), refs({ repeatInterval: 1 }))
       .thenNothing();
+  });
+});
+
+describe('The job of an instant', () => {
+  it('has an id that stays the same for ever, since it is all that keeps the job from starting twice', () => {
+    // The first 24 digits of the SHA-256 of `job b 1767571200000`.
+    assert.equal(jobOfInstant('b', midnight), '1f551dbd4df2b25e2520b455');
   });
 });
 
@@ -320,6 +329,43 @@ describe('Schedules on nodes', () => {
     });
     assert.deepEqual(await decided(), [{ id: 's', fired: midnight + hour }]);
     assert.ok(clocks.now() < midnight + hour + 3 * minute, `${clocks.now() - midnight - hour} ms`);
+  });
+
+  it('begin a correlation with the run, also where `runsMissed` precedes it', async () => {
+    await planners.schedule('s', { firstRunAt: midnight, repeatInterval: hour, processMissedRuns: 'last' });
+    await run();
+    await pass(5.5 * hour);
+    await until(async () => (await jobsOf('s')).length > 0);
+    const decisions = await eventsOf(log.store, 'runsMissed', 'scheduleFired');
+    const [missed, fired] = decisions.filter(({ stream }) => stream === 'triggerSchedule-s');
+    assert.deepEqual([missed?.topic, fired?.topic], ['runsMissed', 'scheduleFired']);
+    assert.notEqual(missed?.id, fired?.id);
+    assert.equal(missed?.metadata.$correlationId, fired?.id);
+    assert.equal(fired?.metadata.$correlationId, fired?.id);
+    const [job] = (await eventsOf(log.store, 'jobStarted')).filter(({ data }) => data.trigger === 's');
+    assert.equal(job?.stream, `job-${fired?.data.job}`);
+    assert.equal(job?.metadata.$causationId, fired?.id);
+    assert.equal(job?.metadata.$correlationId, fired?.id);
+  });
+
+  it('have at most 200 starts under way, however many are due', async () => {
+    const due = 300;
+    await Promise.all(Array.from({ length: due }, (_, n) => planners.schedule(`s${n}`, { firstRunAt: midnight })));
+    let underWay = 0;
+    const { status } = await run({
+      run: async ({ signal }) => {
+        assert.ok(signal);
+        underWay++;
+        await once(signal, 'abort');
+        throw signal.reason;
+      },
+    });
+    clocks.pass(hour);
+    await until(() => status().schedules.starting === due, 'all to wait for their jobs');
+    await until(() => underWay > 0, 'a start');
+    // None of them ends, so all that begin have begun soon.
+    await pause(50);
+    assert.ok(underWay <= 200, `${underWay} at once`);
   });
 
   it('warn on both nodes when their clocks differ by more than a minute', async () => {
