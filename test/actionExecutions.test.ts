@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { runAction } from '../src/commands/lifecycle-manager/actionExecutions.ts';
+import { createResourceModel } from '../src/commands/lifecycle-manager/resourceModels.ts';
+import { claimJob, lapseClaim } from '../src/commands/operations-manager/jobClaims.ts';
 import { fold } from '../src/domain/engine/core.ts';
 import {
   type ActionStarted,
@@ -10,7 +13,10 @@ import {
   run,
 } from '../src/domain/lifecycle-manager/actionExecutions.ts';
 import { clear, type LastAction, lastAction, record } from '../src/domain/lifecycle-manager/lastActions.ts';
+import { resourceModel } from '../src/domain/lifecycle-manager/resourceModels.ts';
+import { job } from '../src/domain/operations-manager/jobs.ts';
 import { context, specification } from './given.ts';
+import { fixedClock, nodesOnLog } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -214,6 +220,31 @@ describe('The last action', () => {
     givenLast({ topic: 'lastActionSet', data: last }, { topic: 'lastActionCleared', data: {} })
       .when(clear, {})
       .thenNothing();
+  });
+});
+
+describe('An execution whose workers are lost', () => {
+  const clock = fixedClock();
+  const { node } = nodesOnLog({ reacting: true, now: clock.now });
+
+  it('ends in error once its job is given up', async () => {
+    const one = await node();
+    const [model, execution] = ['d', 'e'].map((letter) => letter.repeat(24)) as [string, string];
+    const actions = [{ name: 'Deploy', type: 'create', workflow: 'Deploy VLAN' }];
+    await one.command(createResourceModel, model, { name: 'VLAN', schema: {}, actions });
+    const [made] = (await one.tools.state(resourceModel, model)).content.actions;
+    const stateNow = () => one.tools.state(actionExecution, execution);
+    await one.command(runAction, execution, { modelId: model, actionId: made?._id, instanceName: 'new', inputs: {} });
+    const { _id: id } = (await stateNow()).tasks[0]!;
+    for (const claim of [1, 2, 3]) {
+      assert.equal((await stateNow()).status, 'running');
+      await one.command(claimJob, id, { worker: 'w', lease: 10 });
+      clock.pass(10_000);
+      await one.command(lapseClaim, id, { claim });
+    }
+    assert.equal((await one.tools.state(job, id)).status, 'incomplete');
+    const { status, tasks } = await stateNow();
+    assert.deepEqual([status, tasks[0]?.status], ['error', 'error']);
   });
 });
 

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import type { Tools } from '../src/commands/engine/define.ts';
+import { readConfig } from '../src/config.ts';
+import { activeProfile } from '../src/domain/profiles/profiles.ts';
+import { activeSettings } from '../src/http/profiles/settings.ts';
 import { jobQueue } from '../src/runners/jobs/jobQueue.ts';
 import { type StartLimit, starts } from '../src/runners/jobs/starts.ts';
+import { openWaysOut } from '../src/service/waysOut.ts';
 import { builtInOf, type Controller, controller, says } from './builtIn.ts';
 import { ok } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -146,6 +151,44 @@ describe('A queue whose starts are limited', () => {
     queue.add(job('a'));
     assert.equal(queue.take({ ...wish, components: new Set(['other']) }), undefined);
     assert.equal(count.left, 2);
+  });
+});
+
+describe('The engines of templates and expressions', function () {
+  this.timeout(60_000);
+
+  it('become as many at once as transformationWorkerCount of the active profile says', async () => {
+    let transformationWorkerCount = 1;
+    const state = async ({ category }: { category: string }) =>
+      category === activeProfile.category
+        ? { id: 'p' }
+        : { properties: { systemProps: { transformationWorkerCount } } };
+    const settings = activeSettings({
+      ...{ state: state as unknown as Tools['state'], onChange: () => undefined },
+      log: (message) => assert.fail(message),
+    });
+    await settings.refresh();
+    const { renderer } = openWaysOut({
+      config: readConfig({}),
+      node: {} as Parameters<typeof openWaysOut>[0]['node'],
+      settings,
+    });
+    const { signal } = new AbortController();
+    const over: string[] = [];
+    // The template that the first one uses comes when the test is at its end.
+    let supply: ((text: string) => void) | undefined;
+    const find = () => new Promise<string>((resolve) => (supply = resolve));
+    const first = renderer.render('{% include "other" %}', {}, { account: 'a', signal, find });
+    void first.finally(() => over.push('first'));
+    await until(() => supply !== undefined, 'the first render');
+    const second = renderer.render('2', {}, { account: 'b', signal, find });
+    transformationWorkerCount = 3;
+    await settings.refresh();
+    assert.equal(await second, '2');
+    assert.deepEqual(over, []);
+    supply?.('1');
+    assert.equal(await first, '1');
+    await renderer.close();
   });
 });
 

@@ -1,20 +1,25 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pino } from 'pino';
 import type { Run } from '../src/commands/operations-manager/triggerRuns.ts';
 import { restoreTrigger } from '../src/commands/operations-manager/triggers.ts';
+import { filters } from '../src/commands/user-schemas/filters.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
+import { settingsOf } from '../src/http/profiles/settings.ts';
 import { jobIdOf, parkedIdOf } from '../src/runners/triggers/firing.ts';
+import { eventTriggersOf } from '../src/service/eventTriggers.ts';
+import type { Runs } from '../src/service/runs.ts';
 import { eventsIn } from './logged.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
-import { failingRun, outcomeIn, peopleOn, triggersOn } from './triggering.ts';
+import { accessOn, failingRun, outcomeIn, peopleOn, runsOn, triggersOn } from './triggering.ts';
 import { until } from './until.ts';
 
 describe('event triggers', () => {
   const { log, node: start } = nodesOnLog();
   let node: TestNode;
   let people: ReturnType<typeof peopleOn>;
-  let running: ReturnType<typeof triggersOn>[];
+  let running: Pick<ReturnType<typeof triggersOn>, 'stop' | 'status' | 'settled'>[];
   beforeEach(async () => {
     node = await start();
     people = peopleOn(node);
@@ -193,6 +198,48 @@ describe('event triggers', () => {
     run();
     await passed();
     assert.deepEqual(await outcome(), { jobs: [], refused: {}, parked: [] });
+  });
+
+  it('are decided by another eventWorkerCount of the active profile as soon as it changes', async () => {
+    await people.trigger('t1');
+    let eventWorkerCount = 1;
+    let [now, most] = [0, 0];
+    const access = accessOn(node, log.store);
+    const triggers = eventTriggersOf({
+      config: { TRIGGER_RATE: 1_000_000 },
+      node,
+      settings: () => settingsOf({ systemProps: { eventWorkerCount } }),
+      runs: { ...runsOn(node), ran: () => undefined } as unknown as Runs,
+      filters: filters(10),
+      access: {
+        ...access,
+        sees: async (...about) => {
+          now++;
+          most = Math.max(most, now);
+          await pause(5);
+          now--;
+          return access.sees(...about);
+        },
+      },
+      metrics: { ran: () => undefined },
+      logger: pino({ level: 'silent' }),
+    });
+    running.push(triggers);
+    triggers.start();
+    /** How many of 20 more events were decided at once, at most. */
+    let published = 0;
+    const mostOfMore = async (): Promise<number> => {
+      most = 0;
+      for (let n = 0; n < 20; n++) await people.publish(`p${published++}`);
+      await until(async () => (await outcome()).jobs.length === published, 'the jobs');
+      return most;
+    };
+    assert.equal(await mostOfMore(), 1);
+    eventWorkerCount = 4;
+    const more = await mostOfMore();
+    assert.ok(more > 1 && more <= 4, `${more}`);
+    eventWorkerCount = 1;
+    assert.equal(await mostOfMore(), 1);
   });
 
   it('begin at the head of a log that was never read, and say so', async () => {

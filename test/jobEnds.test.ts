@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Handle } from '../src/commands/engine/handle.ts';
 import { claimJob } from '../src/commands/operations-manager/jobClaims.ts';
 import { startJob } from '../src/commands/operations-manager/jobs.ts';
 import { readConfig } from '../src/config.ts';
@@ -7,13 +8,16 @@ import { endGone, timeOut } from '../src/domain/operations-manager/jobEnds.ts';
 import { type JobEvent, job, jobMoves, originless } from '../src/domain/operations-manager/jobs.ts';
 import type { JobDoc } from '../src/projections/operations-manager/jobs.ts';
 import { jobEnds } from '../src/runners/jobs/jobEnds.ts';
+import { lookForEndsEveryMs } from '../src/runners/jobs/jobWork.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { soon } from './cluster.ts';
 import { context, specification } from './given.ts';
+import { leading } from './leading.ts';
 import { fixedClock, nodesOnLog } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startServer, temporaryFolder } from './process.ts';
 import { startService, type TestService } from './service.ts';
+import { until } from './until.ts';
 
 const given = specification(job);
 const started: JobEvent = {
@@ -91,6 +95,52 @@ const topicsIn = async (store: Pick<EventStore, 'read'>, stream: string): Promis
     found.push(...events.map(({ type }) => type.slice(type.lastIndexOf(':') + 1)));
   return found;
 };
+
+describe('The ends of jobs', () => {
+  const needed = (_id: string, automation: string) =>
+    ({
+      ...{ _id, automation, component: { type: null, name: 'c' }, created_by: 'x', status: 'running', claim: null },
+      last_updated: context.now,
+    }) as JobDoc;
+
+  it('come also while what another job needs cannot be read, which ends once it can', async () => {
+    const ended: string[] = [];
+    const said: string[] = [];
+    let looks = 0;
+    let isRead = false;
+    const ends = jobEnds({
+      ...{ leadership: leading(), now: Date.now, timeoutHours: 0, lookEveryMs: 1 },
+      handle: (async (_: unknown, { id }: { id: string }) => {
+        ends.remove(id);
+        ended.push(id);
+      }) as unknown as Handle,
+      whyGone: async ({ automation }) => {
+        if (automation !== 'unread') return 'gone';
+        looks++;
+        if (!isRead) throw new Error('Not now');
+        return 'gone at last';
+      },
+      log: (message) => void said.push(message),
+    });
+    ends.set(needed('first', 'unread'));
+    ends.set(needed('second', 'read'));
+    ends.set(needed('third', 'other'));
+    assert.equal(await ends.endIfGone('first', null), undefined);
+    ends.start(Promise.resolve());
+    await until(() => looks > 3, 'further looks');
+    assert.deepEqual(ended, ['second', 'third']);
+    assert.deepEqual(said, ['What jobs need cannot be read; it is tried again']);
+    isRead = true;
+    await until(() => ended.includes('first'), 'the end of the job that could not be read');
+    await ends.stop();
+    assert.equal(said.length, 1);
+  });
+
+  it('are looked for every ten seconds or more often', () => {
+    // The docs say so of jobs that lack something; thirty seconds are enough for jobs of which nothing is heard.
+    assert.ok(lookForEndsEveryMs <= 10_000);
+  });
+});
 
 describe('The ends of jobs, on two nodes', () => {
   const hour = 3_600_000;

@@ -18,7 +18,7 @@ import { projections } from '../src/projections/all.ts';
 import { compareFolds } from '../src/projections/compareFolds.ts';
 import type { ReadStore } from '../src/projections/engine/port.ts';
 import { foldLog } from '../src/projections/foldLog.ts';
-import { retirement } from '../src/runners/retirement.ts';
+import { lookForRetiredEveryMs, retirement } from '../src/runners/retirement.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { soon } from './cluster.ts';
 import { context, specification } from './given.ts';
@@ -55,6 +55,8 @@ describe('RETENTION_DAYS', () => {
     for (const days of ['-1', '0.5', '36501', 'never'])
       assert.throws(() => readConfig({ RETENTION_DAYS: days }), /RETENTION_DAYS must be an integer from 0 to/);
   });
+
+  it('is looked at every hour or more often', () => assert.ok(lookForRetiredEveryMs <= 3_600_000));
 });
 
 describe('Retirement, on two nodes', () => {

@@ -28,21 +28,18 @@ export const fits = (schema: object | boolean, payload: unknown): boolean => {
   return compiled.ok && compiled.matches(payload).valid;
 };
 
+/** Who may see which events, on a node of a test. */
+export const accessOn = ({ model, settled, auth: { accountNow } }: TestNode, log: EventStore) =>
+  eventAccess({ areas, model, log, settled, accountNow });
+
+/** The starts of jobs by triggers, on a node of a test. */
+export const runsOn = ({ handle, tools }: TestNode): TriggerRuns =>
+  triggerRuns({ handle, tools, filters: filters(10), transform: async () => ({}) });
+
 /** Event triggers on a node of a test. Call `prepare` first if the log is new. */
 export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}) => {
-  const { viewerOf, sees, isForSomebody } = eventAccess({
-    areas,
-    model: node.model,
-    log: store,
-    settled: node.settled,
-    accountNow: node.auth.accountNow,
-  });
-  const { run } = triggerRuns({
-    handle: node.handle,
-    tools: node.tools,
-    filters: filters(10),
-    transform: async () => ({}),
-  });
+  const { viewerOf, sees, isForSomebody } = accessOn(node, store);
+  const { run } = runsOn(node);
   return eventTriggers({
     store,
     handle: node.handle,
@@ -72,12 +69,7 @@ export const failingRun =
   (node: TestNode, fails: (run: Run) => boolean): TriggerRuns['run'] =>
   async (run) => {
     if (fails(run)) throw new Error('poison');
-    return triggerRuns({
-      handle: node.handle,
-      tools: node.tools,
-      filters: filters(10),
-      transform: async () => ({}),
-    }).run(run);
+    return runsOn(node).run(run);
   };
 
 /** What people do, on a node of a test. Ids are names. */

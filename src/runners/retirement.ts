@@ -35,6 +35,8 @@ type Needs = {
 };
 
 const dayMs = 86_400_000;
+/** How often the leader looks for what is to be retired. */
+export const lookForRetiredEveryMs = 3_600_000;
 
 /** The times before which to retire, one after the other: each retires so many of these, the last one all. */
 const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonly number[] => {
@@ -53,7 +55,7 @@ const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonl
  */
 export const retirement = (needs: Needs) => {
   const { handle, tools, model, kinds, leadership, ready, head, settled, days, now, log } = needs;
-  const { lookEveryMs = 3_600_000, atOnce = 1000 } = needs;
+  const { lookEveryMs = lookForRetiredEveryMs, atOnce = 1000 } = needs;
   const stop = new AbortController();
   let done = Promise.resolve();
 

@@ -47,7 +47,8 @@ type Progress = { readonly claim: number; readonly said: JobProgress };
 const mostProgress = 100_000;
 // One for all: to make an error takes longer than all else of a wait.
 const over = new Error('The wait is over');
-const lookForEndsEveryMs = 3000;
+/** How often the leader looks for jobs that cannot go on. */
+export const lookForEndsEveryMs = 3000;
 
 /**
  * The work on jobs: the queue of those that wait, the leases of those that somebody has, how far they are, the runs of
