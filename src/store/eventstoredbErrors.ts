@@ -127,7 +127,7 @@ export const explain = (error: unknown, { user, tls }: Server): string => {
   if (isNotTrusted.test(words))
     return `The server's certificate is not trusted (${words}): look at tlsCAFile in EVENTSTORE_URL, and at the host name there`;
   if (isDown && isNew && !tls && !isNowhere.test(words))
-    return `The server ends or ignores connections (${words}), as one with TLS does: look at tls in EVENTSTORE_URL, which is false`;
+    return `The server ends or ignores connections (${words}): it is starting or stands still, or it has TLS, and tls in EVENTSTORE_URL is false`;
   if (isDown) return `No server answers (${words}): look whether it runs, and at hosts and ports in EVENTSTORE_URL`;
   return words;
 };
