@@ -356,8 +356,12 @@ describe('restoring each kind of resource', function () {
     const position = await positionOf(service);
     ok(await service.ask('DELETE', `${models}/${id}?delete-associated-instances=true`));
     const restore = (kind: string, id: string) => service.ask('POST', '/audit/restore', { kind, id, position });
-    refused(await restore('resourceInstance', instance), 404, /resource model/);
-    // The instances are deleted in the background: until then the answer is 503.
+    // The instances are deleted in the background. Until then an instance is hidden, and the model is 503.
+    await until(async () => {
+      const answer = await restore('resourceInstance', instance);
+      refused(answer, 404);
+      return /resource model/.test(answer.text);
+    }, 'the instance to be deleted');
     await until(async () => (await restore('resourceModel', id)).status === 200, 'the model');
     ok(await restore('resourceInstance', instance));
     const { data } = ok(await service.ask('GET', `${models}/${id}/instances/${instance}`));
