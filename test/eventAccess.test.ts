@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { gateway } from './certificates.ts';
 import { ok } from './people.ts';
 import { adminPassword, type Login, startService, type TestService } from './service.ts';
-import { openStream, type Stream } from './sse.ts';
+import { type Frame, openStream, type Stream } from './sse.ts';
 import { until } from './until.ts';
 
 const password = 'a long enough password';
@@ -24,10 +24,22 @@ const roles: Readonly<Record<string, { readonly memberOf?: readonly string[]; re
     },
   };
 
-type Kind = {
-  /** Makes something, and gives the resource and the path of its GET row. */
-  readonly make: () => Promise<{ readonly resource: string; readonly path: string }>;
-};
+/** A resource, and the path of its GET row. */
+type Made = { readonly resource: string; readonly path: string };
+
+/** The events by which the kinds below are made. Jobs that triggers start fire nothing here. */
+const makes: readonly { readonly area: string; readonly topic: string; readonly schema?: object }[] = [
+  { area: 'authorization', topic: 'accountCreated' },
+  { area: 'authorization', topic: 'roleCreated' },
+  { area: 'group-mappings', topic: 'groupMappingCreated' },
+  { area: 'operations-manager', topic: 'automationCreated' },
+  { area: 'operations-manager', topic: 'triggerCreated' },
+  { area: 'operations-manager', topic: 'jobStarted', schema: { properties: { trigger: { const: null } } } },
+  { area: 'lifecycle-manager', topic: 'resourceInstanceCreated' },
+  { area: 'mop', topic: 'commandTemplateCreated' },
+  { area: 'gateway-manager', topic: 'certificateAdded' },
+  { area: 'configuration-manager', topic: 'planCreated' },
+];
 
 describe('who sees an event', () => {
   let service: TestService;
@@ -64,7 +76,7 @@ describe('who sees an event', () => {
     (await post('/operations-manager/automations', { name, ...more })).data._id as string;
   const $om = '/operations-manager';
 
-  const kinds: Readonly<Record<string, Kind['make']>> = {
+  const kinds: Readonly<Record<string, () => Promise<Made>>> = {
     account: async () => {
       const { _id } = (await post('/authorization/accounts', { username: 'anna', password })).data;
       return { resource: `account/${_id}`, path: `/authorization/accounts/${_id}` };
@@ -150,42 +162,88 @@ describe('who sees an event', () => {
     }
     return all;
   };
-  const sees = ({ frames }: Stream, resource: string): boolean =>
-    frames.some(
-      ({
-        data: {
-          resource: { kind, id },
-        },
-      }) => (resource.includes('/') ? `${kind}/${id}` : kind) === resource,
-    );
+  const isOf =
+    (resource: string) =>
+    ({ data }: Frame): boolean => {
+      const { kind, id } = data.resource;
+      return (resource.includes('/') ? `${kind}/${id}` : kind) === resource;
+    };
+  const sees = ({ frames }: Stream, resource: string): boolean => frames.some(isOf(resource));
 
-  it('is who gets 200 for the resource: 8 roles, 13 kinds', async () => {
+  /** One trigger for each role and topic, which the account of the role has changed last. Resolves to their ids. */
+  const triggersOfRoles = async (): Promise<ReadonlyMap<string, string>> => {
+    const ids = new Map<string, string>();
+    const waits = { type: 'eventSystem', enabled: true, actionType: 'automations', actionId: await automation('runs') };
+    const triggers = [...logins.keys()].flatMap((role) =>
+      makes.map(({ area, topic, schema = null }) => {
+        const name = `${role} ${topic}`;
+        const _id = String(ids.size + 1).padStart(24, '0');
+        ids.set(name, _id);
+        return { ...waits, _id, name, source: `@platform/${area}`, topic, schema, jst: null, lastUpdatedBy: role };
+      }),
+    );
+    const { data } = await post(`${$om}/triggers`, { triggers }, 'PUT');
+    for (const { success, ...more } of data) assert.equal(success, true, JSON.stringify(more));
+    return ids;
+  };
+
+  describe('of 8 roles and 13 kinds', () => {
     const live = new Map<string, Stream>();
-    for (const [name, login] of logins) {
-      live.set(name, await openStream(service.url, '?from=now', { login }));
-      open.push(live.get(name)!);
-    }
-    const made = new Map<string, { readonly resource: string; readonly path: string }>();
-    for (const [kind, make] of Object.entries(kinds)) made.set(kind, await make());
-    const seen = await streams();
-    const wrong: string[] = [];
-    let visible = 0;
-    for (const [kind, { resource, path }] of made) {
-      for (const [role, login] of logins) {
-        const { status } = await service.ask('GET', path, undefined, {}, login);
-        assert.ok([200, 403, 404].includes(status), `${role} ${path}: ${status}`);
-        const does = sees(seen.get(role)!, resource);
-        if (does) visible++;
-        if (does !== (status === 200)) wrong.push(`${kind} as ${role}: GET ${status}, ${does ? 'seen' : 'not seen'}`);
+    const made = new Map<string, Made>();
+    let triggers: ReadonlyMap<string, string>;
+    before(async () => {
+      triggers = await triggersOfRoles();
+      for (const [name, login] of logins) {
+        live.set(name, await openStream(service.url, '?from=now', { login }));
+        open.push(live.get(name)!);
       }
-    }
-    assert.deepEqual(wrong, []);
-    for (const [role, stream] of live) {
-      const later = seen.get(role)!.frames.filter(({ id }) => Number(id) >= Number(stream.frames[0]!.id));
-      await until(() => stream.frames.length >= later.length);
-      assert.deepEqual(stream.frames, later, `${role}: what is told as it happens is what is read later`);
-    }
-    assert.ok(visible > 30 && visible < 13 * 8 - 30, `${visible} of ${13 * 8} are visible`);
+      for (const [kind, make] of Object.entries(kinds)) made.set(kind, await make());
+    });
+
+    /** Where something is so for a role, and GET is not 200, or the other way round; and for how many it is so. */
+    const compared = async (isSo: (role: string, made: Made) => boolean) => {
+      const wrong: string[] = [];
+      let count = 0;
+      for (const [kind, one] of made) {
+        for (const [role, login] of logins) {
+          const { status } = await service.ask('GET', one.path, undefined, {}, login);
+          assert.ok([200, 403, 404].includes(status), `${role} ${one.path}: ${status}`);
+          const is = isSo(role, one);
+          if (is) count++;
+          if (is !== (status === 200)) wrong.push(`${kind} as ${role}: GET ${status}, but ${is}`);
+        }
+      }
+      return { wrong, count };
+    };
+    const isMixed = (count: number) => assert.ok(count > 30 && count < 13 * 8 - 30, `${count} of ${13 * 8}`);
+
+    it('is who gets 200 for the resource', async () => {
+      const seen = await streams();
+      const { wrong, count } = await compared((role, { resource }) => sees(seen.get(role)!, resource));
+      assert.deepEqual(wrong, []);
+      isMixed(count);
+      for (const [role, stream] of live) {
+        const later = seen.get(role)!.frames.filter(({ id }) => Number(id) >= Number(stream.frames[0]!.id));
+        await until(() => stream.frames.length >= later.length);
+        const told = stream.frames.slice(0, later.length);
+        assert.deepEqual(told, later, `${role}: what is told as it happens is what is read later`);
+      }
+    });
+
+    it('is whose triggers the event fires', async () => {
+      const lag = async () => (await service.ask('GET', '/metrics')).text.includes('triggers_lag_events 0\n');
+      await until(lag, 'all events are settled');
+      const jobs = (await service.ask('GET', `${$om}/jobs?limit=1000`)).body.data as any[];
+      const started = new Set(jobs.map(({ trigger, event }) => `${trigger} ${event}`));
+      const { frames } = (await streams()).get('admin')!;
+      const { wrong, count } = await compared((role, { resource }) => {
+        const { data } = frames.find(isOf(resource)) ?? assert.fail(resource);
+        const trigger = triggers.get(`${role} ${data.topic}`) ?? assert.fail(`nothing waits for ${data.topic}`);
+        return started.has(`${trigger} ${data.id}`);
+      });
+      assert.deepEqual(wrong, []);
+      isMixed(count);
+    });
   });
 
   const whoSees = async (resource: string): Promise<readonly string[]> => {

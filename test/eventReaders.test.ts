@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import type { Principal } from '../src/http/authentication/principal.ts';
 import type { EventAccess } from '../src/http/events/eventAccess.ts';
-import { eventStream } from '../src/http/events/eventStream.ts';
+import { eventStream, usualBounds } from '../src/http/events/eventStream.ts';
+import { eventStreamRoutes } from '../src/http/operations-manager/eventStream.ts';
 import type { StoredEvent } from '../src/store/port.ts';
 import { until } from './until.ts';
 
@@ -301,6 +302,29 @@ describe('readers of the stream of events', () => {
     it.store(7);
     await until(() => reader.comments().at(-1) === 7);
     assert.deepEqual(reader.ids(), [2, 4, 6]);
+  });
+
+  it('may begin at the head that the log answers, of which the node has not been told yet; beyond it is refused', async () => {
+    const it = await opened();
+    it.store(3);
+    it.store(4, { told: false });
+    const [route] = eventStreamRoutes;
+    assert.ok(route && 'run' in route);
+    const begin = async (from: string, lastEventId = '') =>
+      route.run(
+        { query: { from }, actor: principal('admin').actor, header: () => lastEventId } as never,
+        { eventStream: it.stream } as never,
+      );
+    await begin('7');
+    await begin('now', '7');
+    const refusal = { code: 'invalid', message: /ends at position 7; 8 is beyond it/ };
+    await assert.rejects(begin('8'), refusal);
+    await assert.rejects(begin('now', '8'), refusal);
+  });
+
+  it('get a comment every 15 s, and may be 1 MiB or 10 s behind', () => {
+    const { commentMs, behind } = usualBounds;
+    assert.deepEqual({ commentMs, behind }, { commentMs: 15_000, behind: { bytes: 1_048_576, ms: 10_000 } });
   });
 
   it('are dropped when their account is gone, live or catching up', async () => {

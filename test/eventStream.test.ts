@@ -202,6 +202,14 @@ describe('the stream of events', () => {
     const manual = { type: 'manual', name: 'm', enabled: true, actionType: 'automations', actionId, formId: null };
     const trigger = (await other.ask('POST', '/operations-manager/triggers', { ...manual, formData: {} })).body.data;
     assert.equal((await other.ask('POST', `/operations-manager/triggers/manual/${trigger._id}/run`)).status, 200);
+    const soon = { type: 'schedule', name: 's', firstRunAt: Date.now(), processMissedRuns: 'last' };
+    const timed = { ...manual, formData: {}, ...soon };
+    const schedule = (await other.ask('POST', '/operations-manager/triggers', timed)).body.data;
+    const ofSchedule = await openStream(other.url, `?from=start&resource=trigger/${schedule._id}`);
+    for (const topic of ['scheduleFired', 'triggerRan'])
+      await until(() => ofSchedule.frames.some(({ data }) => data.topic === topic), topic);
+    for (const { data } of ofSchedule.frames) assert.deepEqual(data.resource, { kind: 'trigger', id: schedule._id });
+    ofSchedule.close();
     await other.stop();
     const log = await openSqliteStore({ file: join(folder, 'events.db') });
     const about = { actor: { id: 'x', username: 'x', provenance: 'local' }, at: new Date(0).toISOString() };
@@ -223,8 +231,8 @@ describe('the stream of events', () => {
       foreign.map(({ data: { source, resource } }) => [source, resource]),
       [['shop', { kind: 'publishedEvent', id: 'shop:ordered' }]],
     );
-    const ran = reading.frames.find(({ event }) => event?.endsWith(':triggerRan'));
-    assert.deepEqual(ran?.data.resource, { kind: 'trigger', id: trigger._id });
+    const ran = reading.frames.filter(({ event }) => event?.endsWith(':triggerRan'));
+    assert.deepEqual(new Set(ran.map(({ data }) => data.resource.id)), new Set([trigger._id, schedule._id]));
     const ofTrigger = await openStream(other.url, `?from=start&resource=trigger/${trigger._id}`);
     await until(() => ofTrigger.frames.length === 2);
     assert.deepEqual(

@@ -71,6 +71,14 @@ describe('event triggers over HTTP', function () {
   const status = async () => ok(await service.ask('GET', '/health/status')).triggers;
   const metric = async (name: string): Promise<string | undefined> =>
     new RegExp(`^automation_platform_${name} (.*)$`, 'm').exec((await service.ask('GET', '/metrics')).text)?.[1];
+  /** How many runs of event triggers had which outcome since the service started. */
+  const outcomes = async (): Promise<Record<string, number>> => {
+    const { text } = await service.ask('GET', '/metrics');
+    const lines = text.matchAll(
+      /^automation_platform_trigger_runs_total\{type="eventSystem",outcome="(\w+)"\} (\d+)$/gm,
+    );
+    return Object.fromEntries([...lines].map(([, outcome, count]) => [outcome, Number(count)]));
+  };
 
   it('start jobs that say where they come from; health and metrics tell of them', async () => {
     const id = await trigger('t', { legacyWrapper: false });
@@ -85,7 +93,7 @@ describe('event triggers over HTTP', function () {
     assert.deepEqual(job.variables._trigger, { id, name: 't', type: 'eventSystem' });
     assert.equal(job.variables._event.position, event.position);
     assert.deepEqual(await status(), { waiting: 0, behind: 0, parked: 0 });
-    assert.equal(await metric('trigger_runs_total\\{type="eventSystem",outcome="job"\\}'), '1');
+    assert.deepEqual(await outcomes(), { job: 1 });
     assert.equal(await metric('triggers_waiting'), '0');
     await until(async () => (await metric('triggers_lag_events')) === '0', 'no lag');
     const lastExecuted = async () => ok(await service.ask('GET', `${om}/triggers/${id}`)).data.lastExecuted;
@@ -148,6 +156,14 @@ describe('event triggers over HTTP', function () {
     await publishing('moved');
     await until(async () => (await jobs()).length === 4, 'the last job');
     assert.ok((await jobs()).some(({ created_by }) => created_by === 'member'));
+    assert.deepEqual(await outcomes(), { job: 4 });
+    // An account that is inactive starts nothing more.
+    ok(await service.ask('PATCH', '/authorization/accounts/stranger', { inactive: true }));
+    await publish({}, 'alone');
+    const refusals = async () => outcomeIn(await eventsOf(join(folder, 'a'))).refused;
+    await until(async () => (await refusals())[`${alone._id} rights`] === 1, 'the refusal');
+    assert.equal((await jobs()).length, 4);
+    assert.deepEqual(await outcomes(), { job: 4, rights: 1 });
   });
 
   it('give a job that publishes the depth of its own start, as long as its claim is held', async () => {
@@ -224,6 +240,7 @@ describe('event triggers over HTTP', function () {
     assert.deepEqual(await refusals(), { [`${endless} transformation`]: 1, [`${wrong} transformation`]: 1 });
     assert.equal((await jobs())[0].trigger, good);
     assert.deepEqual(await status(), { waiting: 0, behind: 0, parked: 0 });
+    assert.deepEqual(await outcomes(), { job: 1, transformation: 2 });
   });
 
   it('and readers may be many: Node does not warn of their number', async () => {
@@ -290,6 +307,7 @@ describe('event triggers over HTTP', function () {
     await until(async () => (await status()).parked === 2, 'the parked runs');
     await publish({ well: true });
     await until(async () => (await jobs()).length === 2, 'the next jobs');
+    assert.deepEqual(await outcomes(), { parked: 2, job: 2 });
     const { data, metadata } = ok(await service.ask('GET', `${om}/parked`));
     assert.equal(metadata.total, 2);
     assert.deepEqual(data.map((doc: any) => doc.trigger).sort(), [first, second].sort());

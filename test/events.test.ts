@@ -46,6 +46,14 @@ describe('Publishing over HTTP', () => {
     assert.equal('depth' in event.metadata, false, 'people and other systems publish at depth 0');
   });
 
+  it('gives the event one id, which audits show as well', async () => {
+    const { id, position } = (await publish('audited/once', {})).body.data;
+    const { status, body, text } = await service.ask('GET', '/audit/events?source=audited');
+    assert.equal(status, 200, text);
+    const found = body.results.map((event: { id: string; position: number }) => [event.id, event.position]);
+    assert.deepEqual(found, [[id, position]]);
+  });
+
   it('takes any JSON as payload', async () => {
     for (const payload of ['null', 'false', 'true', '0', '-1.5', '""', '"text"', '[]', '[null]', '{}', '{"a":[{}]}']) {
       const { status, body, text } = await publish('itsm/any', payload);

@@ -5,6 +5,8 @@ import type { Origin } from '../src/projections/snapshots/snapshotFile.ts';
 import { snapshotName } from '../src/projections/snapshots/snapshotSeen.ts';
 import { originOf } from '../src/service/readModels.ts';
 import { cluster } from './cluster.ts';
+import { eventsIn, withLog } from './logged.ts';
+import { ok } from './people.ts';
 import { startProgram, temporaryFolder } from './process.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
@@ -15,6 +17,35 @@ type Collection = { readonly name: string; readonly documents: number; readonly 
 
 const differing = (collections: readonly Collection[]) =>
   collections.filter(({ differences }) => differences.length > 0);
+
+const om = '/operations-manager';
+
+/** An event trigger that has started a job, and what the log says of its runs. */
+const firedOn = async (service: TestService) => {
+  const { _id: actionId } = ok(await service.ask('POST', `${om}/automations`, { name: 'a' })).data;
+  const about = { name: 't', type: 'eventSystem', enabled: true, source: 's', topic: 't', schema: null, jst: null };
+  ok(await service.ask('POST', `${om}/triggers`, { ...about, actionType: 'automations', actionId }));
+  const log = <T>(work: Parameters<typeof withLog<T>>[1]) => withLog(join(service.folder, 'events.db'), work);
+  const place = async () => (await log((store) => store.checkpoint('triggers'))) ?? 0;
+  const fired = async (): Promise<readonly string[]> =>
+    (await log(eventsIn)).filter(({ topic }) => topic === 'jobStarted').map(({ data }) => data.event);
+  const publish = async (): Promise<{ id: string; position: number }> => {
+    const { data } = ok(await service.ask('POST', `${om}/events/s/t`, {}));
+    await until(async () => (await fired()).includes(data.id), 'its job');
+    return data;
+  };
+  const first = await publish();
+  await until(async () => (await place()) >= first.position, 'the reader behind the event');
+  const before = await place();
+  return {
+    /** Asserts that what has been done since has fired nothing: the next event starts the next job. */
+    check: async (): Promise<void> => {
+      assert.ok((await place()) >= before, 'the reader stays where it is');
+      const next = await publish();
+      assert.deepEqual(await fired(), [first.id, next.id]);
+    },
+  };
+};
 
 describe('a rebuild of read models', function () {
   this.timeout(300_000);
@@ -57,6 +88,13 @@ describe('a rebuild of read models', function () {
     done = true;
     await changing;
     assert.equal((await service.ask('GET', '/health/ready')).status, 200);
+  });
+
+  it('fires nothing: the reader of event triggers stays where it is', async () => {
+    service = await startService({}, folder);
+    const { check } = await firedOn(service);
+    assert.deepEqual(differing(await rebuild()), []);
+    await check();
   });
 
   it('may be asked for by several at once; only admins may ask', async () => {
@@ -183,6 +221,20 @@ describeOwnRedis('a rebuild of read models in Redis', (redis) => {
       assert.deepEqual(await groups(), ['m3']);
       assert.equal((await change(3)).status, 200);
       assert.deepEqual(differing((await service.ask('POST', '/health/rebuild')).body.collections), []);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('fires nothing, and neither does the loss of all documents', async function () {
+    this.timeout(300_000);
+    const service = await startService({ READSTORE_URL: redis().url });
+    try {
+      const { check } = await firedOn(service);
+      assert.equal((await service.ask('POST', '/health/rebuild')).status, 200);
+      await redis().command('FLUSHALL');
+      await until(async () => (await service.ask('GET', `${om}/automations`)).body?.metadata?.total === 1, 'documents');
+      await check();
     } finally {
       await service.stop();
     }

@@ -390,5 +390,32 @@ describe('Runs of triggers over HTTP', () => {
       );
       assert.ok(ok(await asks('GET', `/triggers/${trigger._id}`)).data.lastExecuted > 0);
     });
+
+    it('is counted by type and outcome', async () => {
+      const counts = async (): Promise<Record<string, number>> => {
+        const { text } = await service.ask('GET', '/metrics');
+        const lines = text.matchAll(/^automation_platform_trigger_runs_total\{type="(\w+)",outcome="(\w+)"\} (\d+)$/gm);
+        return Object.fromEntries([...lines].map(([, type, outcome, count]) => [`${type} ${outcome}`, Number(count)]));
+      };
+      service = await service.restart();
+      const byBody = await endpoint({ schema: { required: ['site'] } });
+      for (let i = 0; i < 3; i++) ok(await run(byBody, { site: 'Bonn' }));
+      for (let i = 0; i < 2; i++) refused(await run(byBody, {}), 400);
+      refused(await run(await endpoint({ enabled: false }), {}), 409);
+      refused(await run(await endpoint(jsonata('[1]')), {}), 422);
+      const byHand = await manual({ formData: {} });
+      for (let i = 0; i < 2; i++) ok(await runManual(byHand));
+      refused(await runManual(byHand, { formData: { token: mask } }), 400);
+      refused(await runManual(await manual({ enabled: false })), 409);
+      assert.deepEqual(await counts(), {
+        'endpoint job': 3,
+        'endpoint failed': 2,
+        'endpoint disabled': 1,
+        'endpoint transformation': 1,
+        'manual job': 2,
+        'manual failed': 1,
+        'manual disabled': 1,
+      });
+    });
   });
 });

@@ -22,7 +22,7 @@ type Bounds = {
   readonly readersOfLog: number;
 };
 
-const usual: Bounds = {
+export const usualBounds: Bounds = {
   commentMs: 15_000,
   behind: { bytes: 1024 * 1024, ms: 10_000 },
   window: { events: 4000, characters: 4 * 1024 * 1024 },
@@ -48,7 +48,7 @@ const longestRestMs = 100;
  * (catchingUp.ts). Then it is live: it is told of the events as they arrive (telling.ts).
  */
 export const eventStream = ({ access, log, after, warn, bounds }: Needs) => {
-  const { commentMs, behind, window: size, mostArrived, readersOfLog } = { ...usual, ...bounds };
+  const { commentMs, behind, window: size, mostArrived, readersOfLog } = { ...usualBounds, ...bounds };
   const readers = readersOf({ viewerOf: access.viewerOf, commentMs, behind });
   const window = eventWindow(size, after);
   const bring = catchingUp({ access, log, window, readers, atOnce: readersOfLog, warn });
