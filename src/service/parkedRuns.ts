@@ -5,9 +5,17 @@ import type { ParkedRuns } from '../http/engine/service.ts';
 import type { Node } from '../node.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
+import type { Retried } from '../runners/triggers/retrying.ts';
 import { splitStream } from '../store/event.ts';
+import { isUnusable } from '../store/tampered.ts';
 
 type Retries = Pick<EventTriggers | Schedules, 'retry'>;
+
+/** The answer where a stream that a run needs cannot be read: another try does not help. */
+const unusable = (error: unknown): Retried => {
+  if (!isUnusable(error)) throw error;
+  return { job: null, refused: { reason: 'unusable', message: error.message } };
+};
 
 /** What routes need of parked runs and reactions. */
 export const parkedRunsOf = (
@@ -21,8 +29,9 @@ export const parkedRunsOf = (
   retry: async (id, about) => {
     const { parked, parking } = await tools.state(parkedReaction, id);
     if (!parked || !parking) throw new RequestError('not_found', 'No such parked run');
-    if (splitStream(parking.stream).category === triggerSchedule.category) return schedules.retry(id, about);
-    if (parking.trigger !== undefined) return triggers.retry(id, about);
+    if (splitStream(parking.stream).category === triggerSchedule.category)
+      return schedules.retry(id, about).catch(unusable);
+    if (parking.trigger !== undefined) return triggers.retry(id, about).catch(unusable);
     await retryReaction({ event: id, ...parking });
     return { job: null, refused: null };
   },

@@ -9,7 +9,6 @@ import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
-import { isUnusable } from '../../store/tampered.ts';
 import { pastDefinitions } from './definitions.ts';
 import { type Firing, jobIdOf } from './firing.ts';
 import type { Starting } from './starting.ts';
@@ -25,15 +24,6 @@ type Needs = {
   readonly handle: Handle;
   readonly tools: Tools;
   readonly events: Streams['events'];
-};
-
-/** Where the event of a run is stored. */
-type Place = { readonly stream: string; readonly revision: number };
-
-/** The answer where a stream that the run needs cannot be read: another try does not help. */
-const unusable = (error: unknown): Retried => {
-  if (!isUnusable(error)) throw error;
-  return { job: null, refused: { reason: 'unusable', message: error.message } };
 };
 
 /**
@@ -78,17 +68,15 @@ export const retrying = (
     return 'refusal' in started ? refusedBy(started.refusal) : { job: jobId, refused: null };
   };
 
-  const retriedRun = async (trigger: string, { stream, revision }: Place): Promise<Retried> => {
-    const [stored] = await events(stream, revision, revision);
-    const firing = stored && (await firingNow(trigger, stored, `${stored.source}:${stored.topic}`));
-    return firing ? retryNow(firing) : { job: null, refused: { reason: 'gone', message: 'No such trigger' } };
-  };
-
   return async (id: string, about: Omit<Request, 'id' | 'input'>): Promise<Retried> => {
     const { parked, parking } = await tools.state(parkedReaction, id);
     if (!parked || parking?.trigger === undefined)
       throw new RequestError('not_found', 'No such parked run', { path: 'id' });
-    const retried = await retriedRun(parking.trigger, parking).catch(unusable);
+    const { stream, revision } = parking;
+    const [stored] = await events(stream, revision, revision);
+    const firing = stored && (await firingNow(parking.trigger, stored, `${stored.source}:${stored.topic}`));
+    if (!firing) return { job: null, refused: { reason: 'gone', message: 'No such trigger' } };
+    const retried = await retryNow(firing);
     if (retried.job !== null) await handle(completeReaction, { ...about, id, input: {} });
     return retried;
   };
