@@ -30,7 +30,7 @@ const machine = () => {
         if (pending === set) pending = undefined;
       };
     },
-    due: (entries, now) => told.push({ ids: entries.map(({ id }) => id), now: now - begin }),
+    due: (entries) => told.push({ ids: entries.map(({ id }) => id), now: wall - begin }),
     jumped: (by) => jumps.push(by),
   });
   const pass = (ms: number): void => {

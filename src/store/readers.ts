@@ -41,11 +41,8 @@ export const setPlacesOfReaders = async (log: Checkpoints, places: ReadonlyMap<s
  */
 export const placesInPast = (places: ReadonlyMap<string, number>, head: number): ReadonlyMap<string, number> => {
   const reactions = places.get(reactionsReader);
-  const moved = new Map<string, number>();
-  for (const name of [...readers, ...places.keys()]) moved.set(name, head);
-  if (!places.has(schedulesReader)) moved.delete(schedulesReader);
-  if (reactions === undefined) moved.delete(reactionsReader);
-  else moved.set(reactionsReader, reactions);
+  const moved = new Map([triggersReader, ...places.keys()].map((name) => [name, head]));
+  if (reactions !== undefined) moved.set(reactionsReader, reactions);
   return moved;
 };
 

@@ -15,7 +15,7 @@ type Needs = {
   /** Calls a function once after at most a second; returns what cancels it. */
   readonly timer: (call: () => void, ms: number) => () => void;
   /** Called with all that is due, in order of time, then of id. They are out of the clock until they are set again. */
-  readonly due: (entries: readonly Due[], now: number) => void;
+  readonly due: (entries: readonly Due[]) => void;
   /** Called when the wall clock has jumped, by how many milliseconds. */
   readonly jumped: (by: number) => void;
 };
@@ -68,7 +68,7 @@ export const scheduleClock = ({ now, monotonic, timer, due, jumped }: Needs) => 
     const wall = time();
     const entries = wall === undefined ? [] : queue.take(wall);
     arm();
-    if (wall !== undefined && entries.length > 0) due(entries, wall);
+    if (entries.length > 0) due(entries);
   };
 
   const arm = (): void => {

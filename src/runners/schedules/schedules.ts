@@ -51,7 +51,7 @@ export const schedules = (needs: Needs) => {
     now,
     monotonic,
     timer,
-    due: (entries) => decisions.decide(entries),
+    due: decisions.decide,
     jumped: (by) => log('The clock has jumped; schedules wait a minute for it to be corrected', { by }),
   });
   const read = firedReader({ store, starting: (term) => starting(needs, term), state: fired, log });

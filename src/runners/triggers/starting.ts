@@ -94,7 +94,7 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
   /** Why the trigger starts nothing any more, as it is now. */
   const ended = async (id: string): Promise<Refusal | undefined> => endedBy(await tools.state(trigger, id));
 
-  /** The same, or why it has started nothing for some time since then: that has ended what waited. */
+  /** Why it starts nothing any more, or has started nothing for some time since then: that has ended what waited. */
   const endedSince = async ({ id, revision, content }: Definition): Promise<Refusal | undefined> => {
     let state: TriggerState = { exists: true, content };
     for (const { topic, data } of await needs.events(`${trigger.category}-${id}`, revision + 1, Infinity)) {
@@ -102,7 +102,7 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
       const over = endedBy(state);
       if (over) return over;
     }
-    return ended(id);
+    return undefined;
   };
 
   const refuse = async (id: string, refused: Refused, after: string | undefined): Promise<void> => {
