@@ -15,6 +15,24 @@ import { nodesOnLog, type TestNode } from './node.ts';
 import { accessOn, failingRun, outcomeIn, peopleOn, runsOn, triggersOn } from './triggering.ts';
 import { until } from './until.ts';
 
+/** Answers slowly what an account may see, and counts how many are asked at once, at most. */
+const crowd = <About extends unknown[]>(ms: number, sees: (...about: About) => Promise<boolean>) => {
+  let [now, most] = [0, 0];
+  return {
+    most: () => most,
+    forget: (): void => {
+      most = 0;
+    },
+    sees: async (...about: About): Promise<boolean> => {
+      now++;
+      most = Math.max(most, now);
+      await pause(ms);
+      now--;
+      return sees(...about);
+    },
+  };
+};
+
 describe('event triggers', () => {
   const { log, node: start } = nodesOnLog();
   let node: TestNode;
@@ -145,21 +163,12 @@ describe('event triggers', () => {
 
   it('are decided so many events at once as eventWorkerCount says, and no more', async () => {
     await people.trigger('t1');
-    let [now, most] = [0, 0];
-    run({
-      decidedAtOnce: () => 4,
-      sees: async () => {
-        now++;
-        most = Math.max(most, now);
-        await pause(5);
-        now--;
-        return true;
-      },
-    });
+    const { most, sees } = crowd(5, async () => true);
+    run({ decidedAtOnce: () => 4, sees });
     for (let n = 0; n < 40; n++) await people.publish(`p${n}`);
     await passed();
     assert.equal((await outcome()).jobs.length, 40);
-    assert.ok(most > 1 && most <= 4, `${most}`);
+    assert.ok(most() > 1 && most() <= 4, `${most()}`);
   });
 
   it('that are behind share the places of eventWorkerCount', async () => {
@@ -169,20 +178,11 @@ describe('event triggers', () => {
     for (let n = 0; n < 4; n++) await people.publish(`p${n}`);
     await log.store.setCheckpoint('triggers', await log.store.head());
     for (const id of ids) await log.store.setCheckpoint(`triggers:${id}`, at);
-    let [now, most] = [0, 0];
-    run({
-      decidedAtOnce: () => 2,
-      sees: async () => {
-        now++;
-        most = Math.max(most, now);
-        await pause(2);
-        now--;
-        return true;
-      },
-    });
+    const { most, sees } = crowd(2, async () => true);
+    run({ decidedAtOnce: () => 2, sees });
     await passed();
     assert.equal((await outcome()).jobs.length, 20);
-    assert.equal(most, 2);
+    assert.equal(most(), 2);
   });
 
   it('with a colon in the topic wait for nothing, also when they are behind', async () => {
@@ -203,24 +203,15 @@ describe('event triggers', () => {
   it('are decided by another eventWorkerCount of the active profile as soon as it changes', async () => {
     await people.trigger('t1');
     let eventWorkerCount = 1;
-    let [now, most] = [0, 0];
     const access = accessOn(node, log.store);
+    const { most, forget, sees } = crowd(5, access.sees);
     const triggers = eventTriggersOf({
       config: { TRIGGER_RATE: 1_000_000 },
       node,
       settings: () => settingsOf({ systemProps: { eventWorkerCount } }),
       runs: { ...runsOn(node), ran: () => undefined } as unknown as Runs,
       filters: filters(10),
-      access: {
-        ...access,
-        sees: async (...about) => {
-          now++;
-          most = Math.max(most, now);
-          await pause(5);
-          now--;
-          return access.sees(...about);
-        },
-      },
+      access: { ...access, sees },
       metrics: { ran: () => undefined },
       logger: pino({ level: 'silent' }),
     });
@@ -229,10 +220,10 @@ describe('event triggers', () => {
     /** How many of 20 more events were decided at once, at most. */
     let published = 0;
     const mostOfMore = async (): Promise<number> => {
-      most = 0;
+      forget();
       for (let n = 0; n < 20; n++) await people.publish(`p${published++}`);
       await until(async () => (await outcome()).jobs.length === published, 'the jobs');
-      return most;
+      return most();
     };
     assert.equal(await mostOfMore(), 1);
     eventWorkerCount = 4;

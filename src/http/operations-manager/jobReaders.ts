@@ -7,7 +7,7 @@ import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts'
 import { hasEnded, job as jobAggregate } from '../../domain/operations-manager/jobs.ts';
 import { watching } from '../../domain/operations-manager/watchings.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
-import { mayReadGuard } from '../../projections/engine/guards.ts';
+import { mayReadGuard, readableBy } from '../../projections/engine/guards.ts';
 import type { ReadStore, Where } from '../../projections/engine/port.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
@@ -70,11 +70,17 @@ const presentJobs = async (
   { fields }: WantedJobs,
   { actor }: Principal,
 ): Promise<readonly JobDoc[]> => {
-  const may = actor.admin ? {} : { may: mayReadGuard(actor, model.guard) };
   const own = fields.map(({ field, value }): Where<JobFilter> => ({ field, op: 'equals', value }));
   const list = async (statuses: readonly string[], limit: number) => {
     const where = { all: [statusIn(statuses), ...own] };
-    const { entries } = await pageOf(model, jobs, { where, sort: 'created', order: -1, skip: 0, limit, ...may });
+    const { entries } = await pageOf(model, jobs, {
+      where,
+      sort: 'created',
+      order: -1,
+      skip: 0,
+      limit,
+      ...readableBy(actor, model.guard),
+    });
     return entries.map((entry) => documentIn(jobs, entry));
   };
   const ended = await list(['complete', 'error', 'canceled', 'incomplete'], mostEnded);

@@ -10,7 +10,7 @@ import { jobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { type Incoming, transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
 import { pageOf } from '../../projections/engine/documents.ts';
-import { mayReadGuard } from '../../projections/engine/guards.ts';
+import { readableBy } from '../../projections/engine/guards.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { withMessage } from '../engine/envelopes.ts';
@@ -39,8 +39,7 @@ const endpointOf = async (routeName: string, { model }: Service, { actor }: Call
     skip: 0,
     limit: 1,
   } as const;
-  const may = actor.admin ? {} : { may: mayReadGuard(actor, model.guard) };
-  const [found] = (await pageOf(model, triggers, { ...query, ...may })).entries;
+  const [found] = (await pageOf(model, triggers, { ...query, ...readableBy(actor, model.guard) })).entries;
   if (!found) throw missing(trigger.category);
   return found.id;
 };

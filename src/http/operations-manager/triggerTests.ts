@@ -14,7 +14,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
-import { mayReadGuard } from '../../projections/engine/guards.ts';
+import { readableBy } from '../../projections/engine/guards.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { BadEvent } from '../../store/event.ts';
 import type { Principal } from '../authentication/principal.ts';
@@ -80,9 +80,13 @@ const triggersOf = async (
   { model }: Service,
 ): Promise<readonly TestedTrigger[]> => {
   const found: TestedTrigger[] = [];
-  const may = actor.admin ? {} : { may: mayReadGuard(actor, model.guard) };
   const where = { field: 'topic', op: 'equals', value: topic } as const;
-  for await (const entries of pagesOf(model, triggers, { where, sort: 'name', order: 1, ...may })) {
+  for await (const entries of pagesOf(model, triggers, {
+    where,
+    sort: 'name',
+    order: 1,
+    ...readableBy(actor, model.guard),
+  })) {
     for (const entry of entries) {
       const trigger = testedIn(documentIn(triggers, entry));
       if (trigger) found.push(trigger);

@@ -1,5 +1,6 @@
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import type { Collection } from './define.ts';
+import type { Query } from './port.ts';
 
 const groupsPrefix = 'groups:';
 const bothPrefix = 'both:';
@@ -48,3 +49,9 @@ export const mayReadGuard = (
   };
   return may;
 };
+
+/** The part of a query that leaves out what the actor may not read. */
+export const readableBy = (
+  actor: Pick<Actor, 'admin' | 'groups'>,
+  guardOf: Parameters<typeof mayReadGuard>[1],
+): Pick<Query, 'may'> => (actor.admin ? {} : { may: mayReadGuard(actor, guardOf) });
