@@ -14,7 +14,7 @@ const allowed: Record<string, readonly string[]> = {
   projections: ['projections', 'concurrency', 'domain', 'store', 'startWorker.ts', 'soundJson.ts'],
   commands: ['commands', 'concurrency', 'domain', 'projections', 'store'],
   events: ['events', 'concurrency', 'domain', 'projections', 'store'],
-  southbound: ['southbound', 'domain', 'startWorker.ts', 'soundJson.ts'],
+  southbound: ['southbound', 'concurrency', 'domain', 'startWorker.ts', 'soundJson.ts'],
   runners: ['runners', 'commands', 'projections', 'concurrency', 'domain', 'store', 'southbound'],
   audit: ['audit', 'commands', 'domain', 'projections', 'store'],
   http: [
@@ -30,7 +30,7 @@ const allowed: Record<string, readonly string[]> = {
     'secrets.ts',
     'version.ts',
   ],
-  client: ['client'], // it goes into the programs of others
+  client: ['client', 'concurrency'], // it goes into the programs of others
   cli: [
     'cli',
     'audit',

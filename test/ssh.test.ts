@@ -45,6 +45,16 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
     );
   });
 
+  it('waits for no acknowledgement between two lines', async () => {
+    const lines = Array.from({ length: 80 }, (_, n) => `ntp server 192.0.2.${n + 1}\n`);
+    const began = performance.now();
+    const { status } = await adapter().apply(device(), lines.join(''), {}, patient());
+    // An acknowledgement is delayed by 40 ms.
+    const ms = performance.now() - began;
+    assert.equal(status, 200);
+    assert.ok(ms < lines.length * 30, `${lines.length} lines took ${Math.round(ms)} ms`);
+  });
+
   it('refuses lines that are keys rather than text', async () => {
     await assert.rejects(adapter().apply(device(), 'hostname x\u0003', {}, patient()), /control characters/);
     await assert.rejects(adapter().run(device(), 'show version\nreload', patient()), /one line/);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { withinTime } from '../concurrency/withinTime.ts';
 import { type Auth, authorizationOf } from './auth.ts';
 import { messageIn } from './messages.ts';
 
@@ -92,8 +93,7 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
     body: object,
     more: { readonly key?: string; readonly signal?: AbortSignal } = {},
   ): Promise<Answer> => {
-    const signal = AbortSignal.any([AbortSignal.timeout(patienceMs), ...(more.signal ? [more.signal] : [])]);
-    try {
+    const post = async (signal: AbortSignal): Promise<Answer> => {
       const answer = await fetch(`${url.replace(/\/+$/, '')}/operations-manager/jobs/${path}`, {
         method: 'POST',
         headers: more.key === undefined ? headers : { ...headers, 'Idempotency-Key': more.key },
@@ -103,6 +103,9 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
       const text = await answer.text();
       if (answer.status !== 200) return { status: answer.status, data: null, message: messageIn(text, answer.status) };
       return { status: 200, data: (JSON.parse(text) as { readonly data: unknown }).data, message: '' };
+    };
+    try {
+      return await withinTime(patienceMs, more.signal ? [more.signal] : [], post);
     } catch (error) {
       return { status: 0, data: null, message: String(error) };
     }
@@ -199,7 +202,9 @@ export const work = async (options: Work): Promise<void> => {
     const { progress, resumed } = beats;
     // Reports are made even if the worker stops, but not for longer than the claim lasts.
     const report = (what: string, body: object) =>
-      requests.untilAnswered(`${job._id}/${what}`, { claim, ...body }, undefined, AbortSignal.timeout(lease * 1000));
+      withinTime(lease * 1000, [], (signal) =>
+        requests.untilAnswered(`${job._id}/${what}`, { claim, ...body }, undefined, signal),
+      );
     try {
       const at = { signal: leaving.signal, claim: `${job._id}/${claim}`, progress, resumed };
       const variables = (await run(job, at)) ?? {};

@@ -1,3 +1,4 @@
+import { withinTime } from '../concurrency/withinTime.ts';
 import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
@@ -83,14 +84,16 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> => {
     const timeout = typeof adapter.properties.timeout === 'number' ? adapter.properties.timeout : defaultTimeout;
-    const signal = AbortSignal.any([stopping.signal, ending, AbortSignal.timeout(timeout)]);
-    const placed = () => places(adapter.name, signal, () => work(signal));
     const deviceKey = JSON.stringify([adapter.name, device.name]);
-    const begun = alone ? oneAtATime(deviceKey, signal, placed) : placed();
-    const call = begun.catch((error: unknown) => {
-      if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
-      if (error instanceof RequestError || !signal.aborted) throw error;
-      throw adapterFailure(adapter.name, reasonOf(signal.reason));
+    const call = withinTime(timeout, [stopping.signal, ending], async (signal) => {
+      const placed = () => places(adapter.name, signal, () => work(signal));
+      try {
+        return await (alone ? oneAtATime(deviceKey, signal, placed) : placed());
+      } catch (error) {
+        if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
+        if (error instanceof RequestError || !signal.aborted) throw error;
+        throw adapterFailure(adapter.name, reasonOf(signal.reason));
+      }
     });
     underWay.add(call);
     const done = (): void => {

@@ -68,7 +68,8 @@ export const withShell = async <T>(
 
   try {
     const addresses = await abortable(guard.addresses(host), signal);
-    socket = connect({ host, port, lookup: pinned(addresses) });
+    // A line is a few bytes that wait for nothing, and the next line waits for its answer.
+    socket = connect({ host, port, lookup: pinned(addresses), noDelay: true });
     const ready = new Promise<void>((resolve) => {
       client.on('ready', resolve);
     });

@@ -1,5 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { withinTime } from '../../concurrency/withinTime.ts';
 import { makeFolder } from '../folders.ts';
 import type { DigestSigned, LogRewritten, Place } from './digestLog.ts';
 
@@ -61,17 +62,13 @@ const addToFile = async (file: string, line: string): Promise<void> => {
 
 const postMs = 10_000;
 
-const post = async (url: string, line: string, signal: AbortSignal): Promise<void> => {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: line,
-    redirect: 'error',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(postMs)]),
+const post = (url: string, line: string, ending: AbortSignal): Promise<void> =>
+  withinTime(postMs, [ending], async (signal) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: line, redirect: 'error', signal });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`AUDIT_ANCHOR answered ${response.status}`);
   });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`AUDIT_ANCHOR answered ${response.status}`);
-};
 
 /** Tells an anchor. Resolves once a file has the line durably, or the URL has answered. */
 export const tellAnchor = (at: AnchorAt, line: AnchorLine, signal: AbortSignal): Promise<void> => {
