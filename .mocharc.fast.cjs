@@ -13,7 +13,7 @@ const notFast = `
   importedSecrets inheritedNames jinjaLimits jinjaOracle jobChaos jobEnds jobRaces jobStream jsonataLimits keyCheck kill largePages
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
   migrate monitoring moving movingFull movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces
-  prebuiltRoundTrip prebuiltSize rawRequests readme rebuild rebuildKills rebuildLive redis redisLosses redisService referrers
+  prebuiltRoundTrip prebuiltSize publishedPackages rawRequests readme rebuild rebuildKills rebuildLive redis redisLosses redisService referrers
   refusedRequests refusedTurns requestRecordKills requestRecords resourceRaces retirement retirementKills retirementNodes retries scheduledJobRaces
   scheduleFaketime scheduleKills
   scheduleLife scheduleMany scheduleRuns schemaSuite sealedPackages sealedVariables secretsKept servedLog

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prebuiltId } from '../src/commands/prebuilts/prebuilts.ts';
 import { canonical } from '../src/domain/engine/canonical.ts';
+import { makeKey, secrets as sealing } from '../src/secrets.ts';
 import { positionOf } from './hostile.ts';
 import { storedEarlier, streamsWith, textsKept } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
@@ -244,6 +245,100 @@ describe('Secrets in the documents of a package', () => {
     assert.ok(secrets.size > 12);
     assert.deepEqual(textsKept(service, [...secrets.keys()]), []);
     assert.deepEqual(textsKept(service, ['Automation 1']), ['Automation 1']);
+  });
+});
+
+/** A package whose documents name and describe secrets and hold none; `wire` makes the members that earlier versions sealed. */
+const wired = (name: string, wire = (value: unknown): unknown => value): Doc =>
+  packed(name, [
+    {
+      type: 'workflow',
+      data: {
+        name: 'Rotate a key',
+        tasks: {
+          20: {
+            matched: [{ key: wire('summary'), highlightString: '<b>rest</b>' }],
+            variables: {
+              incoming: {
+                password: wire('$var.job.password'),
+                key: wire('$var.b2.response.key'),
+                auth: wire({}),
+                variables: {
+                  password: { task: 'job', value: 'password' },
+                  token: wire({ editable: true, task: 'b2', variable: 'token' }),
+                  merge: [{ key: 'site', value: 'x' }],
+                },
+              },
+            },
+          },
+          3: {},
+        },
+        inputSchema: {
+          type: 'object',
+          properties: {
+            key: wire({ type: ['string', 'null'], examples: [1.5] }),
+            secret: wire({ anyOf: [{ type: 'string' }] }),
+            token: wire({ enum: ['a', 'b'] }),
+          },
+        },
+      },
+    },
+  ]);
+
+describe('A package whose documents name and describe secrets', () => {
+  let service: TestService;
+  const old = 'old-wiring';
+  before(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+    const { seal } = sealing({ key: makeKey(join(folder, 'secret.key')) });
+    const prebuilt = wired(old, (value) => seal(typeof value === 'string' ? value : JSON.stringify(value)));
+    prebuilt.bundles[0].data.tasks[20].variables.incoming.password = mask;
+    const hashed = wired(old, () => mask).bundles;
+    const imported = {
+      prebuilt,
+      parts: [],
+      removed: [],
+      installed: [],
+      kept: [{ type: 'workflow', name: 'Rotate a key' }],
+      refused: [],
+      accounts: {},
+      bundlesHash: hash('sha256', canonical(hashed), 'hex'),
+      createdEpoch: '1767225600000',
+    };
+    const stream = `prebuilt-${prebuiltId(old)}`;
+    await storedEarlier(folder, [{ stream, source: 'prebuilts', topic: 'prebuiltImported', data: imported }]);
+    service = await startService({}, folder);
+  });
+  after(async () => {
+    await service.stop();
+    rmSync(service.folder, { recursive: true });
+  });
+  const install = (prebuilt: Doc) => service.ask('POST', '/prebuilts/import', { prebuilt });
+  const exported = async (name: string) => ok(await service.ask('GET', `/prebuilts/${name}/export`)).bundles;
+
+  it('is exported as it came, and no change when it comes again', async () => {
+    assert.equal(ok(await install(wired('wired'))).data.missingSecrets, undefined);
+    assert.deepEqual(await exported('wired'), wired('wired').bundles);
+    const again = await service.ask('POST', '/prebuilts/import', { prebuilt: wired('wired') });
+    assert.equal(ok(again).message, 'The prebuilt is installed already');
+    const secret = packed('static', [
+      {
+        type: 'workflow',
+        data: { name: 's', incoming: { password: { task: 'static', value: 'hunter2' }, key: '$var' } },
+      },
+    ]);
+    ok(await install(secret));
+    assert.deepEqual((await exported('static'))[0].data.incoming, { password: mask, key: mask });
+  });
+
+  it('shows again what an earlier version has sealed, and is the same', async () => {
+    const shown = wired(old);
+    shown.bundles[0].data.tasks[20].variables.incoming.password = mask;
+    assert.deepEqual(await exported(old), shown.bundles);
+    const before = await positionOf(service);
+    for (const same of [shown, wired(old, () => mask)])
+      assert.equal(ok(await install(same)).message, 'The prebuilt is installed already');
+    assert.equal(await positionOf(service), before);
   });
 });
 

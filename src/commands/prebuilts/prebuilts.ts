@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { canonical } from '../../domain/engine/canonical.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
+import { withDescriptions } from '../../domain/engine/secretFields.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { type Bundle, importedPrebuiltSchema, type PrebuiltDocument } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { isClear, isClearAround, maskBundle, sealAround } from '../../domain/prebuilts/prebuiltSecrets.ts';
@@ -76,10 +77,19 @@ export const hiddenAutomations = async (
   return hidden;
 };
 
+/** The state with what earlier versions took for secrets in clear. */
+const withDescriptionsIn = (state: PrebuiltState, { unseal }: Pick<Tools, 'unseal'>): PrebuiltState => {
+  if (!state.imported) return state;
+  const prebuilt = withDescriptions(state.imported.prebuilt, unseal) as PrebuiltDocument;
+  return { ...state, imported: { ...state.imported, prebuilt } };
+};
+
 const noPlan: Plan = { parts: [], removed: [], installed: [] };
 
 type Request = Preparing<PrebuiltState, PrebuiltImport, Seen>;
 type Prepared = PrebuiltRefs & {
+  /** The state with what earlier versions took for secrets in clear. */
+  readonly present: PrebuiltState;
   /** The package with sealed secrets outside of the data of its documents. */
   readonly around: PrebuiltDocument;
   /** The documents that are installed or kept, with sealed secrets. */
@@ -90,17 +100,20 @@ type Prepared = PrebuiltRefs & {
 const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
   const {
     input: { prebuilt, overwrite },
-    state,
     actor,
     precomputed: seen,
   } = request;
+  const state = withDescriptionsIn(request.state, tools);
   const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
   const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
   const idle = state.pending || hidden || (!overwrite && known());
-  if (idle)
-    return { ...seen, hidden, plan: noPlan, around: prebuilt, sealed: prebuilt.bundles, errors: [], accounts: {} };
+  const about = { ...seen, hidden, present: state };
+  if (idle) return { ...about, plan: noPlan, around: prebuilt, sealed: prebuilt.bundles, errors: [], accounts: {} };
   const around = sealAround(prebuilt, state.imported?.prebuilt, tools.seal);
-  const { plan, sealed, errors } = await planOf({ ...request, input: { ...request.input, prebuilt: around } }, tools);
+  const { plan, sealed, errors } = await planOf(
+    { ...request, state, input: { ...request.input, prebuilt: around } },
+    tools,
+  );
   const left = withoutRefused(prebuilt, errors);
   const { bundles } = left;
   const accounts = await accountIds(
@@ -108,20 +121,20 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
     tools,
   );
   const seenNow = errors.length > 0 ? await seenIn(left) : seen;
-  return { ...seenNow, hidden, plan, around, sealed, errors, accounts };
+  return { ...about, ...seenNow, plan, around, sealed, errors, accounts };
 };
 
 /** The decision on the package with sealed secrets. */
 const deciding = (
-  state: PrebuiltState,
-  { prebuilt: _, ...options }: PrebuiltImport,
+  _: PrebuiltState,
+  { prebuilt: __, ...options }: PrebuiltImport,
   context: Context<Prepared>,
 ): readonly PrebuiltEvent[] => {
-  const { around, sealed, errors } = context.refs;
+  const { present, around, sealed, errors } = context.refs;
   const bundles = [...sealed];
   // The decision leaves out the documents that are refused, so they must stand where the request has them.
   for (const { index } of errors) bundles.splice(index, 0, around.bundles[index]!); // errors are sorted by index
-  return decideImport(state, { ...options, prebuilt: { ...around, bundles } }, context);
+  return decideImport(present, { ...options, prebuilt: { ...around, bundles } }, context);
 };
 
 /** Decides to install a package; the reactions below carry it out. */

@@ -2,7 +2,7 @@ import { exactEntries, inOrder } from './exactJson.ts';
 import { isObject, type Members } from './members.ts';
 import { step } from './pointer.ts';
 import { isSealed } from './sealed.ts';
-import { bounded, isSecretName, mask, type Seal } from './secretFields.ts';
+import { bounded, isSecretOfDocument, mask, type Seal } from './secretFields.ts';
 
 /*
  * Secrets in imported documents, at places that the service does not know. A text that is not empty is a secret if its
@@ -12,12 +12,8 @@ import { bounded, isSecretName, mask, type Seal } from './secretFields.ts';
 /** The members that describe data. They hold no secrets. */
 const descriptions = new Set(['schema', 'uiSchema', 'bindingSchema', 'validationSchema', 'struct', 'children']);
 
-/** A `key` beside a `value` is a plain name. */
 const isSecret = (name: string, members: Members): boolean =>
-  typeof members[name] === 'string' &&
-  members[name] !== '' &&
-  isSecretName(name) &&
-  !(name === 'key' && Object.hasOwn(members, 'value'));
+  typeof members[name] === 'string' && members[name] !== '' && isSecretOfDocument(name, members);
 
 const isOpen = (name: string): boolean => !descriptions.has(name);
 

@@ -1,4 +1,4 @@
-import { exactText } from './exactJson.ts';
+import { exactText, exactValue } from './exactJson.ts';
 import { isObject, type Members, own } from './members.ts';
 import { step } from './pointer.ts';
 import { RequestError } from './requestError.ts';
@@ -27,15 +27,35 @@ type Json = unknown;
 export type IsSecret = (name: string, members: Members) => boolean;
 
 const schemaTypes: readonly Json[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
-const isSchema = (value: Json): boolean =>
-  isObject(value) && (schemaTypes.includes(value.type) || typeof value.$ref === 'string');
+const unions = ['anyOf', 'oneOf', 'allOf', 'enum'];
+const isSchema = (value: Members): boolean => {
+  const types = Array.isArray(value.type) ? value.type : [value.type];
+  if (types.length > 0 && types.every((type) => schemaTypes.includes(type))) return true;
+  return typeof value.$ref === 'string' || unions.some((name) => Array.isArray(value[name]));
+};
+
+/** Whether the object says where a task of a workflow takes a value from. A static value stands in the object itself. */
+const isSource = ({ task, value, variable }: Members): boolean =>
+  typeof task === 'string' && task !== 'static' && (typeof value === 'string' || typeof variable === 'string');
+
+/** Whether the value of a secret's name is none, since it names or describes a value. An empty one holds nothing. */
+const isDescription = (value: Json): boolean => {
+  if (typeof value === 'string') return /^\$var\.[^.]+\../.test(value);
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && (Object.keys(value).length === 0 || isSchema(value) || isSource(value));
+};
+
+/** The members beside which `key` is a plain name: an entry of a list, and what a designer's search has found. */
+const besideKey = ['value', 'highlightString'];
 
 /**
- * `isSecretName` for documents of other programs, such as workflows and models of integrations. There, a schema under a
- * secret's name describes the secret, and `key` beside `value` is a plain name.
+ * `isSecretName` for documents of other programs, such as workflows and models of integrations. There, a reference such
+ * as `$var.job.password` and a schema under a secret's name are no secrets, and `key` may be a plain name.
  */
 export const isSecretOfDocument: IsSecret = (name, members) =>
-  isSecretName(name) && !isSchema(members[name]) && !(name === 'key' && Object.hasOwn(members, 'value'));
+  isSecretName(name) &&
+  !isDescription(members[name]) &&
+  !(name === 'key' && besideKey.some((other) => Object.hasOwn(members, other)));
 
 /** How many secrets one request may bring. To seal one takes about ten microseconds of the event loop. */
 export const mostSecrets = 10_000;
@@ -173,6 +193,42 @@ const someSecret = (value: Json, isSecret: IsSecret, such: (secret: Json) => boo
     if (isSecret(name, value) ? !isNone(given) && such(given) : someSecret(given, isSecret, such)) return true;
   }
   return false;
+};
+
+/**
+ * The document with what earlier versions sealed and `isSecretOfDocument` does not count, in clear. Returns the same
+ * document if it has no such member. What was sealed with another key stays sealed.
+ */
+export const withDescriptions = (value: Json, unseal: (sealed: Sealed) => string): Json => {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withDescriptions(item, unseal));
+    return items.some((item, i) => item !== value[i]) ? items : value;
+  }
+  if (!isObject(value) || isSealed(value)) return value;
+  const changed: [string, Json][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const now = isSealed(member) ? descriptionIn(member, name, value, unseal) : withDescriptions(member, unseal);
+    if (now !== member) changed.push([name, now]);
+  }
+  return changed.length > 0 ? { ...value, ...Object.fromEntries(changed) } : value;
+};
+
+/** The value that was sealed, if it is no secret under this name; else the sealed secret. */
+const descriptionIn = (sealed: Sealed, name: string, members: Members, unseal: (sealed: Sealed) => string): Json => {
+  let value: Json;
+  try {
+    const text = unseal(sealed);
+    value = /^[[{]/.test(text) ? jsonIn(text) : text;
+  } catch {
+    return sealed;
+  }
+  return isSecretOfDocument(name, { ...members, [name]: value }) ? sealed : value;
+};
+
+/** The JSON value of a text, with the marks of exactJson.ts. Throws if the text is no JSON. */
+const jsonIn = (text: string): Json => {
+  JSON.parse(text);
+  return exactValue(text);
 };
 
 /** Replaces every sealed secret by the mask, for answers. */

@@ -145,10 +145,11 @@ export const shownOf = (prebuilt: PrebuiltDocument, derived: Derived) => {
 export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocument, bundlesHash: string): boolean => {
   if (!imported) return false;
   const { bundles } = imported.prebuilt;
-  // Earlier versions hashed the documents with other masks.
-  const comparable = imported.refused !== undefined && !bundles.some(isClear);
-  const masked = (some: readonly Bundle[]) => some.map(maskBundle);
-  const equal = comparable ? imported.bundlesHash === bundlesHash : same(masked(bundles), masked(prebuilt.bundles));
+  // Earlier versions made the hash with other masks, so documents that differ in the hash may be the same.
+  const equal =
+    imported.bundlesHash === bundlesHash ||
+    (bundles.length === prebuilt.bundles.length &&
+      bundles.every((bundle, i) => same(maskBundle(bundle), maskBundle(prebuilt.bundles[i]!)))); // of equal length
   const around = (one: PrebuiltDocument) => withoutOrder(described({ ...one, bundles }, imported));
   return equal && same(around(prebuilt), around(imported.prebuilt));
 };

@@ -10,6 +10,7 @@ import { defined } from '../../domain/engine/defined.ts';
 import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { withDescriptions } from '../../domain/engine/secretFields.ts';
 import {
   importedPrebuiltSchema,
   type PrebuiltDocument,
@@ -45,7 +46,8 @@ const packageOf: Join<PrebuiltDoc, Call<string, unknown, { readonly as?: Words }
   if (!imported) throw new RequestError('not_found', 'The prebuilt has been deleted');
   if ((await hiddenAutomations(imported.installed, actor, tools)).size > 0)
     throw new RequestError('forbidden', 'The prebuilt has an automation that you may not read');
-  return query.as === 'imported' ? asImported(imported.prebuilt) : completed(imported.prebuilt, imported);
+  const document = withDescriptions(imported.prebuilt, tools.unseal) as PrebuiltDocument;
+  return query.as === 'imported' ? asImported(document) : completed(document, imported);
 };
 
 /** The package without its documents, and without the automations that the caller may not read. */
