@@ -109,6 +109,47 @@ describe('Schedules over HTTP', () => {
     assert.equal((await shown(made)).lastIntervalStart, at);
   });
 
+  it('never decide again what has run, nor miss what was never due, in whatever way they begin anew', async () => {
+    const seconds = { firstRunAt: Date.now() - day, repeatInterval: second };
+    const made = await schedule({ ...seconds, processMissedRuns: 'last' });
+    const [path, stream] = [`/triggers/${made._id}`, `triggerSchedule-${made._id}`];
+    const other = { repeatInterval: 1500 };
+    const ofTopic = (all: readonly any[], topic: string) =>
+      all.filter((one) => one.topic === topic).map(({ data }) => data);
+    /** Waits until it has begun so often, and has run since. */
+    const ran = (begun: number) =>
+      until(async () => {
+        const all = await events(stream);
+        return ofTopic(all, 'scheduleSet').length === begun && all.at(-1).topic === 'scheduleFired';
+      }, `a run after begin ${begun}`);
+    await ran(1);
+    const created = Date.parse(made.created);
+    const preview = ok(await asks('GET', `${path}/preview?count=5&after=${created - minute}`)).data;
+    assert.ok(preview[1].at > created && preview[0].state === 'settled', 'of before, what has run is shown');
+    ok(await asks('PATCH', path, other));
+    ok(await asks('PATCH', path, seconds));
+    await ran(3);
+    const position = await positionOf(service);
+    const restore = async () =>
+      ok(await service.ask('POST', '/audit/restore', { kind: 'trigger', id: made._id, position }));
+    const triggers = [{ ...(await shown(made)), ...other }];
+    ok(await asks('PUT', '/triggers', { triggers, overwrite: true }));
+    await ran(4);
+    await restore();
+    await ran(5);
+    ok(await asks('DELETE', path));
+    await restore();
+    await ran(6);
+    ok(await asks('DELETE', path));
+    const all = await events(stream);
+    const runs = ofTopic(all, 'scheduleFired').map(({ instant }) => instant);
+    assert.equal(new Set(runs).size, runs.length, 'each instant has fired once');
+    for (const { first, last } of ofTopic(all, 'runsMissed')) {
+      assert.ok(!runs.some((instant) => first <= instant && instant <= last), 'what has run is not missed');
+      assert.ok(first > created, 'what was never due is not missed');
+    }
+  });
+
   it('make up for the last run after a stop with `last`, and say what was missed', async () => {
     const at = Date.now() + 700;
     const made = await schedule({ firstRunAt: at, repeatInterval: second, processMissedRuns: 'last' });

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import fc from 'fast-check';
 import { deleteAutomation } from '../src/commands/operations-manager/automations.ts';
 import { jobOfInstant, settleSchedule } from '../src/commands/operations-manager/triggerSchedules.ts';
 import { deleteTrigger } from '../src/commands/operations-manager/triggers.ts';
+import { fold } from '../src/domain/engine/core.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
-import { type Plan, set, settle, triggerSchedule } from '../src/domain/operations-manager/triggerSchedules.ts';
+import {
+  nextRun,
+  type Plan,
+  reset,
+  type ScheduleEvent,
+  set,
+  settle,
+  triggerSchedule,
+} from '../src/domain/operations-manager/triggerSchedules.ts';
 import { documentOf } from '../src/projections/engine/documents.ts';
 import { newLeadership } from '../src/projections/engine/leadership.ts';
 import { triggerSchedules } from '../src/projections/operations-manager/triggerSchedules.ts';
@@ -22,6 +32,7 @@ import {
   second,
   triggerRunsOn,
 } from './scheduling.ts';
+import { walked } from './slowSchedules.ts';
 import { until } from './until.ts';
 
 const midnight = Date.UTC(2026, 0, 5);
@@ -42,9 +53,105 @@ describe('Decisions on schedules', () => {
 
   it('begin a schedule anew once for each change of when it runs', () => {
     given()
-      .when(set, { since: 5 }, { isNew: true })
-      .then({ topic: 'scheduleSet', data: { since: 5 } });
-    given(begun).when(set, { since: 5 }, { isNew: false }).thenNothing();
+      .when(set, { begun: 5 }, { isNew: true })
+      .then({ topic: 'scheduleSet', data: { since: 5 - minute, begun: 5 } });
+    given(begun).when(set, { begun: 5 }, { isNew: false }).thenNothing();
+  });
+
+  it('name what has run later than where a schedule begins anew, which never runs again', () => {
+    const anew: ScheduleEvent = {
+      topic: 'scheduleSet',
+      data: { since: midnight - 40, begun: midnight - 40 + minute, ran: [midnight] },
+    };
+    const future: ScheduleEvent = { topic: 'scheduleSet', data: { since: midnight + 1, ran: [midnight + hour] } };
+    given(begun, fired(0))
+      .when(set, { begun: midnight - 40 + minute }, { isNew: true })
+      .then(anew);
+    given(begun, fired(0), fired(hour))
+      .when(reset, { since: midnight + 1 })
+      .then(future);
+    given(begun, fired(0), anew)
+      .when(settle, at(minute - 40), refs({ processMissedRuns: 'last' }))
+      .thenNothing();
+    given(begun, fired(hour), future)
+      .when(settle, at(2 * hour), refs())
+      .then(fired(2 * hour));
+  });
+
+  it('run the last instant of the minute before a schedule began, if it is not too late, and miss none of them', () => {
+    const anew = { topic: 'scheduleSet', data: { since: midnight, begun: midnight + minute } } as const;
+    const every = (ms: number, processMissedRuns: 'none' | 'last' = 'none') =>
+      refs({ repeatInterval: ms, processMissedRuns });
+    given(anew)
+      .when(settle, at(minute), every(25 * second))
+      .then(fired(50 * second));
+    given(anew)
+      .when(settle, at(minute + 60 * second), every(50 * second))
+      .then(fired(100 * second));
+    const once = (instant: number, processMissedRuns: 'none' | 'last') =>
+      refs({ firstRunAt: midnight + instant, repeatInterval: null, processMissedRuns });
+    given(anew)
+      .when(settle, at(minute + 2), once(1, 'none'))
+      .thenNothing();
+    given(anew)
+      .when(settle, at(minute + 2), once(1, 'last'))
+      .then(fired(1));
+  });
+
+  it('decide each instant once, and miss none that was never due, however often the timing changes', () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ pass: fc.integer({ min: -200, max: 200 }) }) },
+      { weight: 1, arbitrary: fc.record({ interval: fc.constantFrom(7, 20, 61), enabled: fc.boolean() }) },
+    );
+    const policy = fc.constantFrom('none', 'last');
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), policy, (steps, processMissedRuns) => {
+        let plan = { ...hourly, repeatInterval: 20 * second, processMissedRuns };
+        let [now, begin, through] = [midnight + hour, 0, 0];
+        let state = triggerSchedule.initial;
+        const ran = new Set<number>();
+        const change = (): void => {
+          state = fold(triggerSchedule, set(state, { begun: now }, { ...context, refs: { isNew: true } }), state);
+          [begin, through] = [now, now - minute];
+        };
+        /** What is due, by a walk through all instants: the last one runs, and the others are missed. */
+        const dueNow = () => {
+          const open = walked(plan, Math.max(now, begin)).filter((one) => one > through);
+          const lastBefore = open.filter((one) => one <= begin).at(-1);
+          const due = open.filter((one) => one <= now && !ran.has(one) && (one > begin || one === lastBefore));
+          const last = plan.enabled ? due.at(-1) : undefined;
+          if (last === undefined) return [];
+          const runs = now - last <= minute || processMissedRuns === 'last';
+          const count = due.filter((one) => one > begin && !(runs && one === last)).length;
+          return [...(count > 0 ? [count] : []), ...(runs ? [`run ${last}`] : [])];
+        };
+        const look = (): void => {
+          const events = settle(state, { now }, { ...context, refs: { plan, jobOf: String } });
+          assert.deepEqual(
+            events.map(({ topic, data }) => (topic === 'runsMissed' ? data.count : `run ${(data as any).instant}`)),
+            dueNow(),
+          );
+          state = fold(triggerSchedule, events, state);
+          for (const { topic, data } of events) {
+            if (topic === 'scheduleFired') ran.add(data.instant);
+            through = topic === 'scheduleSet' ? through : topic === 'runsMissed' ? data.last : data.instant;
+          }
+          const next = nextRun({ ...plan, cause: '' }, { ...state, through: state.through ?? 0, cause: '' }, now);
+          assert.ok(next === null || next > now, 'nothing is due after a decision');
+        };
+        change();
+        look();
+        for (const one of steps) {
+          if ('pass' in one) now += one.pass * second;
+          else {
+            plan = { ...plan, repeatInterval: one.interval * second, enabled: one.enabled };
+            change();
+          }
+          look();
+        }
+      }),
+      { numRuns: 500, seed: 29 },
+    );
   });
 
   it('run an instant that is at most 60 s old, and settle it', () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
-import { reset, set, settle, sinceOf, triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
+import { reset, set, settle, triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
 import { triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
@@ -22,11 +22,11 @@ const present = async (id: string, tools: Tools) => {
 
 /**
  * Begins a schedule anew, once for each `cause`: the event that has changed when the trigger runs. Only the last such
- * event counts.
+ * event counts. `begun`: when that was.
  */
 export const setSchedule = command({
   name: 'setSchedule',
-  input: Type.Object({ since: Type.Integer(), cause: Type.String() }),
+  input: Type.Object({ begun: Type.Integer(), cause: Type.String() }),
   on: 'any',
   decide: set,
   prepare: async ({ id, input: { cause } }, tools) => {
@@ -64,7 +64,7 @@ const beginAnew = async ({ id: event, stream }: Recorded, tools: Tools): Promise
   const { id } = splitStream(stream);
   const plan = await tools.shown(schedulePlans, id);
   if (plan?.cause !== event) return [];
-  return [{ command: setSchedule, id, input: { since: sinceOf(plan.at), cause: event } }];
+  return [{ command: setSchedule, id, input: { begun: Date.parse(plan.at), cause: event } }];
 };
 
 export const scheduleReactions: readonly Reaction[] = [

@@ -39,6 +39,55 @@ export const sequenceOf = (schedule: Schedule): Sequence => {
 /** A run is on time if it is decided at most this late, in milliseconds. */
 const onTime = 60_000;
 
+/** What was due in the minute before a schedule began is not missed, and only the last of it may run. */
+export const grace = 60_000;
+
+/** How far a schedule is settled. */
+export type Progress = {
+  /** All instants up to here are settled. */
+  readonly through: number;
+  /** When the schedule began. Of the instants up to then only the last one was ever due; undefined: all were. */
+  readonly begun?: number | undefined;
+  /** Instants that an earlier schedule of the trigger has run. They are never due again. */
+  readonly ran?: readonly number[] | undefined;
+};
+
+export type MissedRuns = 'none' | 'last';
+
+const mayRun = (instant: number, now: number, processMissedRuns: MissedRuns): boolean =>
+  now - instant <= onTime || processMissedRuns === 'last';
+
+/** The instants that are still to be decided. `last`: the last one of the minute before the schedule began, if it may run. */
+const openIn = (
+  { next, latest, countBetween }: Sequence,
+  { through, begun = through, ran = [] }: Progress,
+  { now, processMissedRuns }: { readonly now: number; readonly processMissedRuns: MissedRuns },
+) => {
+  const from = Math.max(through, begun);
+  const hasRun = new Set(ran);
+  const ranOnes = ran.filter((instant) => instant > from && next(instant - 1) === instant);
+  const before = latest(begun);
+  const isOpen = before !== null && before > through && !hasRun.has(before);
+
+  return {
+    last: isOpen && mayRun(before, now, processMissedRuns) ? before : null,
+    /** The first instant later than `after`. */
+    next: (after: number): number | null => {
+      let instant = next(Math.max(after, from));
+      while (instant !== null && hasRun.has(instant)) instant = next(instant);
+      return instant;
+    },
+    /** The last instant that is not later than `to`. */
+    latest: (to: number): number | null => {
+      let instant = latest(to);
+      while (instant !== null && hasRun.has(instant)) instant = latest(instant - 1);
+      return instant !== null && instant > from ? instant : null;
+    },
+    /** The number of instants that are not later than `to`. */
+    countUntil: (to: number): number => countBetween(from, to) - ranOnes.filter((instant) => instant <= to).length,
+  };
+};
+
 /** What to do at a time. All instants up to `through` are settled afterwards. */
 export type Decision = {
   /** The instant that runs. */
@@ -48,35 +97,66 @@ export type Decision = {
   readonly through: number;
 };
 
-type Present = {
-  /** All instants up to here are settled. */
-  readonly through: number;
+type Present = Progress & {
   readonly now: number;
   readonly enabled: boolean;
-  readonly processMissedRuns: 'none' | 'last';
+  readonly processMissedRuns: MissedRuns;
 };
 
 /**
  * Decides on the instants that are due: later than `through`, not later than `now`. At most the last one runs. Undefined
  * if nothing is due; then nothing happens and `through` stays.
  */
-export const decide = (
-  { next, latest, countBetween }: Sequence,
-  { through, now, enabled, processMissedRuns }: Present,
-): Decision | undefined => {
-  const due = enabled ? latest(now) : null;
-  if (due === null || due <= through) return undefined;
-  const runs = now - due <= onTime || processMissedRuns === 'last';
-  const count = countBetween(through, due) - (runs ? 1 : 0);
+export const decide = (sequence: Sequence, present: Present): Decision | undefined => {
+  const { through, now, enabled, processMissedRuns } = present;
+  if (!enabled) return undefined;
+  const open = openIn(sequence, present, present);
+  const due = open.latest(now);
+  if (due === null)
+    return open.last === null || open.last > now ? undefined : { run: open.last, missed: null, through: open.last };
+  const runs = mayRun(due, now, processMissedRuns);
+  const count = open.countUntil(due) - (runs ? 1 : 0);
   return {
     run: runs ? due : null,
-    missed: count === 0 ? null : { count, first: next(through) ?? due, last: runs ? (latest(due - 1) ?? due) : due },
+    missed:
+      count === 0
+        ? null
+        : { count, first: open.next(through) ?? due, last: runs ? (open.latest(due - 1) ?? due) : due },
     through: due,
   };
 };
 
+/** The instant that is decided next. In the past: it is due. Null: none is left. */
+export const nextOpen = (
+  sequence: Sequence,
+  progress: Progress,
+  present: { readonly now: number; readonly processMissedRuns: MissedRuns },
+): number | null => {
+  const open = openIn(sequence, progress, present);
+  return open.last ?? open.next(progress.through);
+};
+
+/** The sequence without the instants before the schedule began that were never due: all but the last, and what has run. */
+export const withoutNeverDue = (
+  sequence: Sequence,
+  progress: Progress,
+  present: { readonly now: number; readonly processMissedRuns: MissedRuns },
+): Pick<Sequence, 'next'> => {
+  const { begun, ran = [] } = progress;
+  if (begun === undefined) return sequence;
+  const shown = [...ran, openIn(sequence, progress, present).last ?? Infinity].filter((instant) => instant <= begun);
+  return {
+    next: (after) => {
+      const instant = sequence.next(after);
+      if (instant === null || instant <= begun - grace || instant > begun) return instant;
+      const ofBefore = shown.filter((one) => one > after && sequence.next(one - 1) === one);
+      return ofBefore.length > 0 ? Math.min(...ofBefore) : sequence.next(begun);
+    },
+  };
+};
+
 /** The first instants that are later than `after`, at most `count`. */
-export const upcoming = ({ next }: Sequence, after: number, count: number): readonly number[] => {
+export const upcoming = ({ next }: Pick<Sequence, 'next'>, after: number, count: number): readonly number[] => {
   const instants: number[] = [];
   for (let at = next(after); at !== null && instants.length < count; at = next(at)) instants.push(at);
   return instants;

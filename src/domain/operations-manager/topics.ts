@@ -123,7 +123,14 @@ export const operationsTopics: readonly Described[] = [
     ],
   }),
   describeTopics(triggerSchedule, {
-    scheduleSet: ['A schedule began anew: all instants up to since are settled', Type.Object({ since: moment })],
+    scheduleSet: [
+      'A schedule began anew at begun: instants up to since are settled, and of those up to begun only the last may run',
+      Type.Object({
+        since: moment,
+        begun: Type.Optional(moment),
+        ran: Type.Optional(Type.Array(moment, { description: 'Later instants than since that have run already' })),
+      }),
+    ],
     runsMissed: [
       'Instants of a schedule were due and do not run',
       Type.Object({ count: whole, first: moment, last: moment }),

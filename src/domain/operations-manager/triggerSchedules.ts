@@ -1,17 +1,30 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import type { Schedule } from './scheduleFaults.ts';
-import { decide, sequenceOf } from './schedules.ts';
+import { decide, grace, type MissedRuns, nextOpen, type Progress, sequenceOf } from './schedules.ts';
 
 export type ScheduleEvent =
-  /** The schedule begins anew: all instants up to `since` count as settled. */
-  | Event<'scheduleSet', { readonly since: number }>
+  /**
+   * The schedule begins anew: all instants up to `since` count as settled. Of those up to `begun` only the last one may
+   * run. `ran`: later instants than `since` that have run already. Events of earlier versions have only `since`.
+   */
+  | Event<'scheduleSet', { readonly since: number; readonly begun?: number; readonly ran?: readonly number[] }>
   /** Instants that were due and do not run: their number, the first and the last. */
   | Event<'runsMissed', { readonly count: number; readonly first: number; readonly last: number }>
   /** The instant runs. `job` is the id of the job that follows. */
   | Event<'scheduleFired', { readonly instant: number; readonly job: string }>;
 
-/** All instants up to `through` are settled; null: the schedule has not begun. */
-export type ScheduleState = { readonly through: number | null };
+/** `through` is null as long as the schedule has not begun. `fired`: the instants that ran last, in the order of runs. */
+export type ScheduleState = Omit<Progress, 'through'> & {
+  readonly through: number | null;
+  readonly fired: readonly number[];
+};
+
+/**
+ * So many runs are remembered, so that a schedule that begins anew does not run them again. Without a clock that went
+ * back, only those of the last minute are needed. The job of an older one would not start a second time either: its id
+ * is taken.
+ */
+const mostFired = 1000;
 
 /**
  * What was decided about the instants of a trigger (docs/schedules.md). The id is that of the trigger. It is a stream of
@@ -20,36 +33,42 @@ export type ScheduleState = { readonly through: number | null };
 export const triggerSchedule = aggregate<ScheduleState, ScheduleEvent>({
   area: 'operations-manager',
   category: 'triggerSchedule',
-  initial: { through: null },
+  initial: { through: null, fired: [] },
   evolve: {
-    scheduleSet: (_, { since }) => ({ through: since }),
-    runsMissed: (_, { last }) => ({ through: last }),
-    scheduleFired: (_, { instant }) => ({ through: instant }),
+    scheduleSet: ({ fired }, { since, begun, ran }) => ({ through: since, begun, ran, fired }),
+    runsMissed: (state, { last }) => ({ ...state, through: last }),
+    scheduleFired: (state, { instant }) => ({
+      ...state,
+      through: instant,
+      fired: [...state.fired.slice(1 - mostFired), instant],
+    }),
   },
   exists: ({ through }) => through !== null,
 });
 
 /** What a trigger says about its runs. */
-export type Plan = Schedule & { readonly enabled: boolean; readonly processMissedRuns: 'none' | 'last' };
+export type Plan = Schedule & { readonly enabled: boolean; readonly processMissedRuns: MissedRuns };
 
-/** What was due in the minute before a schedule came to be is not missed. */
-const grace = 60_000;
-
-/** Where a schedule begins that came to be at this time (ISO 8601). */
-export const sinceOf = (at: string): number => Date.parse(at) - grace;
+const beginning = ({ fired }: ScheduleState, since: number, begun?: number): ScheduleEvent => {
+  const ran = fired.filter((instant) => instant > since);
+  return {
+    topic: 'scheduleSet',
+    data: { since, ...(begun !== undefined && { begun }), ...(ran.length > 0 && { ran }) },
+  };
+};
 
 /** `isNew`: the schedule has not begun since the last change of when the trigger runs. */
 type SetRefs = { readonly isNew: boolean };
 
 export const set = (
-  _: ScheduleState,
-  { since }: { readonly since: number },
+  state: ScheduleState,
+  { begun }: { readonly begun: number },
   { refs: { isNew } }: Context<SetRefs>,
-): readonly ScheduleEvent[] => (isNew ? [{ topic: 'scheduleSet', data: { since } }] : []);
+): readonly ScheduleEvent[] => (isNew ? [beginning(state, begun - grace, begun)] : []);
 
 /** The log brings back a past: what was due since then is not missed. */
-export const reset = (_: ScheduleState, { since }: { readonly since: number }): readonly ScheduleEvent[] => [
-  { topic: 'scheduleSet', data: { since } },
+export const reset = (state: ScheduleState, { since }: { readonly since: number }): readonly ScheduleEvent[] => [
+  beginning(state, since),
 ];
 
 type SettleRefs = {
@@ -61,13 +80,13 @@ type SettleRefs = {
 
 /** Settles what is due at a time: one run at most, and one event for all that are missed. */
 export const settle = (
-  { through }: ScheduleState,
+  { through, begun, ran }: ScheduleState,
   { now }: { readonly now: number },
   { refs: { plan, jobOf } }: Context<SettleRefs>,
 ): readonly ScheduleEvent[] => {
   if (through === null || !plan) return [];
   const { enabled, processMissedRuns } = plan;
-  const decision = decide(sequenceOf(plan), { through, now, enabled, processMissedRuns });
+  const decision = decide(sequenceOf(plan), { through, begun, ran, now, enabled, processMissedRuns });
   if (!decision) return [];
   const { run, missed } = decision;
   const events: ScheduleEvent[] = [];
@@ -80,9 +99,14 @@ export const settle = (
 type Caused<T> = T & { readonly cause: string };
 
 /**
- * When a schedule runs next; null: never. A schedule whose stream does not follow yet from its last change is not due.
+ * When a schedule runs next, as seen at the time `now`; null: never. A schedule whose stream does not follow yet from its
+ * last change is not due.
  */
 export const nextRun = (
   plan: Caused<Plan> | undefined,
-  runs: Caused<{ readonly through: number }> | undefined,
-): number | null => (plan?.enabled && runs?.cause === plan.cause ? sequenceOf(plan).next(runs.through) : null);
+  runs: Caused<Progress> | undefined,
+  now: number,
+): number | null =>
+  plan?.enabled && runs?.cause === plan.cause
+    ? nextOpen(sequenceOf(plan), runs, { now, processMissedRuns: plan.processMissedRuns })
+    : null;

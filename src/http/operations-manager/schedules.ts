@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { type Fault, RequestError, refuseFaults } from '../../domain/engine/requestError.ts';
-import { lastMoment, type Schedule, scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
-import { sequenceOf, upcoming } from '../../domain/operations-manager/schedules.ts';
+import { lastMoment, scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
+import { type Sequence, sequenceOf, upcoming, withoutNeverDue } from '../../domain/operations-manager/schedules.ts';
 import { scheduleSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { withInterval } from '../../domain/operations-manager/triggers.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
@@ -40,16 +40,16 @@ const answer = enveloped(
 
 /** What was decided about an instant. */
 const stateOf = (at: number, runs: ScheduleDoc | undefined): 'settled' | 'missed' | 'next' => {
-  if (!runs || at > runs.through) return 'next';
+  if (!runs || (at > runs.through && !runs.ran?.includes(at))) return 'next';
   return runs.missed.some(({ first, last }) => first <= at && at <= last) ? 'missed' : 'settled';
 };
 
 const preview = (
-  schedule: Schedule,
+  sequence: Pick<Sequence, 'next'>,
   { count = 10, after = Date.now() }: { count?: number; after?: number },
   runs?: ScheduleDoc,
 ): Answer => {
-  const instants = upcoming(sequenceOf(schedule), after, count);
+  const instants = upcoming(sequence, after, count);
   return {
     body: {
       message: 'Successfully retrieved instants',
@@ -77,7 +77,10 @@ export const previewTrigger = actionRoute({
       documentOf(service.model, schedulePlans, doc._id),
       documentOf(service.model, triggerSchedules, doc._id),
     ]);
-    return preview(doc, given, plan?.cause === runs?.cause ? runs : undefined);
+    const sequence = sequenceOf(doc);
+    if (!runs || plan?.cause !== runs.cause) return preview(sequence, given);
+    const present = { now: Date.now(), processMissedRuns: doc.processMissedRuns };
+    return preview(withoutNeverDue(sequence, runs, present), given, runs);
   },
 });
 
@@ -96,6 +99,6 @@ export const previewSchedule = actionRoute({
     const schedule = withInterval(body.schedule, path);
     const fault = scheduleFault(schedule, path);
     refuseFaults('invalid', fault ? [fault] : []);
-    return preview(schedule, given);
+    return preview(sequenceOf(schedule), given);
   },
 });

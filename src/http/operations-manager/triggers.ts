@@ -32,7 +32,7 @@ const withRuns = async (doc: TriggerDoc, read: Read) => {
   const { lastExecuted = null } = (await read(triggerRuns)) ?? {};
   if (doc.type !== 'schedule') return { ...doc, lastExecuted };
   const runs = await read(triggerSchedules);
-  const nextRunAt = nextRun(await read(schedulePlans), runs);
+  const nextRunAt = nextRun(await read(schedulePlans), runs, Date.now());
   return withFault({ ...doc, lastExecuted, nextRunAt, lastIntervalStart: runs?.lastIntervalStart ?? null });
 };
 

@@ -1,3 +1,4 @@
+import type { Progress } from '../../domain/operations-manager/schedules.ts';
 import { triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
@@ -6,12 +7,10 @@ import { idOf } from '../engine/stamps.ts';
 type Span = { readonly first: number; readonly last: number };
 
 /** What was decided about the instants of a trigger. No route serves this document; answers of triggers show parts. */
-export type ScheduleDoc = {
+export type ScheduleDoc = Progress & {
   readonly trigger: string;
   /** The event of the trigger from which the present schedule follows. */
   readonly cause: string;
-  /** All instants up to here are settled. */
-  readonly through: number;
   /** The instant of the last run. */
   readonly lastIntervalStart: number | null;
   /** The spans that were missed last, since the present schedule began. */
@@ -28,12 +27,21 @@ export const triggerSchedules = projection<ScheduleDoc>()(triggerSchedule, {
       trigger: idOf(event),
       cause: event.metadata.$causationId,
       through: event.data.since,
+      ...(event.data.begun !== undefined && { begun: event.data.begun }),
+      ...(event.data.ran && { ran: event.data.ran }),
       lastIntervalStart: doc?.lastIntervalStart ?? null,
       missed: [],
     }),
     runsMissed: (doc, { data: { first, last } }) =>
       doc && { ...doc, through: last, missed: [...doc.missed, { first, last }].slice(-mostMissed) },
-    scheduleFired: (doc, { data: { instant } }) => doc && { ...doc, through: instant, lastIntervalStart: instant },
+    scheduleFired: (doc, { data: { instant } }) =>
+      doc && {
+        ...doc,
+        through: instant,
+        lastIntervalStart: instant,
+        // Of the instants before the schedule began, those that have run are shown.
+        ...(instant <= (doc.begun ?? -Infinity) && { ran: [...(doc.ran ?? []), instant] }),
+      },
   },
   sorts: { trigger: ({ trigger }) => trigger },
   filters: {},

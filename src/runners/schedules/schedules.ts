@@ -34,8 +34,6 @@ type Needs = StartingNeeds & {
 
 const pauseMs = 1000;
 const longestPauseMs = 5000;
-/** What was due in the minute before a version that fires started first is not missed. */
-const grace = 60_000;
 
 /** Runs schedule triggers (docs/schedules.md): the clock says what is due, the log decides, the leader starts jobs. */
 export const schedules = (needs: Needs) => {
@@ -44,7 +42,7 @@ export const schedules = (needs: Needs) => {
   const { signal } = stop;
   // Each start may listen to it.
   setMaxListeners(0, signal);
-  const table = timetable({ model, set: (id, at) => clock.set(id, at) });
+  const table = timetable({ model, now, set: (id, at) => clock.set(id, at) });
   const fired: FiredState = {};
   const decisions = deciding({ handle, time: () => clock.time(), changed: table.changed, timer, signal, log });
   const clock = scheduleClock({
@@ -101,9 +99,9 @@ export const schedules = (needs: Needs) => {
     prepare: async (): Promise<void> => {
       if ((await store.checkpoint(schedulesReader)) !== undefined) return;
       // Read models may be made anew after an upgrade. What is due meanwhile is not lost.
-      const since = now() - grace;
+      const begun = now();
       await ready(signal);
-      await beginAll(since, { model, handle });
+      await beginAll(begun, { model, handle });
       await beginning(store, schedulesReader);
     },
     start: (): void => {

@@ -8,6 +8,7 @@ import { type ScheduleDoc, triggerSchedules } from '../../projections/operations
 
 type Needs = {
   readonly model: Pick<ReadStore, 'list' | 'getMany'>;
+  readonly now: () => number;
   /** Sets when a schedule is due; null: never. */
   readonly set: (id: string, at: number | null) => void;
 };
@@ -16,7 +17,7 @@ type Needs = {
 const most = 500;
 
 /** Tells the clock when schedules are due, by what the read models show. */
-export const timetable = ({ model, set }: Needs) => {
+export const timetable = ({ model, now, set }: Needs) => {
   /** Schedules to look up. */
   let changed = new Set<string>();
   /** Schedules that an earlier version has stored and that mean nothing. */
@@ -28,7 +29,7 @@ export const timetable = ({ model, set }: Needs) => {
     await oneByOne(plans, (plan) => {
       if (scheduleFault(plan)) faulty.add(plan.trigger);
       else faulty.delete(plan.trigger);
-      set(plan.trigger, nextRun(plan, byTrigger.get(plan.trigger)));
+      set(plan.trigger, nextRun(plan, byTrigger.get(plan.trigger), now()));
     });
   };
 

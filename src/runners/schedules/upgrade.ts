@@ -10,9 +10,9 @@ import { triggerSchedules } from '../../projections/operations-manager/triggerSc
 type Needs = { readonly model: Pick<ReadStore, 'list' | 'getMany'>; readonly handle: Handle };
 
 /** Begins all schedules that an earlier version has stored, which did not run them. */
-export const beginAll = async (since: number, { model, handle }: Needs): Promise<void> => {
+export const beginAll = async (begun: number, { model, handle }: Needs): Promise<void> => {
   const begin = async ({ trigger: id, cause }: PlanDoc): Promise<void> => {
-    const input = { since, cause };
+    const input = { begun, cause };
     const about = { operation: setSchedule.name, requestId: randomUUID(), causation: cause };
     await handle(setSchedule, { id, input, actor: platform, ...about });
   };
