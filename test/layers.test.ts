@@ -114,6 +114,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'commands/automations.ts',
     'commands/components.ts',
     'commands/jobs.ts',
+    'commands/neverRunning.ts', // imports and migrations warn of schedules
     'commands/publishedEvents.ts',
     'commands/triggerForms.ts',
     'commands/triggers.ts',

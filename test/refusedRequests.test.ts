@@ -544,7 +544,9 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse(
         'invalid',
         `${om}/automations`,
-        automationImport({ triggers: [{ ...byHand(id('9'), { formId: 'used', formData: {} }), _id: id('8') }] }),
+        automationImport({
+          triggers: [{ ...byHand(id('9'), { formId: 'used', formData: { n: 'x' } }), _id: id('8') }],
+        }),
       ),
       by(
         'stranger',

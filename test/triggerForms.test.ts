@@ -167,7 +167,6 @@ describe('Triggers and forms over HTTP', () => {
       400,
       /"\/formData\/vlan"/,
     );
-    refused(await makeTrigger({ name: 'Lacking', formId: 'Checked', formData: {} }), 400, /"\/formData\/vlan"/);
     const { data } = ok(await makeTrigger({ name: 'Checked', formId: 'Checked' }));
     refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formId: 'nowhere' }), 404, /"\/formId"/);
     refused(
@@ -204,7 +203,7 @@ describe('Triggers and forms over HTTP', () => {
     );
     refused(missing, 404, /"\/automations\/0\/triggers\/0\/formId".*"\/automations\/0\/triggers\/2\/formId"/);
     refused(
-      await put(one('1', { formData: {} }), one('2', { formData: { vlan: 0.5 } })),
+      await put(one('1', { formData: { vlan: 5000 } }), one('2', { formData: { vlan: 0.5 } })),
       400,
       /triggers\/0\/formData\/vlan.*triggers\/1\/formData\/vlan/,
     );
@@ -230,15 +229,106 @@ describe('Triggers and forms over HTTP', () => {
       ok(await service.ask('PUT', '/operations-manager/automations', { automations: [exported] })).data[0].success,
       true,
     );
-    refused(
-      await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 1 } }),
-      400,
-      /"\/formData\/port"/,
-    );
     const renewed = ok(
       await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 1, port: 'Gi1' } }),
     ).data;
     assert.notEqual(renewed.formSchemaHash, data.formSchemaHash);
+  });
+
+  it('are filled in before a person fills in the rest: what is there must fit, the whole when it runs', async () => {
+    const struct = { type: 'object', items: [] };
+    ok(await service.ask('POST', '/json-forms/forms', { name: 'Site', struct, schema }));
+    const site = { name: 'Begun', formId: 'Site', formData: {} };
+    const { data } = ok(await makeTrigger(site));
+    const run = (body?: object) => service.ask('POST', `${triggers}/manual/${data._id}/run`, body);
+    refused(await run(), 400, /"\/formData\/vlan"/);
+    refused(await run({ formData: { vlan: 5000 } }), 400, /"\/formData\/vlan"/);
+    ok(await run({ formData: { vlan: 1 } }));
+    refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 'x' } }), 400, /formData\/vlan/);
+    ok(await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { other: 1 } }));
+  });
+
+  it('are a schedule that never runs if nobody fills in the rest: every answer warns of it', async () => {
+    ok(await service.ask('POST', '/json-forms/forms', { name: 'Nightly', schema }));
+    const nightly = { type: 'schedule', formId: 'Nightly', formData: {}, firstRunAt: 4e12 };
+    const warned = /The schedule never runs: .*\/formData\/vlan is required/;
+    const makeSchedule = (name: string) => service.ask('POST', triggers, { ...manual, actionId, ...nightly, name });
+    const { data } = ok(await makeSchedule('Nightly'));
+    assert.equal(data.fault.path, '/formData/vlan');
+    assert.match(data.fault.message, warned);
+    const at = `${triggers}/${data._id}`;
+    assert.deepEqual(ok(await service.ask('GET', at)).data.fault, data.fault);
+    assert.equal(ok(await service.ask('PATCH', at, { formData: { vlan: 1 } })).data.fault, undefined);
+    assert.equal(ok(await service.ask('GET', at)).data.fault, undefined);
+    assert.match(ok(await service.ask('PATCH', at, { formData: null })).data.fault.message, warned);
+
+    const exported = ok(await service.ask('GET', `/operations-manager/automations/${actionId}/export`)).data;
+    const own = exported.triggers.filter(({ name }: { name: string }) => name === 'Nightly');
+    assert.equal(own[0].fault, undefined);
+    const copy = {
+      ...exported,
+      _id: 'c'.repeat(24),
+      name: 'Copy',
+      triggers: [{ ...own[0], _id: 'd'.repeat(24), actionId: 'c'.repeat(24) }],
+    };
+    const automations = '/operations-manager/automations';
+    const [imported] = ok(await service.ask('PUT', automations, { automations: [copy] })).data;
+    assert.deepEqual(
+      imported.warnings.map(({ id, name, path }: any) => [id, name, path]), // what the answer says
+      [['d'.repeat(24), 'Nightly', '/formData/vlan']],
+    );
+    const [one] = ok(await service.ask('PUT', triggers, { triggers: copy.triggers })).data;
+    assert.match(one.data.fault.message, warned);
+
+    const job = {
+      name: 'Old',
+      nextRunAt: '2099-01-01T00:00:00.000Z',
+      data: { workflowId: 'w', formId: 'Nightly', formData: {} },
+    };
+    const old = ok(await service.ask('POST', '/automation_catalog/scheduled-jobs', job)).data;
+    const migration = '/automation_catalog/automations/migration';
+    const told = await service.ask('POST', migration, { agendaJobs: [old._id] });
+    assert.equal(told.status, 200, told.text);
+    assert.match(told.text, /Created 1 automation: Old\. Old: The schedule never runs: /);
+    const filledIn = await service.ask('POST', '/automation_catalog/scheduled-jobs', {
+      ...job,
+      name: 'Full',
+      data: { ...job.data, formData: { vlan: 1 } },
+    });
+    const full = await service.ask('POST', migration, { agendaJobs: [ok(filledIn).data._id] });
+    assert.match(full.text, /^"?Created 1 automation: Full\."?$/);
+  });
+
+  it('take what people leave out', async () => {
+    const common = { enabled: true, actionType: 'automations', actionId, description: null, options: null };
+    const endpoint = { type: 'endpoint', name: 'Bare endpoint', verb: 'POST', routeName: 'bare' };
+    const event = { type: 'eventSystem', name: 'Bare event', source: 's', topic: 't' };
+    const filled = { schema: null, jst: null };
+    const formless = { formId: null, formData: null };
+    for (const [bare, full] of [
+      [endpoint, filled],
+      [event, filled],
+      [{ type: 'manual', name: 'Bare manual' }, formless],
+      [
+        { type: 'schedule', name: 'Bare schedule', firstRunAt: 4e12 },
+        { ...formless, processMissedRuns: 'none' },
+      ],
+    ] as const) {
+      const { data } = ok(await service.ask('POST', triggers, { ...common, ...bare }));
+      for (const [name, value] of Object.entries(full)) assert.deepEqual(data[name], value, `${bare.name} ${name}`);
+      assert.ok(!('description' in data) && !('options' in data), bare.name);
+      const { _id, ...rest } = data;
+      const document = { ...common, ...bare, name: `${bare.name} again`, _id: `e${_id.slice(1)}` };
+      if (bare.type === 'endpoint') Object.assign(document, { routeName: 'again' });
+      const put = () => service.ask('PUT', triggers, { triggers: [document] });
+      const [first] = ok(await put()).data;
+      const second = await put();
+      assert.equal(second.status, 200, second.text);
+      assert.deepEqual(first.data.type, rest.type);
+      const as = (words: string) => service.ask('GET', `/operations-manager/automations/${actionId}/export${words}`);
+      const own = ok(await as('?as=imported')).data.triggers.find((one: any) => one._id === document._id); // as imported
+      assert.deepEqual(own, document);
+    }
   });
 
   it('keep their form from being deleted or renamed, and are named unless hidden', async () => {

@@ -364,8 +364,8 @@ describe('Triggers over HTTP', () => {
   });
 
   it('refuse bad input and name the field', async () => {
-    const { schema: ____, ...lacking } = endpoint;
-    await refusedFor({ ...lacking, actionId }, 400, /"\/schema"/);
+    const { routeName: ____, ...lacking } = endpoint;
+    await refusedFor({ ...lacking, actionId }, 400, /"\/routeName"/);
     await refusedFor({ ...endpoint, actionId, verb: 'GET' }, 400, /"\/verb"/);
     await refusedFor({ ...endpoint, actionId, topic: 'x' }, 400, /"\/topic"/);
     await refusedFor({ ...endpoint, actionId, type: 'other' }, 400, /"\/type"/);

@@ -14,6 +14,8 @@ export type Report = {
   readonly outcome: 'imported' | 'found' | 'refused' | 'skipped';
   readonly reason?: string;
   readonly missingSecrets?: unknown;
+  /** Schedules that never run. */
+  readonly warnings?: unknown;
   /** What became of the documents of a package. */
   readonly package?: unknown;
 };
@@ -91,6 +93,7 @@ const take = async (entry: Entry, to: Platform, how: ImportOptions): Promise<Rep
     outcome: how.dryRun ? 'found' : 'imported',
     ...defined({
       missingSecrets: result.missingSecrets,
+      warnings: result.warnings,
       package: kind.name === 'package' ? result : undefined,
     }),
   };

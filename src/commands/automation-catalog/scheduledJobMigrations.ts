@@ -74,7 +74,8 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
       ...about,
       migrated: false,
       unknownGroups: await unknownGroups(tools, groupsIn(gbac)),
-      form: formId == null ? undefined : await formNamed(formId, plainValue(maskSecrets(formData ?? null)), tools),
+      form:
+        formId == null ? undefined : await formNamed(formId, plainValue(maskSecrets(formData ?? null)), 'begun', tools),
       unsafe: unsafeIn(formData),
       name: await nextFree(titleOf(content)),
     });

@@ -11,7 +11,7 @@ import { speaksOfForm } from '../../domain/operations-manager/triggers.ts';
 import { formDeletions } from '../../projections/json-forms/formDeletions.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import type { Tools } from '../engine/define.ts';
-import { compileUserSchema } from '../user-schemas/userSchema.ts';
+import { compileUserSchema, type Values } from '../user-schemas/userSchema.ts';
 
 /** The form fields of a trigger. Triggers without a form have none of them. */
 type Formed = {
@@ -22,12 +22,13 @@ type Formed = {
 };
 
 /**
- * The form that a trigger names, and the faults of the trigger's form data under it (`null`: no data yet). Null if the
- * form does not exist or its deletion is decided.
+ * The form that a trigger names, and the faults of form data under it. Null if the form does not exist or its deletion
+ * is decided. What a trigger stores is `begun`: a person fills in the rest. What a run has is `whole`.
  */
 export const formNamed = async (
   idOrName: string,
   formData: unknown,
+  values: Values,
   { find, state, query }: Tools,
 ): Promise<FormRef | null> => {
   const id = await find(forms, idOrName);
@@ -36,12 +37,13 @@ export const formNamed = async (
   const { exists, content } = await state(form, id);
   if (!exists) return null;
   const schema = plainValue(content.schema) as object;
-  const faults = formData === null ? [] : faultsOfData(formData, schema);
+  const isBlank = values === 'begun' && Object.keys(formData ?? {}).length === 0;
+  const faults = isBlank ? [] : faultsOfData(formData, values, schema);
   return { name: content.name, schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
 };
 
-const faultsOfData = (formData: unknown, schema: object) => {
-  const compiled = compileUserSchema(withOpenChoices(schema) as object);
+const faultsOfData = (formData: unknown, values: Values, schema: object) => {
+  const compiled = compileUserSchema(withOpenChoices(schema) as object, values);
   if (!compiled.ok) return [{ path: '', message: `the schema of the form cannot be used: ${compiled.reason}` }];
   return faultsInTheOpen(compiled.matches(formData).errors, formData);
 };
@@ -72,7 +74,7 @@ export const sealedData = (
  * The form that a trigger names, if it names one. Masked secrets count as valid: nobody checks them against the form.
  */
 export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promise<FormFound> =>
-  formId == null ? undefined : formNamed(formId, maskSecrets(formData ?? null), tools);
+  formId == null ? undefined : formNamed(formId, maskSecrets(formData ?? null), 'begun', tools);
 
 /** The form fields of a trigger after a patch; none if the patch has no form fields. */
 export const changedForm = (content: Formed | undefined, patch: Formed): Formed =>
@@ -90,7 +92,7 @@ export const newsOfForm = (document: Formed, { content, imported }: Known = {}):
   !(
     content &&
     document.formId === content.formId &&
-    same(document.formData, content.formData) &&
+    same(document.formData ?? null, content.formData) &&
     [content.formSchemaHash, imported?.document.formSchemaHash].includes(document.formSchemaHash)
   );
 

@@ -110,10 +110,10 @@ const refuseBody = (body: unknown, content: TriggerContent, filters: Pick<Filter
 type Formed = Extract<TriggerContent, { readonly formId: unknown }>;
 
 /** The form data of a run with sealed secrets. Throws `RunRefused` if it does not fit the trigger's form. */
-const formDataOf = async (content: Formed, given: unknown, tools: Tools): Promise<unknown> => {
+export const formDataOf = async (content: Formed, given: unknown, tools: Tools): Promise<unknown> => {
   const formData = given == null ? (content.formData ?? {}) : sealedData({ formData: given }, content, tools);
   const { formId, formSchemaHash = null } = content;
-  const form = formId === null ? undefined : await formNamed(formId, maskSecrets(formData), tools);
+  const form = formId === null ? undefined : await formNamed(formId, maskSecrets(formData), 'whole', tools);
   if (form === null) throw refused('form', 'conflict', `The form ${JSON.stringify(formId)} is gone`);
   if (form && formSchemaHash !== null && form.schemaHash !== formSchemaHash)
     throw refused(

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
 import { isObject } from '../../domain/engine/members.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { forBegun } from './begunValues.ts';
 import { budgetOf, costMark, payFrom } from './budget.ts';
 import { dialectOf, requireSchema, withItsFormats } from './dialects.ts';
 import { faultsOf, type SchemaFault } from './faults.ts';
@@ -27,6 +28,9 @@ const mostBytes = 64 * 1024;
 const mostLevels = 32;
 const mostSteps = 1_000_000;
 
+/** `begun` values are still to be completed: they fit if a completion may fit (begunValues.ts). */
+export type Values = 'whole' | 'begun';
+
 const compiled = new LRUCache<string, UserSchema>({ max: 500 });
 
 /**
@@ -35,12 +39,12 @@ const compiled = new LRUCache<string, UserSchema>({ max: 500 });
  * - Regular expressions are matched in linear time. Unknown keywords and formats are ignored.
  * - A check takes a bounded number of steps. Beyond that the value does not fit, and the error says so.
  */
-export const compileUserSchema = (schema: unknown): UserSchema => {
+export const compileUserSchema = (schema: unknown, values: Values = 'whole'): UserSchema => {
   const measured = measure(schema);
   if (!measured.ok) return measured;
-  const { text } = measured;
-  const known = compiled.get(text) ?? attempt(measured.schema, usual());
-  compiled.set(text, known);
+  const key = `${values} ${measured.text}`;
+  const known = compiled.get(key) ?? attempt(measured.schema, usual(values));
+  compiled.set(key, known);
   return known;
 };
 
@@ -58,7 +62,7 @@ export const compileFilter = (schema: unknown): { readonly filter: UserSchema; r
   const measured = measure(schema);
   if (!measured.ok) return { filter: measured, bytes: bytesAtLeast };
   const patterns = linearPatterns();
-  const filter = attempt(measured.schema, { formats: 'ofDialect', details: 'madeAnew', patterns });
+  const filter = attempt(measured.schema, { values: 'whole', formats: 'ofDialect', details: 'madeAnew', patterns });
   const { length } = measured.text;
   return {
     filter,
@@ -79,13 +83,19 @@ const measure = (schema: unknown): Measured | Extract<UserSchema, { ok: false }>
 };
 
 type Manner = {
+  readonly values: Values;
   readonly formats: 'checked' | 'ofDialect';
   /** Whether the check that finds all faults is kept once it is made. It takes as much memory as the quick one. */
   readonly details: 'kept' | 'madeAnew';
   readonly patterns: Patterns;
 };
 
-const usual = (): Manner => ({ formats: 'checked', details: 'kept', patterns: linearPatterns() });
+const usual = (values: Values): Manner => ({
+  values,
+  formats: 'checked',
+  details: 'kept',
+  patterns: linearPatterns(),
+});
 
 type SchemaFaultFound = { readonly schemaFault?: string };
 
@@ -103,7 +113,7 @@ export const schemaFaultOf = (schema: unknown): SchemaFaultFound => {
   const key = hash('sha256', measured.text, 'base64');
   const known = found.get(key);
   if (known) return known;
-  const made = compiled.peek(measured.text) ?? attempt(measured.schema, usual());
+  const made = compiled.peek(`whole ${measured.text}`) ?? attempt(measured.schema, usual('whole'));
   const fault = made.ok ? {} : { schemaFault: made.reason };
   found.set(key, fault);
   return fault;
@@ -118,13 +128,17 @@ const attempt = (schema: object | boolean, manner: Manner): UserSchema => {
   }
 };
 
-const compile = (schema: object | boolean, { formats, details, patterns }: Manner): ((value: unknown) => Match) => {
+const compile = (
+  schema: object | boolean,
+  { values, formats, details, patterns }: Manner,
+): ((value: unknown) => Match) => {
   const dialect = dialectOf(typeof schema === 'object' && '$schema' in schema ? schema.$schema : undefined);
   requireSchema(schema, dialect);
   const places = placesIn(schema, dialect, (text, path) => {
     refuseAt(path, () => patterns.get(text));
   });
-  const parts = partsOf(places, formats === 'checked' ? dialect : withItsFormats(dialect), costMark);
+  const whole = partsOf(places, formats === 'checked' ? dialect : withItsFormats(dialect), costMark);
+  const parts = values === 'begun' ? forBegun(whole) : whole;
   const quick = checked(parts, patterns.get, mostSteps);
   let detailed: typeof quick | undefined;
   const explained = (value: unknown): readonly SchemaFault[] | undefined => {

@@ -9,6 +9,20 @@ export const name = (description: string) => named(description, 1);
 /** A name or id, or the empty text for none. */
 export const nameOrNone = (description: string) => named(description, 0);
 
+/** What the answer to an import warns of. */
+export const warningsSchema = Type.Optional(
+  Type.Array(
+    Type.Object(
+      { id: Type.String(), name: Type.String(), path: Type.String(), message: Type.String() },
+      {
+        title: 'ImportWarning',
+        description: 'A schedule that never runs: id and name of the trigger, a JSON pointer into it, and why',
+      },
+    ),
+    { description: 'Schedules of the import whose forms refuse every run; absent if there are none' },
+  ),
+);
+
 /** Where an imported document has a masked secret for which nothing is stored. */
 export const missingSecretsSchema = Type.Optional(
   Type.Array(Type.String(), {

@@ -13,9 +13,9 @@ import { repetitionTree, unit, unitLength } from './repetition.ts';
 import {
   anyVariant,
   nullable,
+  requestMembers,
   type TriggerContent,
   type TriggerDocument,
-  triggerMembers,
   variantsOf,
 } from './triggerMembers.ts';
 
@@ -23,7 +23,7 @@ import {
  * Triggers of other installations (docs/behaviour/imports-and-exports.md).
  */
 
-const { endpoint, eventSystem, schedule } = triggerMembers;
+const { endpoint, eventSystem, schedule } = requestMembers;
 const { createdBy, lastUpdatedBy } = authoredByPeople;
 const extra = { _id: objectId('Id'), createdBy, lastUpdatedBy };
 
@@ -32,13 +32,13 @@ type Present = { readonly content?: TriggerContent; readonly imported?: Imported
 
 /** The members of imported triggers. Some may have any value: how runs are repeated, the verb, the transformation. */
 const members = {
-  ...triggerMembers,
+  ...requestMembers,
   endpoint: {
     ...endpoint,
     verb: { ...endpoint.verb, [ifItFits]: true },
-    jst: { ...endpoint.jst, [ifItFits]: true },
+    jst: Type.Optional({ ...endpoint.jst, [ifItFits]: true }),
   },
-  eventSystem: { ...eventSystem, jst: { ...eventSystem.jst, [ifItFits]: true } },
+  eventSystem: { ...eventSystem, jst: Type.Optional({ ...eventSystem.jst, [ifItFits]: true }) },
   schedule: {
     ...schedule,
     repeatUnit: Type.Optional({ ...nullable(unit, 'Unit of repeatFrequency'), [ifItFits]: true }),

@@ -101,6 +101,26 @@ export const triggerMembers = {
   },
 };
 
+const { endpoint, eventSystem, manual, schedule } = triggerMembers;
+const inPatches = {
+  description: nullable(description, 'What it is for; null takes it away'),
+  options: nullable(options, 'Target of a lifecycle action; null takes it away'),
+};
+const { formData, formId } = Type.Partial(Type.Object(form)).properties;
+const orNull = Type.Partial(Type.Object(inPatches)).properties;
+
+/** The fields in requests. Clients leave out what a trigger does not have, or send null. */
+export const requestMembers = {
+  endpoint: { ...endpoint, ...orNull, schema: Type.Optional(endpoint.schema), jst: Type.Optional(jst) },
+  eventSystem: { ...eventSystem, ...orNull, schema: Type.Optional(eventSystem.schema), jst: Type.Optional(jst) },
+  manual: { ...manual, ...orNull, formData, formId },
+  schedule: { ...schedule, ...orNull, formData, formId, processMissedRuns: Type.Optional(processMissedRuns) },
+};
+
+/** The fields of each variant. */
+type Members<E, V, M, S> = { readonly endpoint: E; readonly eventSystem: V; readonly manual: M; readonly schedule: S };
+type Props = TProperties;
+
 export type Variants = { readonly [T in keyof typeof triggerMembers]: Static<TObject<(typeof triggerMembers)[T]>> };
 
 /** The content of a trigger with defaults, without id, times, authors and bookkeeping. */
@@ -128,7 +148,8 @@ const runs = {
       {
         additionalProperties: false,
         description:
-          'Why an earlier version has stored a schedule that never runs; kept by the service, ignored in requests',
+          'Why the schedule never runs: an earlier version has stored it so, or (where the trigger is shown alone) its ' +
+          'form refuses every run; kept by the service, ignored in requests',
       },
     ),
     [ifItFits]: true,
@@ -136,30 +157,38 @@ const runs = {
 };
 
 /** The schemas of the four variants, by type. */
-export const variantsOf = <Extra extends TProperties>(prefix: string, extra: Extra, members = triggerMembers) => {
+export const variantsOf = <X extends Props, E extends Props, V extends Props, M extends Props, S extends Props>(
+  prefix: string,
+  extra: X,
+  { endpoint, eventSystem, manual, schedule }: Members<E, V, M, S>,
+) => {
   const strict = { additionalProperties: false } as const;
   return {
     endpoint: Type.Object(
-      { ...members.endpoint, ...bookkeeping, ...authored, ...extra },
+      { ...endpoint, ...bookkeeping, ...authored, ...extra },
       { ...strict, title: `${prefix}EndpointTrigger`, description: 'Endpoint trigger' },
     ),
     eventSystem: Type.Object(
-      { ...members.eventSystem, ...bookkeeping, ...authored, ...extra },
+      { ...eventSystem, ...bookkeeping, ...authored, ...extra },
       { ...strict, title: `${prefix}EventTrigger`, description: 'Event trigger' },
     ),
     manual: Type.Object(
-      { ...members.manual, ...bookkeeping, ...authored, ...extra },
+      { ...manual, ...bookkeeping, ...authored, ...extra },
       { ...strict, title: `${prefix}ManualTrigger`, description: 'Manual trigger' },
     ),
     schedule: Type.Object(
-      { ...members.schedule, ...runs, ...bookkeeping, ...authored, ...extra },
+      { ...schedule, ...runs, ...bookkeeping, ...authored, ...extra },
       { ...strict, title: `${prefix}ScheduleTrigger`, description: 'Schedule trigger' },
     ),
   };
 };
 
 /** One of the four variants. */
-export const anyVariant = <Extra extends TProperties>(prefix: string, extra: Extra, members = triggerMembers) => {
+export const anyVariant = <X extends Props, E extends Props, V extends Props, M extends Props, S extends Props>(
+  prefix: string,
+  extra: X,
+  members: Members<E, V, M, S>,
+) => {
   const { endpoint, eventSystem, manual, schedule } = variantsOf(prefix, extra, members);
   return Type.Union([endpoint, eventSystem, manual, schedule], {
     title: `${prefix}Trigger`,
@@ -171,14 +200,13 @@ export const anyVariant = <Extra extends TProperties>(prefix: string, extra: Ext
  * A trigger in a create request. Times, authors and bookkeeping are accepted and ignored, so that clients can send a
  * copy.
  */
-export const newTriggerSchema = anyVariant('New', {});
+export const newTriggerSchema = anyVariant('New', {}, requestMembers);
 export type NewTrigger = Static<typeof newTriggerSchema>;
 
 /** A trigger in answers. */
-export const triggerSchema = anyVariant('', { _id: objectId('Id') });
+export const triggerSchema = anyVariant('', { _id: objectId('Id') }, triggerMembers);
 export type TriggerDocument = Static<typeof triggerSchema>;
 
-const { endpoint, eventSystem, manual, schedule } = triggerMembers;
 /** Changes of a trigger: fields of its own variant. `null` removes `description` or `options`. */
 export const triggerPatchSchema = Type.Partial(
   Type.Object({
@@ -187,8 +215,7 @@ export const triggerPatchSchema = Type.Partial(
     ...eventSystem,
     ...endpoint,
     type: Type.Enum(['endpoint', 'eventSystem', 'manual', 'schedule'], { description: 'Cannot change' }),
-    description: nullable(description, 'What it is for; null takes it away'),
-    options: nullable(options, 'Target of a lifecycle action; null takes it away'),
+    ...inPatches,
   }),
   { additionalProperties: false, title: 'TriggerPatch', description: 'What changes of a trigger' },
 );

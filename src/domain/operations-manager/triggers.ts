@@ -103,7 +103,17 @@ export type TriggerRefs = TriggerFaults & {
   readonly formData?: object | null | undefined;
 };
 
-const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null };
+/** The values of members that a request leaves out. */
+const defaults = {
+  migrationVersion: 3,
+  legacyWrapper: true,
+  schema: null,
+  jst: null,
+  formId: null,
+  formData: null,
+  formSchemaHash: null,
+  processMissedRuns: 'none',
+};
 
 /**
  * The checked content of a document. The form's hash is added if the document has none. `path` points to the document.
@@ -115,7 +125,7 @@ export const checkedContent = (
   { path = '', before }: { readonly path?: string; readonly before?: TriggerContent | undefined } = {},
 ): TriggerContent => {
   const content = hashed(
-    settled(contentIn({ ...defaults, ...given, ...defined({ formData }) } as TriggerContent), path),
+    settled(contentIn(patched({ ...defaults, ...given, ...defined({ formData }) } as TriggerContent, {})), path),
     form,
   );
   if (content.type === 'schedule' && !sameTiming(content, before)) {

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
 import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
-import { missingSecretsSchema, name } from '../engine/schemas.ts';
+import { missingSecretsSchema, name, warningsSchema } from '../engine/schemas.ts';
 
 const opaque = (description: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description }));
@@ -159,7 +159,7 @@ const items = {
 
 /** The answer of an import. */
 export const prebuiltImportedSchema = Type.Object(
-  { _id: objectId('Id'), name: text('Name'), ...items, missingSecrets: missingSecretsSchema },
+  { _id: objectId('Id'), name: text('Name'), ...items, missingSecrets: missingSecretsSchema, warnings: warningsSchema },
   { title: 'PrebuiltImported', description: 'What became of a package' },
 );
 

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import { migrateAgendaJobs } from '../../commands/automation-catalog/scheduledJobMigrations.ts';
 import { createScheduledJob } from '../../commands/automation-catalog/scheduledJobs.ts';
+import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
 import { inWords, type migrationSchema } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { scheduledJobSchema, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
 import type { MigrationDoc } from '../../projections/automation-catalog/scheduledJobMigrations.ts';
@@ -19,14 +20,26 @@ import { scheduledJobTransferRoutes, shown } from './scheduledJobTransfer.ts';
  */
 const told: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>>> = async (
   doc,
-  { model },
+  { model, tools },
   { body: { agendaJobs } },
 ) => {
-  if (doc)
-    return inWords(
-      doc.migrated.map(({ name }) => name),
-      doc.skipped.map(({ name }) => name),
+  if (doc) {
+    const { migrated, skipped } = doc;
+    const silent = await neverRunning(
+      migrated.map(({ automation }) => automation),
+      tools,
     );
+    return [
+      inWords(
+        migrated.map(({ name }) => name),
+        skipped.map(({ name }) => name),
+      ),
+      ...silent.map(({ id, message }) => {
+        const { name } = migrated.find(({ schedule }) => schedule?._id === id) ?? {};
+        return `${name}: ${message}.`;
+      }),
+    ].join(' ');
+  }
   const jobs = await documentsOf(model, scheduledJobs, agendaJobs);
   return inWords([], jobs.map(titleOf));
 };

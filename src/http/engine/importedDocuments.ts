@@ -3,6 +3,7 @@ import { exactText } from '../../domain/engine/exactJson.ts';
 import { exported, type Imported, type Words } from '../../domain/engine/importedDocuments.ts';
 import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
 import type { Members } from '../../domain/engine/members.ts';
+import type { Fault } from '../../domain/engine/requestError.ts';
 import type { Service } from './service.ts';
 
 /** The state of a resource that can be imported. */
@@ -19,9 +20,13 @@ type Export = {
   readonly words: Words;
 };
 
-/** `missingSecrets` of an answer; it is absent if there are none. */
-export const missingMember = (missing: readonly string[] = []) =>
-  missing.length > 0 ? { missingSecrets: missing } : {};
+type OpenEnds = { readonly missingSecrets?: readonly string[] | undefined; readonly warnings?: readonly Fault[] };
+
+/** `missingSecrets` and `warnings` of an answer; each is absent if there are none. */
+export const openEndsOf = ({ missingSecrets = [], warnings = [] }: OpenEnds): OpenEnds => ({
+  ...(missingSecrets.length > 0 && { missingSecrets }),
+  ...(warnings.length > 0 && { warnings }),
+});
 
 /** A resource's export, with the marks of exactJson.ts. */
 export const exportedDocument = async ({ aggregate, id, shown, words }: Export, service: Service): Promise<Members> => {

@@ -4,8 +4,8 @@ import { defined } from '../../domain/engine/defined.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import type { Members } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
-import { missingSecretsSchema } from '../../domain/engine/schemas.ts';
-import { missingMember } from './importedDocuments.ts';
+import { missingSecretsSchema, warningsSchema } from '../../domain/engine/schemas.ts';
+import { openEndsOf } from './importedDocuments.ts';
 import type { ActionRoute, Call } from './route.ts';
 import { enveloped, faultSchema, overwriteSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
@@ -18,6 +18,8 @@ type Taken = {
   readonly replayed: boolean;
   /** The places in the request of the masked secrets for which nothing is stored (`missingIn`). */
   readonly missingSecrets?: readonly string[];
+  /** What was imported and never runs. */
+  readonly warnings?: readonly Fault[];
 };
 
 type Import<Document extends TSchema> = Pick<
@@ -91,11 +93,13 @@ const documentsIn = (body: Members, member: string): readonly Sent[] => {
 const mayOverwrite = ({ overwrite, options }: Overwriting): boolean => overwrite ?? options?.overwrite ?? false;
 type Overwriting = { readonly overwrite?: boolean; readonly options?: { readonly overwrite?: boolean } };
 
+const openEnds = { missingSecrets: missingSecretsSchema, warnings: warningsSchema };
+
 const answerOf = (shown: TSchema) =>
   enveloped(
     Type.Array(
       Type.Union([
-        Type.Object({ success: Type.Literal(true), data: shown, missingSecrets: missingSecretsSchema }),
+        Type.Object({ success: Type.Literal(true), data: shown, ...openEnds }),
         Type.Object({
           success: Type.Literal(false),
           data: Type.Object({ message: Type.String(), errors: Type.Array(faultSchema) }),
@@ -157,7 +161,7 @@ export const importRoute = <Document extends TSchema>({
         data: taken.map((one, index) =>
           one instanceof RequestError
             ? { success: false, data: { message: one.message, errors: refused[index] } }
-            : { success: true, data: one.data, ...missingMember(one.missingSecrets) },
+            : { success: true, data: one.data, ...openEndsOf(one) },
         ),
         metadata: {},
       }),

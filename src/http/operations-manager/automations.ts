@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { importAutomation } from '../../commands/operations-manager/automationImports.ts';
 import { createAutomation, deleteAutomation, updateAutomation } from '../../commands/operations-manager/automations.ts';
+import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
 import { authored, objectId } from '../../domain/engine/authors.ts';
 import { automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
@@ -45,7 +46,8 @@ const importAutomations = importRoute({
       (await tools.find(automations, automation._id)) ?? (await tools.find(automations, automation.name));
     if (imported === undefined) return { data: null, position, replayed };
     const data = (await documentOf(model, automations, imported)) ?? null;
-    return { data, position, replayed, missingSecrets: await missingInAutomation(automation, imported, path, service) };
+    const missingSecrets = await missingInAutomation(automation, imported, path, service);
+    return { data, position, replayed, missingSecrets, warnings: await neverRunning([imported], tools) };
   },
 });
 

@@ -1,13 +1,16 @@
 import { Type } from 'typebox';
+import { formFaultOf } from '../../commands/operations-manager/neverRunning.ts';
 import {
   createTrigger,
   deleteTrigger,
   importTrigger,
   updateTrigger,
 } from '../../commands/operations-manager/triggers.ts';
+import type { Fault } from '../../domain/engine/requestError.ts';
 import { importedTriggerSchema, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
 import { triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { nextRun } from '../../domain/operations-manager/triggerSchedules.ts';
+import { trigger } from '../../domain/operations-manager/triggers.ts';
 import type { Projection } from '../../projections/engine/define.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
 import { schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
@@ -39,9 +42,23 @@ const withRuns = async (doc: TriggerDoc, read: Read) => {
 const shown = (doc: TriggerDoc, { model }: Pick<Service, 'model'>) =>
   withRuns(doc, (projection) => documentOf(model, projection, doc._id));
 
+/** The same, with what its form lacks. Lists are without that: they would look up a form for each trigger. */
+const shownAlone = async (doc: TriggerDoc, service: Pick<Service, 'model' | 'tools'>) =>
+  withFormFault(await shown(doc, service), service);
+
 /** A trigger that was just changed. The schedule that follows from the change may not be in the read models yet. */
-const shownAtOnce = (doc: TriggerDoc, { tools }: Pick<Service, 'tools'>) =>
-  withRuns(doc, (projection) => tools.shown(projection, doc._id));
+const shownAtOnce = async (doc: TriggerDoc, service: Pick<Service, 'tools'>) =>
+  withFormFault(await withRuns(doc, (projection) => service.tools.shown(projection, doc._id)), service);
+
+/** A trigger that says why its form lets no run of its schedule pass. */
+const withFormFault = async <Doc extends TriggerDoc & { readonly fault?: Fault }>(
+  doc: Doc,
+  { tools }: Pick<Service, 'tools'>,
+): Promise<Doc> => {
+  const { content } = await tools.state(trigger, doc._id); // the document has masked secrets
+  const fault = doc.fault ?? (content && (await formFaultOf(content, tools)));
+  return fault ? { ...doc, fault } : doc;
+};
 
 const importTriggers = importRoute({
   name: 'importTriggers',
@@ -104,7 +121,7 @@ export const triggerRoutes: readonly Route[] = [
     access: ['operators', 'readers'],
     summary: 'Get a trigger',
     get: triggers,
-    join: shown,
+    join: shownAlone,
     envelope: withMessage('Successfully retrieved trigger'),
     answer: enveloped(triggerSchema),
   }),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
 import {
   deletePrebuilt,
   hiddenAutomations,
@@ -20,6 +21,7 @@ import {
 } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import {
   asImported,
+  automationsIn,
   completed,
   type PrebuiltImported,
   prebuilt,
@@ -29,7 +31,7 @@ import {
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { missingMember } from '../engine/importedDocuments.ts';
+import { openEndsOf } from '../engine/importedDocuments.ts';
 import type { Answer, AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed, overwriteSchema, wordsSchema } from '../engine/schemas.ts';
@@ -106,7 +108,7 @@ const previewed = async (
         _id: id,
         name: given.metadata.name,
         ...outcomeOf({ ...outcome, installed: visible(outcome.installed, hidden) }),
-        ...missingMember(missing),
+        ...openEndsOf({ missingSecrets: missing }),
       },
     },
   };
@@ -169,13 +171,12 @@ const importRoute = actionRoute({
     const { _id, name, installed, kept, refused } = done.doc as PrebuiltDoc;
     const hidden = await hiddenAutomations(installed, call.actor, service.tools);
     const { current } = await presentOf(id, service);
-    const missing = current && missingInPackage(given, current);
-    const data = {
-      _id,
-      name,
-      ...outcomeOf({ installed: visible(installed, hidden), kept, refused }),
-      ...missingMember(missing),
+    const shown = visible(installed, hidden);
+    const openEnds = {
+      missingSecrets: current && missingInPackage(given, current),
+      warnings: await neverRunning(automationsIn(shown), service.tools),
     };
+    const data = { _id, name, ...outcomeOf({ installed: shown, kept, refused }), ...openEndsOf(openEnds) };
     return { text: envelope(JSON.stringify(data), done), position: done.position, replayed: done.replayed };
   },
 });
