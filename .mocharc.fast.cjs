@@ -18,7 +18,7 @@ const notFast = `
   scheduleFaketime scheduleKills
   scheduleLife scheduleMany scheduleRuns schemaSuite sealedPackages sealedVariables secretsKept servedLog
   sessionCrashes sessionRaces sessions severalNodes signing snapshots sqlite ssh starting strangers subscribing
-  tampered timeLimits traceparent triggerForms triggersPage twoWriters verify work workers workersPage
+  takenIds tampered timeLimits traceparent triggerForms triggersPage twoWriters verify work workers workersPage
 `;
 
 module.exports = {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Context } from '../src/domain/engine/core.ts';
 import type { Members } from '../src/domain/engine/members.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import {
   automationImport,
   decideImport as decide,
@@ -42,6 +43,24 @@ const [one, two] = [
 ] as const;
 const content = (name: string, actionId: string = a) => ({ name, ...manual, actionId, ...defaults });
 const document = { _id: a, ...stored, ...authors, triggers: [one, two] };
+/** One order in so many is tried. */
+const every = process.env.SOAK_ROUNDS ? 1 : 20;
+/** All orders of so many of each word. */
+const arrangements = (words: readonly string[], each: number): readonly (readonly string[])[] => {
+  const left = new Map(words.map((word) => [word, each]));
+  const from = (length: number): readonly (readonly string[])[] =>
+    length === 0
+      ? [[]]
+      : words.flatMap((word) => {
+          const count = left.get(word) ?? 0;
+          if (count === 0) return [];
+          left.set(word, count - 1);
+          const rests = from(length - 1);
+          left.set(word, count);
+          return rests.map((rest) => [word, ...rest]);
+        });
+  return from(words.length * each);
+};
 /** The documents have no secrets, so they are the same when they are sealed. */
 type Refs = Omit<ImportRefs, 'sealed'>;
 const decideImport = (
@@ -49,11 +68,22 @@ const decideImport = (
   { automation: sealed, overwrite = false }: { readonly automation: Members; readonly overwrite?: boolean },
   context: Context<Refs>,
 ) => decide(state, { overwrite }, { ...context, refs: { ...context.refs, sealed } });
+const nth = (n: number): string => String(n + 1).repeat(24);
+const accesses = { own: 'write', hidden: 'none', readOnly: 'read' } as const;
+/** Triggers of other automations: `own`, `hidden` or `readOnly`, those that are deleted with the prefix `gone `. */
+const of = (...whose: readonly string[]): Refs['elsewhere'] =>
+  new Map(
+    whose.map((each, n) => {
+      const exists = !each.startsWith('gone ');
+      const access = accesses[each.replace('gone ', '') as keyof typeof accesses];
+      return [nth(n), { exists, access }];
+    }),
+  );
 const nothing: Refs = {
   id: a,
   access: 'write',
   triggers: [],
-  elsewhere: {},
+  elsewhere: new Map(),
   unknownGroups: [],
   accounts: { jo: 'c'.repeat(24) },
   faults: [],
@@ -209,7 +239,7 @@ describe('The import of an automation', () => {
       .when(
         decideImport,
         { automation: { ...document, triggers: [one] }, overwrite: true },
-        { ...there, triggers: [{ id: nine, content: content('One') }], elsewhere: { [t1]: { writable: true } } },
+        { ...there, triggers: [{ id: nine, content: content('One') }], elsewhere: of('own') },
       )
       .then({
         topic: 'automationImported',
@@ -234,28 +264,63 @@ describe('The import of an automation', () => {
     given().when(decideImport, { automation: document, overwrite: true }, namesake).thenNothing();
   });
 
-  it('takes a trigger from another automation only by overwriting, and only from one that the actor may change', () => {
-    const elsewhere = (writable: boolean) => ({ ...nothing, elsewhere: { [t1]: { writable } } });
+  it('takes triggers from other automations only by overwriting, and only if the actor may change all of them', () => {
+    const orders = [
+      ['own', 'hidden'],
+      ['hidden', 'own'],
+      ['own', 'readOnly'],
+      ...arrangements(['own', 'hidden', 'readOnly'], 3),
+    ];
+    for (const [n, order] of orders.entries()) {
+      if (n > 2 && n % every > 0) continue;
+      const triggers = order.map((_, n) => ({ ...one, _id: nth(n), name: `t${n}` }));
+      const refs = {
+        ...nothing,
+        elsewhere: of(...order),
+        faults: order.map(() => ({})),
+        forms: order.map(() => undefined),
+      };
+      const placesOf = (...whose: readonly string[]) =>
+        order.flatMap((each, n) => (whose.includes(each) ? [`/triggers/${n}/_id`] : []));
+      const [hidden, readOnly] = [placesOf('hidden'), placesOf('readOnly')];
+      assert.throws(
+        () => decideImport({}, { automation: { ...document, triggers }, overwrite: true }, { ...context, refs }),
+        (error) => {
+          assert.ok(error instanceof RequestError);
+          const expected = hidden.length > 0 ? ['conflict', hidden] : ['forbidden', readOnly];
+          assert.deepEqual([error.code, error.faults.map(({ path }) => path)], expected, String(order));
+          return true;
+        },
+      );
+    }
     given()
-      .when(decideImport, { automation: document }, elsewhere(true))
-      .thenRefused('conflict', /\/triggers\/0\/_id/);
-    given()
-      .when(decideImport, { automation: document, overwrite: true }, elsewhere(false))
-      .thenRefused('forbidden', /\/triggers\/0\/_id/);
-    assert.equal(
-      decideImport({}, { automation: document, overwrite: true }, { ...context, refs: elsewhere(true) })[0]!.data
-        .triggers.length,
-      2,
-    );
+      .when(decideImport, { automation: document }, { ...nothing, elsewhere: of('own', 'own') })
+      .thenRefused('conflict', /triggers\/0\/_id.*triggers\/1\/_id/);
+    const own = { ...nothing, elsewhere: of('own', 'own') };
+    const [taken] = decideImport({}, { automation: document, overwrite: true }, { ...context, refs: own });
+    assert.equal(taken!.data.triggers.length, 2);
   });
 
-  it('refuses who may not see or change what it would overwrite', () => {
-    given()
-      .when(decideImport, { automation: document, overwrite: true }, { ...there, access: 'none' })
-      .thenRefused('not_found');
-    given()
-      .when(decideImport, { automation: document, overwrite: true }, { ...there, access: 'read' })
-      .thenRefused('forbidden');
+  it('counts the id of a deleted trigger as taken for those who did not pass its last lists', () => {
+    for (const overwrite of [false, true]) {
+      const attempt = (whose: keyof typeof accesses) =>
+        given().when(decideImport, { automation: document, overwrite }, { ...nothing, elsewhere: of(`gone ${whose}`) });
+      attempt('hidden').thenRefused('conflict', /\/triggers\/0\/_id/);
+      attempt('readOnly').thenRefused('forbidden', /\/triggers\/0\/_id/);
+      const own = { ...nothing, elsewhere: of('gone own') };
+      const [taken] = decideImport({}, { automation: document, overwrite }, { ...context, refs: own });
+      assert.equal(taken!.data.triggers.length, 2);
+    }
+  });
+
+  it('refuses who may not see or change what it would overwrite, or what was deleted', () => {
+    for (const refs of [there, nothing])
+      for (const overwrite of [false, true]) {
+        const attempt = (access: 'none' | 'read') =>
+          given().when(decideImport, { automation: document, overwrite }, { ...refs, access });
+        attempt('none').thenRefused('conflict', /An automation with this id exists with other content.*"\/_id"/);
+        attempt('read').thenRefused('forbidden');
+      }
   });
 
   it('refuses documents that contradict themselves, saying where', () => {

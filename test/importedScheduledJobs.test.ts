@@ -178,7 +178,7 @@ describe('Scheduled jobs of other installations', () => {
     refused(await some.stranger('GET', `${jobs}/${job._id}`), 404);
     refused(await some.stranger('GET', `${jobs}/${job._id}/export`), 404);
     const body = { scheduledJobs: [{ ...job, priority: 9 }], overwrite: true };
-    refused(await some.stranger('POST', `${catalog}/import/scheduled-jobs`, body), 404);
+    refused(await some.stranger('POST', `${catalog}/import/scheduled-jobs`, body), 409);
     ok(await some.member('POST', `${catalog}/import/scheduled-jobs`, body));
     refused(await some.reader('POST', `${catalog}/import/scheduled-jobs`, body), 403);
   });

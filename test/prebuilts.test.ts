@@ -91,10 +91,10 @@ describe('A prebuilt', () => {
   });
 
   it('promises names as long as it is being installed', () => {
-    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: true }), [
+    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: true, automations: [] }), [
       { owner: 'form-f', name: { kind: 'form', name: 'F' } },
     ]);
-    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: false }), []);
+    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: false, automations: [] }), []);
   });
 
   const errors = [

@@ -488,7 +488,7 @@ describe('Triggers over HTTP', () => {
     const own = ok(await who.stranger('POST', path, { ...manual, actionId, name: 'Mine' })).data;
     refused(await who.stranger('PATCH', `${path}/${own._id}`, { actionId: readable }), 403);
     refused(await who.stranger('PATCH', `${path}/${own._id}`, { actionId: closed }), 404);
-    refused(await who.stranger('PUT', path, { triggers: [{ ...hidden, enabled: false }], overwrite: true }), 404);
+    refused(await who.stranger('PUT', path, { triggers: [{ ...hidden, enabled: false }], overwrite: true }), 409);
     ok(await service.ask('PATCH', '/operations-manager/automations/Closed', { gbac: { read: [], write: [] } }));
     ok(await who.stranger('GET', `${path}/${hidden._id}`));
   });

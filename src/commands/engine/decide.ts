@@ -44,10 +44,14 @@ export const decide = async (attempt: Attempt, tools: Tools): Promise<Decision> 
   return { events: command.decide(state, sealed, { id, now: at, actor, newId, refs }) };
 };
 
+/**
+ * Judges by the lists that the resource has, or had when it was deleted: whoever makes it anew gets its past. So an id
+ * that the actor may not know of counts as taken, deleted or not.
+ */
 const refuseAccess = ({ command, request: { actor }, past }: Attempt, refs: unknown): void => {
-  const { aggregate } = command;
+  const { aggregate, on } = command;
   const lists = (command.gbac ?? aggregate.gbac)?.(past.state, refs);
-  if (lists && !mayRead(actor, lists)) throw missing(aggregate.category);
+  if (lists && !mayRead(actor, lists)) throw (on === 'existing' ? missing : taken)(aggregate.category);
   if (lists && !mayWrite(actor, lists))
     throw new RequestError('forbidden', 'Only members of its write groups may change it');
 };
@@ -68,7 +72,7 @@ const refuseByState = ({ command, request: { ifRevision }, past }: Attempt): voi
   if (command.on === 'existing' && !there) throw missing(category);
   if (!isAsSeen(ifRevision, there, past.revision))
     throw new RequestError('stale', 'It has changed since you looked', { path: 'If-Match' });
-  if (command.on === 'new' && there) throw new RequestError('conflict', `This ${words(category)} exists already`);
+  if (command.on === 'new' && there) throw taken(category);
 };
 
 const isAsSeen = (ifRevision: Request['ifRevision'], there: boolean, revision: number): boolean => {
@@ -86,6 +90,9 @@ const words = (category: string): string => category.replace(/[A-Z]/g, (letter) 
  * is.
  */
 export const missing = (category: string): RequestError => new RequestError('not_found', `No such ${words(category)}`);
+
+const taken = (category: string): RequestError =>
+  new RequestError('conflict', `This ${words(category)} exists already`);
 
 /** The names that the events give, to this stream and to the streams that get a part of its intent. */
 export const namesWanted = ({ command, stream, past }: Attempt, events: readonly Event[]): readonly Wanted[] => {

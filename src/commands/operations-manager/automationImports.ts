@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import {
+  type Access,
   automationImport,
   decideImport,
   type ImportRefs,
@@ -42,9 +43,9 @@ const meant = async ({ _id, name }: AutomationDocument, actor: Actor, tools: Too
   return state.exists && mayRead(actor, state.content.gbac) ? { id: namesake._id, state } : { id: _id, state: own };
 };
 
-const accessTo = (readable: boolean, writable: boolean): ImportRefs['access'] => {
-  if (writable) return 'write';
-  return readable ? 'read' : 'none';
+const accessOf = (actor: Actor, gbac: Gbac): Access => {
+  if (mayWrite(actor, gbac)) return 'write';
+  return mayRead(actor, gbac) ? 'read' : 'none';
 };
 
 type Importing = { readonly input: Static<typeof input>; readonly actor: Actor };
@@ -60,28 +61,30 @@ export const preparing = async (
 ): Promise<ImportRefs> => {
   const { id, state } = await meant(given, actor, tools);
   const { exists, content, imported } = state;
-  const readable = !exists || mayRead(actor, content.gbac);
-  const elsewhere: Record<string, { writable: boolean }> = {};
+  // A deleted automation keeps its lists.
+  const access = accessOf(actor, content.gbac);
+  const elsewhere = new Map<string, { readonly exists: boolean; readonly access: Access }>();
   const triggers: PresentTrigger[] = [...(await triggersOf(id, tools))];
   const known: (TriggerState | undefined)[] = [];
   for (const { _id, name } of given.triggers ?? []) {
     const own = await tools.state(trigger, _id);
     known.push(own.exists ? own : presentNamed(name, triggers));
-    if (!own.exists || !own.content) continue;
-    const { content: other, imported } = own;
+    if (!own.content) continue;
+    const { exists, content: other, imported } = own;
     if (other.actionId === id) {
       // Another node has just created this trigger, and the read models here do not show it yet.
-      if (!triggers.some((one) => one.id === _id)) triggers.push({ id: _id, content: other, ...defined({ imported }) });
+      if (exists && !triggers.some((one) => one.id === _id))
+        triggers.push({ id: _id, content: other, ...defined({ imported }) });
       continue;
     }
     const { gbac } = (await tools.state(automation, other.actionId)).content;
-    elsewhere[_id] = { writable: mayWrite(actor, gbac) };
-    if (!mayRead(actor, gbac)) known[known.length - 1] = undefined;
+    const access = accessOf(actor, gbac);
+    elsewhere.set(_id, { exists, access });
+    if (access === 'none') known[known.length - 1] = undefined;
   }
   // A caller who may not see the automation must not learn its secrets, or whether it has any.
-  const stored = readable
-    ? { packaged: kept[0], state: exists ? state : undefined, triggers: known }
-    : { triggers: [] };
+  const stored =
+    access === 'none' ? { triggers: [] } : { packaged: kept[0], state: exists ? state : undefined, triggers: known };
   const sealed = sealAutomation(given, stored, tools.seal);
   const document = automationParts(sealed).known;
   const parts = triggerPartsIn(sealed).map((one) => one.known);
@@ -90,7 +93,7 @@ export const preparing = async (
     elsewhere,
     triggers: overwrite ? await signed(triggers, tools) : triggers,
     sealed,
-    access: accessTo(readable, !exists || mayWrite(actor, content.gbac)),
+    access,
     ...(exists ? { existing: content, ...defined({ imported }) } : {}),
     unknownGroups: await unknownGroups(tools, groupsIn(document.gbac)),
     ...(await importAuthors({ aggregate: automation, id, documents: [document, ...parts], overwrite }, tools)),

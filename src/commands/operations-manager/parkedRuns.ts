@@ -1,17 +1,15 @@
+import { adminsAlone } from '../../domain/authorization/gbac.ts';
 import type { Gbac } from '../../domain/engine/core.ts';
 import { discard, type ParkedState, parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 
-/** A list that lets admins pass alone: no group has this name. */
-const adminsAlone: Gbac = { read: [''], write: [''] };
-
 /** Whoever may see the trigger of a parked run may decide about it. What has no trigger is for admins. */
 const gbacOf = async ({ parking }: ParkedState, tools: Tools): Promise<Gbac> => {
   if (parking?.trigger === undefined) return adminsAlone;
-  const { exists, content } = await tools.state(trigger, parking.trigger);
-  if (!exists || !content) return adminsAlone;
+  const { content } = await tools.state(trigger, parking.trigger);
+  if (!content) return adminsAlone;
   const { read, write } = (await tools.state(automation, content.actionId)).content.gbac;
   return { read: [], write: [...read, ...write] };
 };

@@ -71,10 +71,11 @@ const refsOf = async (
   actor: Actor,
   tools: Tools,
 ): Promise<TriggerRefs> => {
-  const now = exists ? content?.actionId : undefined;
-  const moves = given.actionId !== undefined && given.actionId !== now;
+  // A deleted trigger follows the automation that it had last.
+  const of = content?.actionId;
+  const moves = given.actionId !== undefined && !(exists && given.actionId === of);
   return {
-    gbac: now === undefined ? everybody : (await tools.state(automation, now)).content.gbac,
+    gbac: of === undefined ? everybody : (await tools.state(automation, of)).content.gbac,
     ...defined({ target: moves ? await targetOf(given.actionId, actor, tools) : undefined }),
     ...faultsOf(given),
   };

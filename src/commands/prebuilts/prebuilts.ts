@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
+import { adminsAlone, everybody } from '../../domain/authorization/gbac.ts';
 import { canonical } from '../../domain/engine/canonical.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
 import { withDescriptions } from '../../domain/engine/secretFields.ts';
@@ -8,7 +9,6 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import { type Bundle, importedPrebuiltSchema, type PrebuiltDocument } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { isClear, isClearAround, maskBundle, sealAround } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import {
-  automationsIn,
   complete,
   decideImport,
   isInstalled,
@@ -59,15 +59,15 @@ const seenIn = async (prebuilt: PrebuiltDocument): Promise<Seen> => {
   };
 };
 
-/** The automations of a package that the actor may not read. Deleted ones keep their access lists. */
+/** Those of a package's automations that the actor may not read. Deleted ones keep their access lists. */
 export const hiddenAutomations = async (
-  installed: Plan['installed'],
+  ids: readonly string[],
   actor: Actor,
   { stateForRights }: Pick<Tools, 'stateForRights'>,
 ): Promise<ReadonlySet<string>> => {
   const hidden = new Set<string>();
   if (actor.admin) return hidden;
-  for (const id of automationsIn(installed)) {
+  for (const id of ids) {
     const {
       content: { name, gbac },
     } = await stateForRights(automation, id);
@@ -104,7 +104,7 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
     precomputed: seen,
   } = request;
   const state = withDescriptionsIn(request.state, tools);
-  const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
+  const hidden = (await hiddenAutomations(state.automations, actor, tools)).size > 0;
   const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
   const idle = state.pending || hidden || (!overwrite && known());
   const about = { ...seen, hidden, present: state };
@@ -175,6 +175,10 @@ export const deletePrebuilt = command({
   name: 'deletePrebuilt',
   input: noInput,
   on: 'existing',
+  prepare: async ({ state, actor }, tools) => ({
+    hidden: (await hiddenAutomations(state.automations, actor, tools)).size > 0,
+  }),
+  gbac: (_, { hidden }) => (hidden ? adminsAlone : everybody),
   decide: remove,
 });
 const completePrebuilt = command({

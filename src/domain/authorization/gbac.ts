@@ -39,6 +39,9 @@ export const gbacExport = Type.Object(
   { title: 'GbacExport', description: 'Access by groups; both lists empty: everybody' },
 );
 
+/** Lists that let admins pass alone: no group has this name. */
+export const adminsAlone: Gbac = { read: [''], write: [''] };
+
 export const everybody: Gbac = { read: [], write: [] };
 
 /** The names in the access lists, without duplicates. */

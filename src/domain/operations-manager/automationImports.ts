@@ -8,7 +8,7 @@ import { withMembers } from '../engine/exactMembers.ts';
 import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { lenient } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
-import { RequestError } from '../engine/requestError.ts';
+import { type Code, RequestError } from '../engine/requestError.ts';
 import { type AutomationContent, automationMembers, automationNames, type RestoredAutomation } from './automations.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
 import { automationParts, ownPartOf, triggerPartsIn, triggersIn } from './importedAutomations.ts';
@@ -73,10 +73,14 @@ export const automationImport = aggregate<{ readonly imported?: AutomationImport
       : [],
 });
 
+/** What the actor may do with a resource. */
+export type Access = 'none' | 'read' | 'write';
+
 export type ImportRefs = ImportAuthors & {
   /** The id of the automation to import into: the document's own, or that of the automation with the same name. */
   readonly id: string;
-  readonly access: 'none' | 'read' | 'write';
+  /** By the lists of the automation; by its last ones if it was deleted. */
+  readonly access: Access;
   /** The document with sealed secrets. */
   readonly sealed: Members;
   /** The automation, if it exists. */
@@ -85,10 +89,10 @@ export type ImportRefs = ImportAuthors & {
   /** The automation's present triggers. */
   readonly triggers: readonly PresentTrigger[];
   /**
-   * The triggers of the document that belong to another automation, by id, and whether the actor may change that
-   * automation.
+   * The triggers of the document that belong to another automation, or did so when they were deleted, by id. What the
+   * actor may do with that automation.
    */
-  readonly elsewhere: Readonly<Record<string, { readonly writable: boolean }>>;
+  readonly elsewhere: ReadonlyMap<string, { readonly exists: boolean; readonly access: Access }>;
   readonly unknownGroups: readonly string[];
   /** Why the schema or transformation of a trigger cannot be used, in the order of the document's triggers. */
   readonly faults: readonly TriggerFaults[];
@@ -118,7 +122,7 @@ export const decideImport = (
   const { known } = automationParts(sealed);
   const { name, description, componentType } = known;
   const { componentName } = refs.sameComponent && refs.existing ? refs.existing : known;
-  if (refs.access === 'none') throw new RequestError('not_found', 'No such automation', { path: '/_id' });
+  if (refs.access === 'none') throw takenId();
   if (refs.access === 'read')
     throw new RequestError('forbidden', 'Only members of its write groups may change the automation', { path: '/_id' });
   const content = {
@@ -141,20 +145,8 @@ export const decideImport = (
   if (refs.existing && (own || overwrite) && isSame && changed.length + removed.length === 0) return [];
 
   if (refs.existing && !overwrite)
-    throw new RequestError(
-      'conflict',
-      own ? 'An automation with this id exists with other content' : 'Another automation has this name',
-      { path: own ? '/_id' : '/name' },
-    );
-  const taken = changed.find(({ id }) => Object.hasOwn(refs.elsewhere, id));
-  if (taken && !overwrite)
-    throw new RequestError('conflict', 'A trigger with this id belongs to another automation', {
-      path: `/triggers/${taken.index}/_id`,
-    });
-  if (taken && !refs.elsewhere[taken.id]?.writable)
-    throw new RequestError('forbidden', 'A trigger with this id belongs to an automation that you may not change', {
-      path: `/triggers/${taken.index}/_id`,
-    });
+    throw own ? takenId() : new RequestError('conflict', 'Another automation has this name', { path: '/name' });
+  refuseTaken(wanted, refs.elsewhere, overwrite);
   const ids = wanted.map(({ id }) => id);
   return [
     {
@@ -180,6 +172,30 @@ export const decideImport = (
       },
     },
   ];
+};
+
+const takenId = (): RequestError =>
+  new RequestError('conflict', 'An automation with this id exists with other content', { path: '/_id' });
+
+/** Throws if the import would take a trigger that it may not take. */
+const refuseTaken = (
+  wanted: readonly WantedTrigger[],
+  elsewhere: ImportRefs['elsewhere'],
+  overwrite: boolean,
+): void => {
+  const foreign = wanted.flatMap(({ id, index }) => {
+    const found = elsewhere.get(id);
+    return found ? [{ ...found, path: `/triggers/${index}/_id` }] : [];
+  });
+  const taken = foreign.filter(({ exists, access }) => access === 'none' || (exists && !overwrite));
+  refuseEach('conflict', 'A trigger with this id belongs to another automation', taken);
+  const closed = foreign.filter(({ access }) => access === 'read');
+  refuseEach('forbidden', 'A trigger with this id belongs to an automation that you may not change', closed);
+};
+
+const refuseEach = (code: Code, message: string, places: readonly { readonly path: string }[]): void => {
+  if (places.length > 0)
+    throw new RequestError(code, message, { faults: places.map(({ path }) => ({ path, message })) });
 };
 
 /** A trigger of the document, with the id that it gets. */
@@ -224,7 +240,7 @@ const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => 
       throw new RequestError('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
     const own = refs.triggers.find(({ id }) => id === known._id);
     const namesake =
-      own || Object.hasOwn(refs.elsewhere, known._id)
+      own || refs.elsewhere.get(known._id)?.exists
         ? undefined
         : refs.triggers.find(
             ({ id, content }) => content.name === known.name && !given.some((other) => other._id === id),

@@ -94,7 +94,7 @@ export type TriggerFaults = {
 
 /** The data that decisions on a trigger need. */
 export type TriggerRefs = TriggerFaults & {
-  /** The access lists of the trigger's present automation. */
+  /** The access lists of the trigger's automation: of the present one, or of the last one if the trigger is deleted. */
   readonly gbac: Gbac;
   /** The automation that the trigger moves to. One that the actor may not see counts as missing. */
   readonly target?: { readonly exists: boolean; readonly writable: boolean };

@@ -67,7 +67,12 @@ export type PrebuiltEvent =
   | Event<'prebuiltInstalled', Record<string, never>>
   | Event<'prebuiltDeleted', Record<string, never>>;
 
-export type PrebuiltState = { readonly imported?: PrebuiltImported; readonly pending: boolean };
+export type PrebuiltState = {
+  readonly imported?: PrebuiltImported;
+  readonly pending: boolean;
+  /** The ids of its automations, which say who may read it. They survive its deletion. */
+  readonly automations: readonly string[];
+};
 
 /**
  * A package: the decision to install it, and the note that it is installed. The stream's id is computed from the name.
@@ -75,11 +80,11 @@ export type PrebuiltState = { readonly imported?: PrebuiltImported; readonly pen
 export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
   area: 'prebuilts',
   category: 'prebuilt',
-  initial: { pending: false },
+  initial: { pending: false, automations: [] },
   evolve: {
-    prebuiltImported: (_, imported) => ({ imported, pending: true }),
+    prebuiltImported: (_, imported) => ({ imported, pending: true, automations: automationsIn(imported.installed) }),
     prebuiltInstalled: (state) => ({ ...state, pending: false }),
-    prebuiltDeleted: () => ({ pending: false }),
+    prebuiltDeleted: ({ automations }) => ({ pending: false, automations }),
   },
   exists: ({ imported }) => imported !== undefined,
   reservations: ({ imported, pending }) =>
@@ -225,7 +230,7 @@ export type PrebuiltRefs = {
   readonly accounts: Readonly<Record<string, string>>;
   /** Whether the package has a secret in clear. Then it counts as different from the installed one. */
   readonly bringsSecrets?: boolean;
-  /** Whether the installed package has an automation that the actor may not read. */
+  /** Whether the package, installed or deleted, has an automation that the actor may not read. */
   readonly hidden?: boolean;
 };
 
@@ -245,21 +250,14 @@ export const decideImport = (
     throw new RequestError('invalid', 'The metadata must have PlatformDependencies', {
       path: '/prebuilt/metadata/PlatformDependencies',
     });
-  if (refs.hidden)
-    throw new RequestError('forbidden', 'The installed prebuilt has an automation that you may not read', {
-      path: '/prebuilt/metadata/name',
-    });
+  const taken = new RequestError('conflict', 'A prebuilt of this name is installed with other content', {
+    path: '/prebuilt/metadata/name',
+  });
+  if (refs.hidden) throw taken;
   const prebuilt = withoutRefused(given, errors);
   const again = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
   if (again && !overwrite) return [];
-  const other =
-    state.imported && !again && !overwrite
-      ? [
-          new RequestError('conflict', 'A prebuilt of this name is installed with other content', {
-            path: '/prebuilt/metadata/name',
-          }),
-        ]
-      : [];
+  const other = state.imported && !again && !overwrite ? [taken] : [];
   const refusals = errors.map(({ error }) => error);
   if (strict) refuseAll([...refusals, ...other]);
   refuseAll(other);

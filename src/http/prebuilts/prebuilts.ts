@@ -46,7 +46,7 @@ const packageOf: Join<PrebuiltDoc, Call<string, unknown, { readonly as?: Words }
 ) => {
   const { imported } = await tools.state(prebuilt, _id);
   if (!imported) throw new RequestError('not_found', 'The prebuilt has been deleted');
-  if ((await hiddenAutomations(imported.installed, actor, tools)).size > 0)
+  if ((await hiddenAutomations(automationsIn(imported.installed), actor, tools)).size > 0)
     throw new RequestError('forbidden', 'The prebuilt has an automation that you may not read');
   const document = withDescriptions(imported.prebuilt, tools.unseal) as PrebuiltDocument;
   return query.as === 'imported' ? asImported(document) : completed(document, imported);
@@ -54,7 +54,7 @@ const packageOf: Join<PrebuiltDoc, Call<string, unknown, { readonly as?: Words }
 
 /** The package without its documents, and without the automations that the caller may not read. */
 const shown: Join<PrebuiltDoc> = async (doc, service, call) => {
-  const visible = withoutHidden(doc, await hiddenAutomations(doc.installed, call.actor, service.tools));
+  const visible = withoutHidden(doc, await hiddenAutomations(automationsIn(doc.installed), call.actor, service.tools));
   return signed({ ...visible, ...outcomeOf(visible) }, service, call);
 };
 
@@ -98,7 +98,7 @@ const previewed = async (
   const found = await previewImport({ prebuilt: given, overwrite, strict }, request, service.tools);
   const outcome = found ?? current;
   if (!outcome) throw new RequestError('unavailable', 'The prebuilt has just been deleted', { retryAfterSeconds: 1 });
-  const hidden = await hiddenAutomations(outcome.installed, call.actor, service.tools);
+  const hidden = await hiddenAutomations(automationsIn(outcome.installed), call.actor, service.tools);
   const missing = missingInPackage(given, outcome);
   return {
     body: {
@@ -169,7 +169,7 @@ const importRoute = actionRoute({
       input: { prebuilt: given, overwrite, strict },
     });
     const { _id, name, installed, kept, refused } = done.doc as PrebuiltDoc;
-    const hidden = await hiddenAutomations(installed, call.actor, service.tools);
+    const hidden = await hiddenAutomations(automationsIn(installed), call.actor, service.tools);
     const { current } = await presentOf(id, service);
     const shown = visible(installed, hidden);
     const openEnds = {
