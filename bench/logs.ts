@@ -26,7 +26,7 @@ export type Contents = {
  */
 export const writeLog = (file: string, { kinds, documents, eventsEach, oneByOne }: Contents): void => {
   const db = connect(file);
-  createTables(db);
+  createTables(db, file);
   db.exec('PRAGMA synchronous = OFF');
   const { add, flush } = inserter(db);
   const whole = kinds.reduce((sum, { share }) => sum + share, 0);

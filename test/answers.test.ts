@@ -764,6 +764,8 @@ describe('every operation answers what it says it answers:', () => {
         const { status, headers, body, text } = await send(name, { 'Idempotency-Key': keyOf(name) });
         assert.equal(status, 200, text);
         assert.equal(headers.get('idempotency-replayed'), 'true');
+        const position = (of: Headers) => Number(of.get('x-event-position'));
+        assert.ok(position(headers) >= position(first.headers), `${position(headers)} ${position(first.headers)}`);
         if (!showsJobs.has(name)) assert.deepEqual(body, first.body);
       });
     }

@@ -156,6 +156,29 @@ describe('the audit index', () => {
     assert.equal(log.id, id);
   });
 
+  it('is made anew when it has more than its tables, or others: nothing of that runs', async () => {
+    await append('note-1', -1, [10, 20]);
+    assert.equal(await at(10), 1);
+    const { DatabaseSync } = await import('@photostructure/sqlite');
+    for (const sql of [
+      'CREATE TRIGGER erase AFTER INSERT ON blocks BEGIN DELETE FROM blocks; END',
+      'ALTER TABLE blocks RENAME TO "a ""b"; CREATE VIEW blocks AS SELECT * FROM "a ""b" WHERE 0',
+      'DROP TABLE reached; CREATE VIEW reached AS SELECT 1 AS log, 2 AS position',
+      'DROP TABLE blocks',
+    ]) {
+      await index.stop();
+      const db = new DatabaseSync(file());
+      db.exec(sql);
+      db.close();
+      openIndex();
+      assert.equal(await at(10), 1, sql);
+      assert.deepEqual(await blocks(), [[0, 2, 2, begin + 10]]);
+      const parts = await index.read(1, (read) => read.prepare('SELECT type FROM sqlite_schema').all());
+      assert.ok(!parts.flat().some((type) => type === 'trigger' || type === 'view'));
+    }
+    assert.deepEqual(warnings, []);
+  });
+
   it('is removed when it turns out to be damaged while it is read', async () => {
     await append('note-1', -1, [10]);
     assert.equal(await at(10), 1);

@@ -23,7 +23,7 @@ export const endedJob = (n: number): string => n.toString(16).padStart(24, '0');
 /** Writes a log of so many jobs that ended one after the other, 40 to 32 days ago. */
 export const writeEndedJobs = (file: string, jobs: number): void => {
   const db = connect(file);
-  createTables(db);
+  createTables(db, file);
   const rows = inserter(db);
   const from = Date.now() - 40 * day;
   let position = 0;

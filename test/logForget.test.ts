@@ -374,7 +374,10 @@ describe('a package whose authors name an account', () => {
         rewritten.filter((event) => event.stream.startsWith('prebuilt-')).map((event) => event.id),
         ['one 0', 'two 0', 'three 0', 'three 1'],
       );
-      const check = checker({ find: () => undefined, sumAt: () => undefined, sumsSince: Infinity }, 100);
+      const check = checker(
+        { find: () => undefined, sumAt: () => undefined, arePartsRight: () => true, sumsSince: Infinity },
+        100,
+      );
       for (const [n, event] of rewritten.entries()) {
         const wrong = check.next({ ...event, position: n + 1 });
         assert.equal(wrong, undefined);

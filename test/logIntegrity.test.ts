@@ -182,7 +182,9 @@ describe('what is damaged in the file of a log', () => {
     await again.close();
   });
   it('says nothing of events that were stored before there were sums', async () => {
-    change("DROP TABLE sums; UPDATE events SET data = '{}' WHERE stream = 'stranger-1' AND revision = 7");
+    change(
+      "DROP TABLE sums; UPDATE log SET version = 1; UPDATE events SET data = '{}' WHERE stream = 'stranger-1' AND revision = 7",
+    );
     assert.ok(Array.isArray(await readBack()));
     await (await openSqliteStore({ file })).close();
   });

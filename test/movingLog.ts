@@ -10,7 +10,7 @@ const actor = { id: 'a1b2c3d4e5f60718293a4b5c', username: 'nora', provenance: 'l
 /** Writes a log of so many events: those of group mappings, and every tenth one of another tool. */
 export const writeLog = (file: string, events: number): void => {
   const db = connect(file);
-  createTables(db);
+  createTables(db, file);
   const rows = inserter(db);
   const streams = new Map<string, { revision: number; hash: string }>();
   const last = (stream: string) => streams.get(stream) ?? { revision: -1, hash: '' };

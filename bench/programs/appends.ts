@@ -24,7 +24,7 @@ const byStore = async (file: string, inFlight: number) => {
 /** So many with each transaction. */
 const byDriver = async (file: string, inFlight: number) => {
   const db = connect(file);
-  createTables(db);
+  createTables(db, file);
   const insert = db.prepare(
     'INSERT INTO events (stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?)',
   );

@@ -37,7 +37,7 @@ const committer = (
 ): ((stream: string) => void) => {
   const db = connect(file);
   connections.push(db);
-  createTables(db);
+  createTables(db, file);
   const insert = db.prepare(
     'INSERT INTO events (stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?)',
   );

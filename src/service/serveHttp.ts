@@ -113,6 +113,7 @@ const serviceOf = ({
   filters,
   events: {
     at: (position) => node.log.at(position),
+    head: () => node.log.head(),
     sees: access.sees,
     seesInAudit: access.seesInAudit,
     viewerOf: access.viewerOf,

@@ -1,4 +1,5 @@
 import { link } from './event.ts';
+import { isPart } from './payloads.ts';
 import type { StoredEvent } from './port.ts';
 
 /** The content of the log is not as it was written. The message names the place. */
@@ -52,6 +53,8 @@ export type Kept = {
   sumAt(position: number): string | undefined;
   /** Every event after this position has a link or a sum. */
   readonly sumsSince: number;
+  /** Whether a stream of content in parts is what its name says. */
+  arePartsRight(stream: string): boolean;
 };
 
 /** A text of its own. A part of a text keeps the whole text in memory: here the metadata of an event of each stream. */
@@ -91,8 +94,10 @@ export const checker = (kept: Kept, streams: number) => {
   const unlinkedIsRight = (event: StoredEvent, previous: string | undefined): boolean => {
     const sum = kept.sumAt(event.position);
     if (sum !== undefined) return sum === sumOf(event);
+    if (event.position > kept.sumsSince) return false;
+    if (isPart(event)) return kept.arePartsRight(event.stream);
     const hadLink = previous !== undefined && previous !== '';
-    return event.position <= kept.sumsSince && !hadLink && !event.metadata.includes(open);
+    return !hadLink && !event.metadata.includes(open);
   };
 
   const fault = (event: StoredEvent, hash: string | undefined, known: Newest | undefined): string | undefined => {

@@ -37,19 +37,50 @@ const piecesOf = (text: string): readonly string[] => {
 /** A text in parts, as the log stores it: the events of its stream, and the data that names it. */
 type Parts = { readonly stream: string; readonly events: readonly NewEvent[]; readonly reference: Reference };
 
+const partEvent = (type: string, sha256: string, part: number, text: string): NewEvent => ({
+  // The same part of the same content has the same id, so that it is stored once.
+  id: derivedUuid(`${sha256} ${part}`),
+  type,
+  data: JSON.stringify({ part, text }),
+  metadata: '{}',
+});
+
 /** The parts of a text. Their stream has the hash of the text in its name. */
 export const partsOf = (source: string, text: string): Parts => {
   const sha256 = hash('sha256', text, 'hex');
-  const events = piecesOf(text).map(
-    (piece, part): NewEvent => ({
-      // The same part of the same content has the same id, so that it is stored once.
-      id: derivedUuid(`${sha256} ${part}`),
-      type: `${source}:payloadPart`,
-      data: JSON.stringify({ part, text: piece }),
-      metadata: '{}',
-    }),
-  );
+  const events = piecesOf(text).map((piece, part) => partEvent(`${source}:payloadPart`, sha256, part, piece));
   return { stream: `payload-${sha256}`, events, reference: { $payload: { sha256, parts: events.length } } };
+};
+
+const partsStream = /^payload-([0-9a-f]{64})$/;
+
+/** Whether an event belongs to content in parts. */
+export const isPart = (event: Pick<StoredEvent, 'stream' | 'metadata'>): boolean =>
+  partsStream.test(event.stream) && !isForeign(event);
+
+/**
+ * Whether the events of a stream of parts are what its name says. Where a stop has cut the stream short, no event names
+ * it, and its pieces have their full length.
+ */
+export const arePartsRight = (stream: string, events: readonly NewEvent[]): boolean => {
+  const sha256 = partsStream.exec(stream)?.[1] ?? '';
+  const pieces = events.map(pieceIn);
+  const isRight = (event: NewEvent, part: number): boolean => {
+    const { id, data, metadata } = partEvent(event.type, sha256, part, pieces[part] ?? '');
+    return event.id === id && event.data === data && event.metadata === metadata;
+  };
+  const isCutShort = pieces.every((piece) => (piece?.length ?? 0) >= partUnits - 1);
+  return events.every(isRight) && (isCutShort || hash('sha256', pieces.join(''), 'hex') === sha256);
+};
+
+/** The piece of a text in an event; undefined if there is none. */
+const pieceIn = ({ data }: Pick<NewEvent, 'data'>): string | undefined => {
+  try {
+    const { text } = JSON.parse(data) as { readonly text?: unknown };
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
 };
 
 /** Stores a text in parts. Parts that no event names are harmless. */
@@ -122,16 +153,9 @@ const referenceIn = ({ data }: StoredEvent): Reference['$payload'] | undefined =
 };
 
 /** Joins the parts to the whole text; undefined if it does not match the reference. */
-const assembled = ({ sha256, parts }: Reference['$payload'], pieces: readonly StoredEvent[]): string | undefined => {
-  try {
-    const text = pieces
-      .slice(0, parts)
-      .map(({ data }) => (JSON.parse(data) as { text: string }).text)
-      .join('');
-    return hash('sha256', text, 'hex') === sha256 ? text : undefined;
-  } catch {
-    return undefined;
-  }
+const assembled = ({ sha256, parts }: Reference['$payload'], events: readonly StoredEvent[]): string | undefined => {
+  const text = events.slice(0, parts).map(pieceIn).join('');
+  return hash('sha256', text, 'hex') === sha256 ? text : undefined;
 };
 
 const stored = async (store: EventStore, { sha256, parts }: Reference['$payload']): Promise<readonly StoredEvent[]> => {

@@ -88,11 +88,11 @@ const openToRead = (file: string, open: (file: string) => Connection): Connectio
 };
 
 /** Opens the first connection, which makes the log if there is none. */
-const create = (file: string): Connection => {
+const create = (file: string, log: Log): Connection => {
   privateFile(file);
   const db = connect(file);
   try {
-    createTables(db);
+    if (createTables(db, file)) log('Earlier versions of the program refuse the log from now on', { file });
     checkOrder(db, file);
     return db;
   } catch (error) {
@@ -115,7 +115,7 @@ export const openSqliteStore = async (options: WriterOptions, told: Told = {}): 
     await refuseShorter(file, seen);
     if (isMissing(file) && existsSync(join(dirname(file), 'secret.key')))
       log('A new log begins beside a secret.key: a first start was cut short, or the log was moved', { file });
-    const db = openToRead(file, create);
+    const db = openToRead(file, () => create(file, log));
     const ends = streamEnds();
     reads = sqliteReads(db, ends);
     reads.checkHead();

@@ -25,7 +25,7 @@ const rows = function* (db: Connection): Generator<readonly Row[]> {
 export const acceptDamage = (file: string): readonly string[] => {
   const db = connect(file);
   try {
-    createTables(db);
+    createTables(db, file);
     const check = checker(keptIn(db), rememberedStreams);
     const addSum = db.prepare('INSERT OR REPLACE INTO sums (position, sum) VALUES (?, ?)');
     const wrong: string[] = [];

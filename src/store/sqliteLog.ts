@@ -3,6 +3,7 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { makeFolder } from './folders.ts';
+import { refuseForeignParts } from './sqliteSchema.ts';
 
 export type Connection = DatabaseSyncInstance;
 
@@ -12,7 +13,12 @@ export const openFile = (
   options: { readonly timeout: number; readonly readOnly?: boolean },
 ): Connection => new DatabaseSync(file, { ...options, returnArrays: true });
 
-const version = 1;
+/**
+ * The version of the file. Programs refuse a version that they do not know, so every change of the format raises it.
+ * 1: earlier versions of the program wrote it. 0.1.0 wrote no sums, not even into a file that has some.
+ * 2: every event without a link has a sum, but for those from before version 2.
+ */
+const version = 2;
 
 const schema = `
   CREATE TABLE IF NOT EXISTS log (id TEXT NOT NULL, version INTEGER NOT NULL) STRICT;
@@ -41,12 +47,13 @@ export const privateFile = (file: string): void => {
 };
 
 /**
- * Opens a file for durable writes: WAL, and an fsync in every commit. Throws when SQLite does not grant both. A
- * statement fails as busy when another program holds the write lock for longer than `patienceMs`.
+ * Opens a log for durable writes: WAL, and an fsync in every commit. Throws when SQLite does not grant both, or when the
+ * file has parts that no log has. A statement fails as busy when another program holds the write lock for longer than `patienceMs`.
  */
 export const connect = (file: string, patienceMs = 5000): Connection => {
   const db = openFile(file, { timeout: patienceMs });
   try {
+    refuseForeignParts(db, file, schema);
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     const journal = value(db, 'PRAGMA journal_mode');
     const synchronous = value(db, 'PRAGMA synchronous');
@@ -58,30 +65,60 @@ export const connect = (file: string, patienceMs = 5000): Connection => {
   }
 };
 
-/** Opens a file for reading only. */
-export const connectToRead = (file: string): Connection => openFile(file, { timeout: 5000, readOnly: true });
+/** Opens a log for reading only. Throws when the file has parts that no log has. */
+export const connectToRead = (file: string): Connection => {
+  const db = openFile(file, { timeout: 5000, readOnly: true });
+  try {
+    refuseForeignParts(db, file, schema);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
 
 const hasLog = (db: Connection): boolean => value(db, "SELECT 1 FROM sqlite_schema WHERE name = 'log'") !== undefined;
 
-/** Throws when the file is not a log of the version that this program writes. */
+/** The version of the log in a file; undefined when the file holds no log. */
+const versionIn = (db: Connection): number | undefined =>
+  hasLog(db) ? (value(db, 'SELECT version FROM log') as number | undefined) : undefined;
+
+/** Throws when the file is no log, or of a version that this program does not know. */
 export const checkVersion = (db: Connection, file: string): void => {
-  const found = hasLog(db) && value(db, 'SELECT version FROM log');
-  if (found !== version)
-    throw new Error(
-      `${file} is ${found ? `a log of version ${found}` : 'no log'}; this program needs version ${version}`,
-    );
+  const found = versionIn(db);
+  if (found === undefined) throw new Error(`${file} is no log`);
+  if (found < 1 || found > version)
+    throw new Error(`${file} is a log of version ${found}; this program reads versions up to ${version}`);
 };
+
+/** Whether every event without a link has a sum, but for those up to the position that is the sum at 0. */
+export const isSummed = (db: Connection): boolean => versionIn(db) === version;
 
 /** The id of the log in a file, or undefined when the file holds no log. */
 export const logId = (db: Connection): string | undefined =>
   hasLog(db) ? (value(db, 'SELECT id FROM log') as string | undefined) : undefined;
 
-/** Makes the tables, and the id, unless they are there. */
-export const createTables = (db: Connection): void => {
-  // No event has position 0. The sum at 0 is a position: every event after it without a link has a sum.
-  const since = 'INSERT OR IGNORE INTO sums SELECT 0, coalesce(max(position), 0) FROM events';
-  const id = `INSERT INTO log SELECT '${randomUUID()}', ${version} WHERE NOT EXISTS (SELECT 1 FROM log)`;
-  db.exec(`BEGIN IMMEDIATE; ${schema} ${since}; ${id}; COMMIT`);
+/**
+ * Makes the tables, and the id, unless they are there. Raises a file of an earlier version to this one, and returns true
+ * then. Throws, and changes nothing, when the file is of a later version.
+ */
+export const createTables = (db: Connection, file: string): boolean => {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const isThere = hasLog(db);
+    if (isThere) checkVersion(db, file);
+    const isEarlier = isThere && !isSummed(db);
+    db.exec(schema);
+    // No event has position 0. The sum at 0 is a position: every event after it without a link has a sum.
+    if (isEarlier) db.exec(`DELETE FROM sums WHERE position = 0; UPDATE log SET version = ${version}`);
+    db.exec('INSERT OR IGNORE INTO sums SELECT 0, coalesce(max(position), 0) FROM events');
+    if (!isThere) db.prepare('INSERT INTO log VALUES (?, ?)').run(randomUUID(), version);
+    db.exec('COMMIT');
+    return isEarlier;
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
 };
 
 const checkedEvents = 1000;

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { checker, DamagedLog, type Kept } from './integrity.ts';
+import { arePartsRight } from './payloads.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
 import type { StreamEnds } from './sqliteEnds.ts';
 import { reading } from './sqliteErrors.ts';
-import { type Connection, logId, value } from './sqliteLog.ts';
+import { type Connection, isSummed, logId, value } from './sqliteLog.ts';
 import { columns, type Row, toEvent } from './sqliteRows.ts';
 
 // A chunk must not hold up the event loop for more than some milliseconds. So it has a limited number of rows, fewer
@@ -34,6 +35,18 @@ type Query = (...values: unknown[]) => unknown[];
 
 const events = (query: Query, ...values: unknown[]): StoredEvent[] => (query(...values) as Row[]).map(toEvent);
 
+/** Judges streams of content in parts. The judgement of the last one is kept, because their events lie side by side. */
+const partsJudge = (db: Connection): Kept['arePartsRight'] => {
+  const ofStream = db.prepare(`SELECT ${columns} FROM events WHERE stream = ? ORDER BY revision`);
+  let last = { stream: '', isRight: false };
+  return (stream) => {
+    if (last.stream === stream) return last.isRight;
+    const parts = (ofStream.all(stream) as Row[]).map(toEvent);
+    last = { stream, isRight: arePartsRight(stream, parts) };
+    return last.isRight;
+  };
+};
+
 /** The look-ups of a check of events, through a connection. */
 export const keptIn = (db: Connection): Kept => {
   const inStream = db.prepare('SELECT position, metadata FROM events WHERE stream = ? AND revision = ?');
@@ -47,7 +60,8 @@ export const keptIn = (db: Connection): Kept => {
       return row && { position: row[0], metadata: row[1] };
     },
     sumAt,
-    sumsSince: Number(sumAt(0) ?? Infinity),
+    sumsSince: isSummed(db) ? Number(sumAt(0) ?? 0) : Infinity,
+    arePartsRight: partsJudge(db),
   };
 };
 

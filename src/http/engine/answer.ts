@@ -82,7 +82,7 @@ export const answering = (needs: Needs) => {
     const minPosition = route.access === 'open' ? undefined : minPositionOf(ctx.get('x-min-position'));
     const wait = minPosition === undefined || route.monitoring ? undefined : settled(minPosition);
     if (wait) await wait;
-    if (!moment) return serve(exactCall, needs.service);
+    if (!moment) return notEarlier(await serve(exactCall, needs.service), needs.service);
     const { position, service } = await needs.past(moment, call.actor);
     return withPosition(await serve(exactCall, service), position);
   };
@@ -97,6 +97,13 @@ export const answering = (needs: Needs) => {
   };
   return { answer, warmUp };
 };
+
+/**
+ * An answer that is given once more names the end of the log. The first answer may have named a later event than its
+ * request has stored: one that followed from it.
+ */
+const notEarlier = async (outgoing: Outgoing, { events }: Service): Promise<Outgoing> =>
+  outgoing.replayed ? { ...outgoing, position: await events.head() } : outgoing;
 
 /** Prepares a route, once, when it is first needed. */
 const prepare = ({ route, area }: Pick<Placed, 'route' | 'area'>, service: Service) => ({

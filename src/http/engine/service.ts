@@ -16,7 +16,7 @@ import type { EventReading } from '../events/asked.ts';
 type Sees = (viewer: Principal, event: Pick<StoredEvent, 'stream' | 'type' | 'position'>) => Promise<boolean>;
 
 /** Events of the log, and who sees them. */
-type SeenEvents = Pick<EventStore, 'at'> & {
+type SeenEvents = Pick<EventStore, 'at' | 'head'> & {
   readonly sees: Sees;
   /** The same in audits, which show more. */
   readonly seesInAudit: Sees;

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { EventStore } from '../port.ts';
 import { type Connection, openFile, privateFile } from '../sqliteLog.ts';
+import { hasSchema } from '../sqliteSchema.ts';
 import type { Indexer } from './indexer.ts';
 
 /** How far the index has come: a position, and the id of the event there; '' at the beginning. */
@@ -9,7 +9,7 @@ type Reached = { readonly position: number; readonly event: string };
 
 export type IndexFile = {
   readonly db: Connection;
-  /** Undefined if the index was made from another log, or with other tables. */
+  /** Undefined if the index was made from another log. */
   readonly reached: () => Reached | undefined;
   /** Notes how far the index has come; within the transaction of what it has taken in. */
   readonly setReached: (to: Reached) => void;
@@ -32,7 +32,6 @@ const connect = (file: string): Connection => {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     // Rows of an event lie all over the file. With a small cache, pages would be written and read again and again.
     db.exec('PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 10000');
-    db.exec('CREATE TABLE IF NOT EXISTS reached (log TEXT, tables TEXT, position INTEGER, event TEXT) STRICT');
     return db;
   } catch (error) {
     db.close();
@@ -40,22 +39,13 @@ const connect = (file: string): Connection => {
   }
 };
 
-const connected = (file: string): Connection => {
-  try {
-    return connect(file);
-  } catch {
-    removeIndex(file);
-    return connect(file);
-  }
-};
-
-const madeFrom = (db: Connection, log: string, tables: string): IndexFile => {
-  const get = db.prepare('SELECT position, event FROM reached WHERE log = ? AND tables = ?');
+const madeFrom = (db: Connection, log: string): IndexFile => {
+  const get = db.prepare('SELECT position, event FROM reached WHERE log = ?');
   const set = db.prepare('UPDATE reached SET position = ?, event = ?');
   return {
     db,
     reached: () => {
-      const row = get.get(log, tables) as [position: number, event: string] | undefined;
+      const row = get.get(log) as [position: number, event: string] | undefined;
       return row && { position: row[0], event: row[1] };
     },
     setReached: ({ position, event }) => void set.run(position, event),
@@ -68,32 +58,51 @@ const goesOn = async (log: Pick<EventStore, 'at' | 'head'>, { position, event }:
   return there ? there.id === event : position <= (await log.head());
 };
 
+const reachedTable = 'CREATE TABLE reached (log TEXT, position INTEGER, event TEXT) STRICT;';
+
+/** Makes all tables anew, and removes everything else. */
+const makeAnew = (db: Connection, schema: string, log: string): void => {
+  db.exec('BEGIN IMMEDIATE');
+  // Triggers and views go first, so that none runs.
+  const parts = db.prepare(`SELECT type, name FROM sqlite_schema
+    WHERE type IN ('trigger', 'view', 'table') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type = 'table', type`);
+  for (const [type, name] of parts.all() as [string, string][])
+    db.exec(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
+  db.exec(schema);
+  db.prepare("INSERT INTO reached VALUES (?, 0, '')").run(log);
+  db.exec('COMMIT');
+};
+
+const withSchema = (file: string, schema: string, log: string): Connection => {
+  const db = connect(file);
+  try {
+    if (!hasSchema(db, schema)) makeAnew(db, schema, log);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
 /**
- * Opens the index for writing. It is made anew if it is missing or damaged, if its tables are others now, or if it was
- * made from another log.
+ * Opens the index for writing. It is made anew if it is missing or damaged, if its tables are others now or it has more
+ * than them, or if it was made from another log.
  */
 export const openIndex = async (
   file: string,
   log: Pick<EventStore, 'id' | 'at' | 'head'>,
   indexers: readonly Indexer[],
 ): Promise<IndexFile> => {
-  const schema = indexers.map((one) => one.schema).join('\n');
-  const tables = hash('sha256', schema, 'base64url');
-  const db = connected(file);
-  const index = madeFrom(db, log.id, tables);
-  const reached = index.reached();
-  if (reached === undefined || !(await goesOn(log, reached))) {
-    begin(db, schema);
-    db.prepare("INSERT INTO reached VALUES (?, ?, 0, '')").run(log.id, tables);
-    db.exec('COMMIT');
+  const schema = [reachedTable, ...indexers.map((one) => one.schema)].join('\n');
+  let db: Connection;
+  try {
+    db = withSchema(file, schema, log.id);
+  } catch {
+    removeIndex(file);
+    db = withSchema(file, schema, log.id);
   }
+  const index = madeFrom(db, log.id);
+  const reached = index.reached();
+  if (reached === undefined || !(await goesOn(log, reached))) makeAnew(db, schema, log.id);
   return index;
-};
-
-/** Begins the transaction that makes all tables anew. */
-const begin = (db: Connection, schema: string): void => {
-  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'reached'").all();
-  db.exec('BEGIN IMMEDIATE; DELETE FROM reached');
-  for (const [name] of names as [string][]) db.exec(`DROP TABLE "${name}"`);
-  db.exec(schema);
 };

@@ -3,7 +3,7 @@ import { identityEvent, identityStream } from '../identity.ts';
 import { sumOf } from '../integrity.ts';
 import { placesInPast, placesOfReaders, setPlacesOfReaders } from '../readers.ts';
 import { openSqliteStore } from '../sqlite.ts';
-import { connect } from '../sqliteLog.ts';
+import { connect, createTables } from '../sqliteLog.ts';
 
 /**
  * Gives the log in a file a new id. So read models, followers and notes of the log that it is a copy of do not go on
@@ -13,6 +13,8 @@ export const renewId = (file: string): void => {
   const id = randomUUID();
   const db = connect(file);
   try {
+    // A backup by an earlier version may have no sums.
+    createTables(db, file);
     db.exec('BEGIN IMMEDIATE');
     db.prepare('UPDATE log SET id = ?').run(id);
     const first = db

@@ -66,7 +66,7 @@ export const importLog = async ({ from, to, signal, told }: Needs): Promise<Impo
   const { begin, commit, rollback } = inTransactions(db);
   try {
     db.exec(settings);
-    createTables(db);
+    createTables(db, to);
     const rows = rowImport(db);
     let head: ExportHead | undefined;
     let end: ExportEnd | undefined;

@@ -34,6 +34,7 @@ export const rowImport = (db: Connection) => {
     },
     sumAt: () => sum,
     sumsSince: 0,
+    arePartsRight: () => false,
   };
   const check = checker(kept, rememberedStreams);
 

@@ -10,7 +10,7 @@ export const stages = (file: string) => {
   const inLog = <T>(work: (db: Connection) => T): T => {
     const db = connect(file);
     try {
-      createTables(db);
+      createTables(db, file);
       return work(db);
     } finally {
       db.close();

@@ -1,5 +1,6 @@
 import { link } from '../event.ts';
 import { claimedHash, hashIn, linkLength, sumOf } from '../integrity.ts';
+import { isPart } from '../payloads.ts';
 import type { StoredEvent } from '../port.ts';
 import type { Kind } from './findings.ts';
 import type { LookUps } from './lookUps.ts';
@@ -7,7 +8,7 @@ import type { LookUps } from './lookUps.ts';
 /** The place that an event was written for, and what it may name as the hash before it. */
 type MadeFor = { readonly stream: string; readonly revision: number; readonly previous: readonly string[] };
 
-type Needs = Pick<LookUps, 'sumAt'> & {
+type Needs = Pick<LookUps, 'sumAt' | 'arePartsRight'> & {
   readonly tell: (event: StoredEvent, finding: Kind, message: string) => void;
 };
 
@@ -21,7 +22,7 @@ const linkAt = (event: StoredEvent, stream: string, revision: number, previous: 
 const begin = '{"$correlationId":';
 
 /** Checks that events are what was written. */
-export const contentChecker = ({ sumAt, tell }: Needs) => {
+export const contentChecker = ({ sumAt, arePartsRight, tell }: Needs) => {
   const altered = (event: StoredEvent): void =>
     tell(event, 'altered', `Event ${event.revision} of stream ${event.stream} is not what was written`);
 
@@ -55,10 +56,15 @@ export const contentChecker = ({ sumAt, tell }: Needs) => {
       return [claimed, right];
     },
 
-    /** Checks the sum of an event without a link. Tells if it is wrong, and returns true. */
+    /**
+     * Checks the sum of an event without a link; without a sum, a part of content by the name of its stream. Tells if it is
+     * wrong, and returns true.
+     */
     isSumWrong: (event: StoredEvent): boolean => {
       const sum = sumAt?.(event.position);
-      if (sum === undefined || sum === sumOf(event)) return false;
+      const isRight =
+        sum === undefined ? !isPart(event) || arePartsRight?.(event.stream) !== false : sum === sumOf(event);
+      if (isRight) return false;
       altered(event);
       return true;
     },

@@ -29,13 +29,13 @@ const previousOf = (revision: number, known: Newest | undefined): readonly strin
  * Checks events one by one, in the order of the log: links, revisions, positions and sums. It finds what shows by
  * position. What was changed at one event does not show at the next ones again.
  */
-export const linkChecker = ({ dense, find, sumAt, linked }: Needs) => {
+export const linkChecker = ({ dense, find, sumAt, arePartsRight, linked }: Needs) => {
   const found: Finding[] = [];
   const tell = ({ position, stream, revision }: StoredEvent, finding: Kind, message: string): void => {
     found.push({ position, stream, revision, finding, message });
   };
   const newest = newestEvents({ find, linked });
-  const { checkLink, isSumWrong, isMadeFor } = contentChecker({ sumAt, tell });
+  const { checkLink, isSumWrong, isMadeFor } = contentChecker({ sumAt, arePartsRight, tell });
   const gaps = gapsOfLog();
   const early: Early[] = [];
   let last = 0;

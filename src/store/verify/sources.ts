@@ -54,7 +54,7 @@ export const fileSource = (file: string): Source => {
   const [noted] = readNote(file);
   const db = openToVerify(file);
   const head = (db.prepare('SELECT coalesce(max(position), 0) FROM events').get() as [number])[0];
-  const { find, sumAt } = keptIn(db);
+  const { find, sumAt, arePartsRight } = keptIn(db);
   const some = db.prepare(`SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ${rowsAtOnce}`);
   const one = db.prepare(`SELECT ${columns} FROM events WHERE position = ?`);
   const ofStream = db.prepare(`SELECT ${columns} FROM events WHERE stream = ? AND position <= ? ORDER BY revision`);
@@ -62,7 +62,7 @@ export const fileSource = (file: string): Source => {
   return {
     id,
     head,
-    lookUps: { dense: true, find, sumAt },
+    lookUps: { dense: true, find, sumAt, arePartsRight },
     noted: noted?.log === id ? noted : undefined,
     findings: [],
     signed: undefined,
