@@ -10,6 +10,7 @@ import {
   type ImportRefs,
 } from '../src/domain/operations-manager/automationImports.ts';
 import { context, specification } from './given.ts';
+import { positionOf } from './hostile.ts';
 import { storedIn, withLog } from './logged.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -87,7 +88,9 @@ const nothing: Refs = {
   unknownGroups: [],
   accounts: { jo: 'c'.repeat(24) },
   faults: [],
+  named: false,
   forms: [],
+  formIds: [],
   sameComponent: false,
 };
 const there: Refs = {
@@ -782,6 +785,52 @@ describe('Export and import of automations over HTTP', () => {
       [['One', false]],
     );
     refused(await service.ask('GET', `/operations-manager/triggers/${t2}`), 404);
+  });
+
+  it('takes one that a person wrote without ids, and takes it again without a change', async () => {
+    const written = {
+      name: 'By hand',
+      description: '',
+      componentType: null,
+      componentName: null,
+      gbac: {},
+      triggers: [{ name: 'Run', type: 'manual', enabled: true, formId: null, formData: null }],
+    };
+    const [{ data: made }] = ok(await put(written)).data;
+    const [run] = (await exported(made._id)).data.triggers;
+    assert.deepEqual([run.name, run.actionType, run.actionId], ['Run', 'automations', made._id]);
+    const before = await positionOf(service);
+    ok(await put(written));
+    assert.equal(await positionOf(service), before);
+    const other = {
+      ...written,
+      description: 'x',
+      triggers: [...written.triggers, { ...written.triggers[0], name: 'Other' }],
+    };
+    refused(await put(other), 409, /automations\/0\/name.*this name|this name.*automations\/0\/name/s);
+    const [{ data: changed }] = ok(await put(other, { overwrite: true })).data;
+    assert.equal(changed._id, made._id);
+    const triggers = (await exported(made._id)).data.triggers;
+    assert.deepEqual(
+      triggers.map(({ name }: { name: string }) => name),
+      ['Other', 'Run'],
+    );
+    assert.equal(triggers[1]._id, run._id);
+  });
+
+  it('exports the name of a form that a trigger names by its id, so that it is found elsewhere', async () => {
+    const [{ data: form }] = ok(
+      await service.ask('POST', '/json-forms/import/forms', { forms: [{ name: 'Site', _id: 'elsewhere' }] }),
+    ).data;
+    const { data: automation } = ok(await service.ask('POST', path, { name: 'With a form' }));
+    const trigger = { name: 'Run', type: 'manual', enabled: true, actionType: 'automations', actionId: automation._id };
+    ok(await service.ask('POST', '/operations-manager/triggers', { ...trigger, formId: form._id, formData: { a: 1 } }));
+    const { data: document } = await exported(automation._id);
+    assert.equal(document.triggers[0].formId, 'Site');
+    const before = await positionOf(service);
+    ok(await put(document));
+    ok(await service.ask('PUT', '/operations-manager/triggers', { triggers: document.triggers }));
+    assert.equal(await positionOf(service), before);
   });
 
   it('takes each automation all or nothing, and tells of each', async () => {

@@ -198,7 +198,12 @@ describe('references within schemas', () => {
       newer,
     );
     refused({ $schema: draft2020, $defs: { x: { $anchor: 'a' }, y: { $anchor: 'a' } } }, /Two schemas are called "#a"/);
-    refused({ definitions: { x: { $id: 'a' }, y: { $id: 'a' } } }, /Two schemas have the \$id/);
+    const twice = {
+      x: { $id: 'a', type: 'null' },
+      y: { $id: 'a', items: { $ref: '#/$defs/z' }, $defs: { z: { type: 'null' } } },
+    };
+    judges({ properties: twice }, [{ x: null, y: [null] }], [{ x: 1 }, { y: [1] }]);
+    refused({ properties: { ...twice, z: { $ref: 'a' } } }, /Two schemas have the \$id/);
   });
 
   it('go to the first of a name on the way, if they are dynamic', () => {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
-import type { Actor, Gbac } from '../../domain/engine/core.ts';
+import type { Actor, Context, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import {
   type Access,
@@ -16,6 +16,7 @@ import {
   automationParts,
   sealAutomation,
   triggerPartsIn,
+  withIds,
 } from '../../domain/operations-manager/importedAutomations.ts';
 import { type TriggerState, trigger } from '../../domain/operations-manager/triggers.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
@@ -25,16 +26,17 @@ import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { componentId } from './components.ts';
-import { importedForm } from './triggerForms.ts';
+import { importedForm, inStoredWords } from './triggerForms.ts';
 import { faultsOf, triggersOf } from './triggers.ts';
 
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
 
 /**
  * The automation that an import creates or changes: the one with the document's id, else the one with its name that the
- * actor may see.
+ * actor may see. `fresh`: the id for a document that has none.
  */
-const meant = async ({ _id, name }: AutomationDocument, actor: Actor, tools: Tools) => {
+const meant = async ({ _id: given, name }: AutomationDocument, fresh: string, actor: Actor, tools: Tools) => {
+  const _id = given ?? fresh;
   const own = await tools.state(automation, _id);
   if (own.exists) return { id: _id, state: own };
   const [namesake] = await tools.query(automations, { field: 'name', op: 'equals', value: name });
@@ -48,25 +50,32 @@ const accessOf = (actor: Actor, gbac: Gbac): Access => {
   return mayRead(actor, gbac) ? 'read' : 'none';
 };
 
-type Importing = { readonly input: Static<typeof input>; readonly actor: Actor };
+type Importing = Pick<Context, 'actor' | 'newId'> & { readonly input: Static<typeof input> };
 
 /**
  * `kept`: the automation in the installed version of a package. The mask keeps its secrets, too. The document may have
  * the marks of domain/engine/exactJson.ts.
  */
 export const preparing = async (
-  { input: { automation: given, overwrite = false }, actor }: Importing,
+  { input: { automation: written, overwrite = false }, actor, newId }: Importing,
   tools: Tools,
   kept: readonly AutomationDocument[],
 ): Promise<ImportRefs> => {
-  const { id, state } = await meant(given, actor, tools);
+  const { id, state } = await meant(written, newId('automation'), actor, tools);
   const { exists, content, imported } = state;
   // A deleted automation keeps its lists.
   const access = accessOf(actor, content.gbac);
   const elsewhere = new Map<string, { readonly exists: boolean; readonly access: Access }>();
   const triggers: PresentTrigger[] = [...(await triggersOf(id, tools))];
+  const given = withIds(
+    written,
+    id,
+    (name) => triggers.find(({ content }) => content.name === name)?.id ?? newId(`trigger ${name}`),
+  );
   const known: (TriggerState | undefined)[] = [];
-  for (const { _id, name } of given.triggers ?? []) {
+  for (const {
+    known: { _id, name },
+  } of triggerPartsIn(given)) {
     const own = await tools.state(trigger, _id);
     known.push(own.exists ? own : presentNamed(name, triggers));
     if (!own.content) continue;
@@ -87,9 +96,18 @@ export const preparing = async (
     access === 'none' ? { triggers: [] } : { packaged: kept[0], state: exists ? state : undefined, triggers: known };
   const sealed = sealAutomation(given, stored, tools.seal);
   const document = automationParts(sealed).known;
-  const parts = triggerPartsIn(sealed).map((one) => one.known);
+  const parts = await Promise.all(
+    triggerPartsIn(sealed).map(({ known }) =>
+      inStoredWords(
+        known,
+        triggers.find(({ id }) => id === known._id),
+        tools,
+      ),
+    ),
+  );
   return {
     id,
+    named: written._id === undefined,
     elsewhere,
     triggers: overwrite ? await signed(triggers, tools) : triggers,
     sealed,
@@ -107,6 +125,7 @@ export const preparing = async (
         ),
       ),
     ),
+    formIds: parts.map((one) => ('formId' in one ? one.formId : undefined)),
     sameComponent: exists && (await sameComponent(document, content, tools)),
   };
 };

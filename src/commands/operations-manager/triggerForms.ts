@@ -96,6 +96,22 @@ export const newsOfForm = (document: Formed, { content, imported }: Known = {}):
     [content.formSchemaHash, imported?.document.formSchemaHash].includes(document.formSchemaHash)
   );
 
+/**
+ * The imported trigger with the form's id or name as the known trigger has it, if both name the same form: exports
+ * name it by its name.
+ */
+export const inStoredWords = async <Trigger extends object>(
+  document: Trigger,
+  { content }: Known = {},
+  { find }: Pick<Tools, 'find'>,
+): Promise<Trigger> => {
+  const { formId } = document as Formed;
+  const stored = content?.formId;
+  if (formId == null || stored == null || formId === stored) return document;
+  const [meant, there] = [await find(forms, formId), await find(forms, stored)];
+  return meant !== undefined && meant === there ? { ...document, formId: stored } : document;
+};
+
 /** The form of an imported document, if the import changes the form fields. */
 export const importedForm = async (document: Formed, known: Known | undefined, tools: Tools): Promise<FormFound> =>
   newsOfForm(document, known) ? formOf(document, tools) : undefined;

@@ -33,7 +33,7 @@ import { queryAll } from '../engine/tools.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 import { transformationFaultOf } from './transformations.ts';
-import { changedForm, formOf, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
+import { changedForm, formOf, importedForm, inStoredWords, newsOfForm, sealedData } from './triggerForms.ts';
 
 const command = commandsOf(trigger);
 
@@ -138,9 +138,11 @@ export const importTrigger = command({
     const { known: given } = triggerParts(input.trigger);
     const refs = await refsOf(given, state, actor, tools);
     if (!mayRead(actor, refs.gbac)) return { ...refs, accounts: {} };
-    const { known } = triggerParts(sealImport(input, state, tools.seal).trigger);
+    const sealed = triggerParts(sealImport(input, state, tools.seal).trigger).known;
+    const known = await inStoredWords(sealed, state.exists ? state : undefined, tools);
     return {
       ...refs,
+      ...defined({ formId: 'formId' in known ? known.formId : undefined }),
       form: await importedForm(known, state.exists ? state : undefined, tools),
       ...(await importAuthors({ aggregate: trigger, id, documents: [known], ...input }, tools)),
     };

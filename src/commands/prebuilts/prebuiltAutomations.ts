@@ -21,7 +21,11 @@ const decideImport = async ({ request, world, installedAs }: Draft, bundle: Bund
   const { actor, now, newId } = request;
   const id = newId(`automation import ${index}`);
   const input = { automation: bundle.data as never, overwrite: request.input.overwrite ?? false };
-  const refs = await preparing({ input, actor }, world, installedAs(bundle, index) as never);
+  const refs = await preparing(
+    { input, actor, newId: (word) => newId(`automation ${index} ${word}`) },
+    world,
+    installedAs(bundle, index) as never,
+  );
   const [decided] = importAutomation.decide({}, input, { id, now, actor, newId, refs }) as readonly Event<
     string,
     AutomationImported
@@ -34,9 +38,9 @@ export const checkAutomation = documentCheck(importAutomation, 'automation');
 
 /** Plans one automation with its triggers. */
 export const planAutomation = async (draft: Draft, bundle: Bundle, index: number): Promise<void> => {
-  const { type, data } = bundle;
+  const { type } = bundle;
   const { refs, decided } = await decideImport(draft, bundle, index);
-  const { name, triggers: given = [] } = data as Given;
+  const { name, triggers: given = [] } = refs.sealed as Given;
   draft.reserve(index, [
     `automation-${refs.id}`,
     ...automationNames({ name }).map(nameKey),

@@ -57,7 +57,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
     // In draft-07 no keyword beside a `$ref` counts, not even `$id`.
     const alone = dialect.besideRef === 'nothing' && '$ref' in schema;
     const [address = '', fragment = ''] = typeof schema.$id === 'string' && !alone ? schema.$id.split('#', 2) : [];
-    const resource = address === '' ? around : open(resolved(address, around.base), at);
+    const resource = address === '' ? around : open.at(resolved(address, around.base), at);
     const held: Held[] = [];
     const place = noted({ at, schema, resource, held });
     if (!alone) nameIn(resource, place, fragment);
@@ -84,33 +84,40 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
   };
 
   const resourceAt = (address: string): Resource | undefined => {
+    if (open.isShared(address))
+      throw new RequestError('invalid', `Two schemas have the $id ${JSON.stringify(address)}`);
     const definition = definitions.get(address);
     if (definition && !resources.has(address))
       visit(definition, `${address}#`, { base: address, root: '', anchors: new Map(), dynamic: new Map() });
     return resources.get(address);
   };
-  const target = ({ resource: { base } }: Place, ref: string): Place => {
+  const target = ({ resource: own }: Place, ref: string): Place => {
     const [address = '', fragment = ''] = ref.split('#', 2);
-    const resource = resourceAt(address === '' ? base : resolved(address, base));
+    const resource = address === '' ? own : resourceAt(resolved(address, own.base));
     if (!resource) throw badReference(ref, 'leaves the schema; only references within it are followed');
     const found = placeNamed(decoded(fragment) ?? fragment, resource, places);
     if (!found) throw badReference(ref, 'names no schema; definitions belong into $defs or definitions');
     return found;
   };
 
-  const root = visit(document, '', open(nowhere, ''));
+  const root = visit(document, '', open.at(nowhere, ''));
   for (const { from, ref } of references) target(from, ref);
   return { root, target };
 };
 
-const opener =
-  (resources: Map<string, Resource>) =>
-  (base: string, root: string): Resource => {
-    if (resources.has(base)) throw new RequestError('invalid', `Two schemas have the $id ${JSON.stringify(base)}`);
-    const resource = { base, root, anchors: new Map(), dynamic: new Map() };
-    resources.set(base, resource);
-    return resource;
+/** Opens schemas with an address. An address that two of them have names neither: only a reference to it is a fault. */
+const opener = (resources: Map<string, Resource>) => {
+  const shared = new Set<string>();
+  return {
+    at: (base: string, root: string): Resource => {
+      const resource = { base, root, anchors: new Map(), dynamic: new Map() };
+      if (resources.has(base)) shared.add(base);
+      resources.set(base, resource);
+      return resource;
+    },
+    isShared: (base: string): boolean => shared.has(base),
   };
+};
 
 const tellPatterns = ({ pattern, patternProperties }: Json, at: string, onPattern: OnPattern): void => {
   if (typeof pattern === 'string') onPattern(pattern, `${at}/pattern`);

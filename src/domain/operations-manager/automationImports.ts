@@ -79,6 +79,8 @@ export type Access = 'none' | 'read' | 'write';
 export type ImportRefs = ImportAuthors & {
   /** The id of the automation to import into: the document's own, or that of the automation with the same name. */
   readonly id: string;
+  /** Whether the document has no id, and so means the automation with its name. */
+  readonly named: boolean;
   /** By the lists of the automation; by its last ones if it was deleted. */
   readonly access: Access;
   /** The document with sealed secrets. */
@@ -98,6 +100,8 @@ export type ImportRefs = ImportAuthors & {
   readonly faults: readonly TriggerFaults[];
   /** The forms of the triggers, in the same order. */
   readonly forms: readonly FormFound[];
+  /** The names or ids of these forms; where the trigger that is there names the same form, as this one does. */
+  readonly formIds: readonly (string | null | undefined)[];
   /** Whether the existing automation has the document's component. One may name it by id, the other by name. */
   readonly sameComponent: boolean;
 };
@@ -144,8 +148,7 @@ export const decideImport = (
     sameRest(sealed, defined({ imported: refs.imported, content: refs.existing }), automationParts, refs);
   if (refs.existing && (own || overwrite) && isSame && changed.length + removed.length === 0) return [];
 
-  if (refs.existing && !overwrite)
-    throw own ? takenId() : new RequestError('conflict', 'Another automation has this name', { path: '/name' });
+  if (refs.existing && !overwrite) throw own && !refs.named ? takenId() : takenName(own);
   refuseTaken(wanted, refs.elsewhere, overwrite);
   const ids = wanted.map(({ id }) => id);
   return [
@@ -176,6 +179,11 @@ export const decideImport = (
 
 const takenId = (): RequestError =>
   new RequestError('conflict', 'An automation with this id exists with other content', { path: '/_id' });
+
+const takenName = (own: boolean): RequestError => {
+  const message = own ? 'An automation with this name exists with other content' : 'Another automation has this name';
+  return new RequestError('conflict', message, { path: '/name' });
+};
 
 /** Throws if the import would take a trigger that it may not take. */
 const refuseTaken = (
@@ -246,7 +254,8 @@ const triggersOf = (_id: string, refs: ImportRefs): readonly WantedTrigger[] => 
             ({ id, content }) => content.name === known.name && !given.some((other) => other._id === id),
           );
     const [faults, form] = [refs.faults[index], refs.forms[index]];
-    const here = { known: { ...known, actionId: refs.id }, unknown };
+    const formId = refs.formIds[index];
+    const here = { known: { ...known, actionId: refs.id, ...defined({ formId }) }, unknown };
     const content = importedContent(here, own?.content, { form, ...faults }, path);
     const id = namesake?.id ?? known._id;
     const document = withMembers(triggersIn(refs.sealed)?.[index] ?? {}, { _id: id, actionId: refs.id });

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { gbacInput } from '../authorization/gbac.ts';
 import { authored, authoredByPeople, objectId } from '../engine/authors.ts';
+import { defined } from '../engine/defined.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { exported, type Words } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
@@ -8,7 +9,7 @@ import { lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
 import type { Seal } from '../engine/secretFields.ts';
 import { type AutomationState, automationMembers } from './automations.ts';
-import { type ImportedTrigger, sealTrigger, triggerOfAny, triggerParts } from './importedTriggers.ts';
+import { type ImportedTrigger, sealTrigger, triggerInAutomation, triggerParts } from './importedTriggers.ts';
 import type { TriggerState } from './triggers.ts';
 
 /*
@@ -26,7 +27,8 @@ export const automationDocumentSchema = lenient(
   Type.Object(
     {
       ...own,
-      triggers: Type.Optional(Type.Array(triggerOfAny, { description: 'Its triggers, in any order' })),
+      _id: Type.Optional(own._id),
+      triggers: Type.Optional(Type.Array(triggerInAutomation, { description: 'Its triggers, in any order' })),
     },
     {
       ...strict,
@@ -48,6 +50,22 @@ const withoutTriggers = (document: Members): Members => withoutMembers(document,
 /** The triggers of an imported automation; undefined if it has no such member. */
 export const triggersIn = (document: Members): readonly Members[] | undefined =>
   document.triggers as readonly Members[] | undefined;
+
+/**
+ * The document with the ids that a person leaves out: `id` of the automation, and those that `triggerIdOf` gives the
+ * triggers by name.
+ */
+export const withIds = (document: AutomationDocument, id: string, triggerIdOf: (name: string) => string): Members => {
+  const _id = document._id ?? id;
+  const triggers = document.triggers?.map((trigger) => {
+    const ids = { _id: triggerIdOf(trigger.name), actionType: 'automations', actionId: _id };
+    return withMembers(
+      trigger,
+      withoutMembers(ids, (name) => Object.hasOwn(trigger, name)),
+    );
+  });
+  return withMembers(document, defined({ _id, triggers }));
+};
 
 /** The parts of the document's triggers. */
 export const triggerPartsIn = (document: Members): readonly Parts<ImportedTrigger>[] =>

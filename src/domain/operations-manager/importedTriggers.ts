@@ -72,6 +72,20 @@ export type ImportedTrigger = Signed<TriggerDocument>;
 /** The strict schema of a trigger of any installation, for the lenient schemas of documents that have triggers. */
 export const triggerOfAny = Type.Unsafe<ImportedTrigger>(anyVariant('', extra, inBodies));
 
+const { actionType, actionId } = requestMembers.manual;
+const inAutomation = {
+  ...extra,
+  _id: Type.Optional(extra._id),
+  actionType: Type.Optional(actionType),
+  actionId: Type.Optional(actionId),
+};
+type WithoutIds<Trigger> = Trigger extends unknown
+  ? Omit<Trigger, keyof typeof inAutomation> & Partial<Trigger>
+  : never;
+
+/** The same for a trigger that stands in its automation: a person writes no ids. */
+export const triggerInAutomation = Type.Unsafe<WithoutIds<ImportedTrigger>>(anyVariant('Own', inAutomation, inBodies));
+
 /** A trigger of any installation. */
 export const importedTriggerSchema = lenient(Type.Object({ trigger: triggerOfAny })).properties.trigger;
 

@@ -99,6 +99,8 @@ export type TriggerRefs = TriggerFaults & {
   /** The automation that the trigger moves to. One that the actor may not see counts as missing. */
   readonly target?: { readonly exists: boolean; readonly writable: boolean };
   readonly form?: FormFound;
+  /** The name or id of the form of an imported trigger, as the trigger that is there has it. */
+  readonly formId?: string | null;
   /** The form data of the request with sealed secrets. */
   readonly formData?: object | null | undefined;
 };
@@ -317,7 +319,9 @@ export const importOne = (
   context: Context<TriggerRefs & ImportAuthors>,
 ): readonly TriggerEvent[] => {
   const parts = triggerParts(document);
-  const wanted = importedContent(parts, exists ? content : undefined, context.refs);
+  const { formId } = context.refs;
+  const here = { ...parts, known: { ...parts.known, ...defined({ formId }) } };
+  const wanted = importedContent(here, exists ? content : undefined, context.refs);
   const stored = defined({ imported, content });
   if (exists && same(wanted, content) && sameRest(document, stored, triggerParts, context.refs)) return [];
   if (exists && !overwrite)

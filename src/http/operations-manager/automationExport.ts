@@ -6,8 +6,10 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import { type AutomationDocument, exportedAutomation } from '../../domain/operations-manager/importedAutomations.ts';
 import { exportedTrigger, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
+import type { Collection } from '../../projections/engine/define.ts';
 import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
+import { forms } from '../../projections/json-forms/forms.ts';
 import type { AutomationDoc } from '../../projections/operations-manager/automations.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { signing, withGroups } from '../authorization/people.ts';
@@ -23,25 +25,30 @@ const triggersOf = async (model: ReadModel, actionId: string): Promise<readonly 
 };
 
 /**
- * The name of an automation's component, even if the automation stores its id. If the platform does not hold this kind
- * of component, the stored text is kept.
+ * The name of a resource that another one names by its id, so that an export means the same elsewhere. Any other text
+ * stays.
  */
-const componentNameOf = async (
+const nameOf = async (
   model: ReadModel,
-  { componentType, componentName }: AutomationDoc,
+  collection: Pick<Collection, 'collection'> | undefined,
+  idOrName: string | null,
 ): Promise<string | null> => {
-  const collection = componentType === null ? undefined : componentCollections.get(componentType);
-  const entry =
-    collection === undefined || componentName === null
-      ? undefined
-      : await model.get(collection.collection, componentName);
-  return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : componentName;
+  if (collection === undefined || idOrName === null) return idOrName;
+  const entry = await model.get(collection.collection, idOrName);
+  return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : idOrName;
 };
 
-/** The export of each trigger, with its imported part. */
-const exportsOf = (triggers: readonly TriggerDoc[], words: Words, { tools }: Service): Promise<readonly Members[]> =>
+/** The export of each trigger, with its imported part and the name of its form. */
+const exportsOf = (
+  triggers: readonly TriggerDoc[],
+  words: Words,
+  { tools, model }: Service,
+): Promise<readonly Members[]> =>
   Promise.all(
-    triggers.map(async (shown) => exportedTrigger(await tools.state(trigger, shown._id), shown as never, words)),
+    triggers.map(async (doc) => {
+      const shown = 'formId' in doc ? { ...doc, formId: await nameOf(model, forms, doc.formId) } : doc;
+      return exportedTrigger(await tools.state(trigger, doc._id), shown as never, words);
+    }),
   );
 
 type Exporting = Call<'id', unknown, { readonly as?: Words }>;
@@ -53,7 +60,7 @@ export const exportOf: Join<AutomationDoc, Exporting> = async (doc, service, { q
   const sign = await signing(model, [doc, ...own]);
   const shown = {
     ...sign(doc),
-    componentName: await componentNameOf(model, doc),
+    componentName: await nameOf(model, componentCollections.get(doc.componentType ?? ''), doc.componentName),
     gbac: await withGroups(model, doc.gbac),
   };
   const triggers = await exportsOf(own.map(sign), words, service);

@@ -43,7 +43,8 @@ const importAutomations = importRoute({
     const { handle, tools, model } = service;
     const { position, replayed } = await handle(importAutomation, { ...about, id, input: { automation, overwrite } });
     const imported =
-      (await tools.find(automations, automation._id)) ?? (await tools.find(automations, automation.name));
+      (automation._id && (await tools.find(automations, automation._id))) ??
+      (await tools.find(automations, automation.name));
     if (imported === undefined) return { data: null, position, replayed };
     const data = (await documentOf(model, automations, imported)) ?? null;
     const missingSecrets = await missingInAutomation(automation, imported, path, service);
