@@ -142,6 +142,8 @@ describe('Devices over HTTP', () => {
     refused(late, 502, /no answer in time/);
     assert.deepEqual(late.body.metadata.adapter, { name: 'controller', status: null, body: null });
     refused(await service.ask('GET', `${area}/devices/pe-1/configuration`), 502, /no answer in time/);
+    answering = json(200, { config: 'half of a pair: \ud800' });
+    refused(await service.ask('GET', `${area}/devices/pe-1/configuration`), 502, /lone surrogate/);
     answering = (response) => response.socket!.resetAndDestroy();
     refused(await apply('pe-1', 'set x'), 502, /broke off/);
   });

@@ -25,6 +25,9 @@ const refuses = (rows: readonly (readonly [template: string, line: number, reaso
   }
 };
 
+describe('what templates cannot print', () =>
+  refuses([['{{ "\\ud83d" }}', 1, /UnicodeEncodeError: surrogates are not allowed/]]));
+
 describe('what templates print', () => {
   describe('values as Python shows them', () =>
     prints([

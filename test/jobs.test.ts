@@ -45,6 +45,17 @@ describe('A job', () => {
       .when(start, { workflow: 'Back up', variables: { site: 'Bonn' } }, { ...none, variables: { site: 'Bonn' } })
       .then(started));
 
+  it('says by itself what started it: neither a client nor a worker does', () => {
+    const own = { _trigger: { id: 'x' }, _event: { source: 'x' } };
+    const variables = { site: 'Bonn', ...own };
+    given()
+      .when(start, { workflow: 'Back up', variables }, { ...none, variables })
+      .then(started);
+    given(started)
+      .when(complete, {}, { gbac, variables: { saved: 3, ...own } })
+      .then(completed);
+  });
+
   it('of an automation runs its component', () => {
     const automation = { id: 'a1', readable: true, name: 'Nightly', component: { type: 'workflows', name: 'Back up' } };
     given()

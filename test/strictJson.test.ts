@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { RequestError } from '../src/domain/engine/requestError.ts';
-import { checkJson } from '../src/http/engine/strictJson.ts';
+import { checkJson } from '../src/domain/engine/strictJson.ts';
 import { processorTime } from './processorTime.ts';
 
 /** Where and why a text is refused; undefined: it is not. */

@@ -59,7 +59,7 @@ describe('Runs of triggers over HTTP', () => {
   describe('An endpoint trigger', () => {
     it('starts a job, whose variables are the members of the body', async () => {
       const trigger = await endpoint();
-      const answer = await run(trigger, { site: 'Bonn', _trigger: 'mine', list: [1] });
+      const answer = await run(trigger, { site: 'Bonn', _trigger: 'mine', _event: { source: 'mine' }, list: [1] });
       const { message, data: job } = ok(answer);
       assert.equal(message, 'Successfully started job');
       assert.deepEqual(job.variables, { site: 'Bonn', list: [1], ...origin(trigger) });
@@ -185,9 +185,11 @@ describe('Runs of triggers over HTTP', () => {
 
   describe('A transformation', () => {
     it('makes the variables from the body; what the platform adds stays', async () => {
-      const trigger = await endpoint(jsonata('{"where": $uppercase(site), "_trigger": 1, "ports": ports.{"id": $}}'));
-      const { data } = ok(await run(trigger, { site: 'Bonn', ports: [1, 2] }));
-      assert.deepEqual(data.variables, { where: 'BONN', ports: [{ id: 1 }, { id: 2 }], ...origin(trigger) });
+      const made = '"_trigger": 1, "_event": 2, "seen": [_trigger, _event]';
+      const trigger = await endpoint(jsonata(`{"where": $uppercase(site), ${made}, "ports": ports.{"id": $}}`));
+      const { data } = ok(await run(trigger, { site: 'Bonn', ports: [1, 2], _trigger: 'mine', _event: 'mine' }));
+      const ports = [{ id: 1 }, { id: 2 }];
+      assert.deepEqual(data.variables, { where: 'BONN', seen: [], ports, ...origin(trigger) });
     });
 
     it('that fails, or gives no object, is 422', async () => {
@@ -252,8 +254,25 @@ describe('Runs of triggers over HTTP', () => {
       assert.deepEqual(textsKept(service, ['moved-1', 'moved-2', 'moved-3', 'learned-1', 'learned-2']), []);
     });
 
-    it('cannot make what looks sealed, and what it names like a secret is sealed', async () => {
-      refused(await run(await endpoint(jsonata('{"x": {"$sealed": "a", "tag": "b"}}')), {}), 422, /named \$sealed/);
+    it('makes nothing that a body could not bring: a worker gives it back', async () => {
+      const before = ok(await asks('GET', '/jobs?limit=1')).metadata.total;
+      for (const [expression, reason] of [
+        ['{"x": {"$sealed": "a", "tag": "b"}}', /called \$sealed \(at \/x\/\$sealed\)/],
+        ['{"x": [{"__proto__": {"a": 1}}]}', /called __proto__ \(at \/x\/0\/__proto__\)/],
+        ['$merge([{"$payload": 1}])', /called \$payload/],
+        ['{"$exact": ["1"]}', /called \$exact/],
+        ['{"$same": true}', /called \$same/],
+        ['{"x": $split(face, "")}', /lone surrogate \(at \/x\/0\)/],
+        ['{$split(face, "")[0]: 1}', /lone surrogate/],
+        ['{"x": 9007199254740993}', /beyond 2\^53-1 \(at \/x\)/],
+      ] as const)
+        refused(await run(await endpoint(jsonata(expression)), { face: '😀' }), 422, reason);
+      assert.equal(ok(await asks('GET', '/jobs?limit=1')).metadata.total, before);
+      const whole = await endpoint(jsonata('{"x": $substring(face, 0, 1)}'));
+      assert.equal(ok(await run(whole, { face: '😀!' })).data.variables.x, '😀');
+    });
+
+    it('seals what it names like a secret', async () => {
       const naming = await endpoint(jsonata('{"password": site}'));
       assert.deepEqual(ok(await run(naming, { site: 'Bonn' })).data.variables, { password: mask, ...origin(naming) });
     });

@@ -57,7 +57,6 @@ describe('The variables of a job', () => {
     const named = withOrigin({ a: 1, _trigger: 'x', _event: 'y' }, { id: 't', content }, event);
     assert.deepEqual(named, { a: 1, _trigger: { id: 't', name: 'On call', type: 'eventSystem' }, _event: event });
     assert.deepEqual(withOrigin({ _event: 'y' }, { id: 't', content }), {
-      _event: 'y',
       _trigger: { id: 't', name: 'On call', type: 'eventSystem' },
     });
   });

@@ -94,10 +94,9 @@ describe('A webhook', () => {
     assert.deepEqual(await call('/null'), {});
   });
 
-  it('is kept to texts of some length, well-formed, without the secrets that it was sent', async () => {
+  it('is kept to texts of some length, without the secrets that it was sent', async () => {
     const { lastMessage } = await call('/long');
     assert.equal(lastMessage, `${'x'.repeat(mostMessage - 1)}…`);
-    assert.equal((await call('/lone')).lastMessage, 'a\ufffdb');
     assert.equal((await call('/echo')).lastMessage, '******** and ********');
   });
 
@@ -108,6 +107,7 @@ describe('A webhook', () => {
     ['/garbage', /not JSON/],
     ['/list', /not an object/],
     ['/number', /not a text/],
+    ['/lone', /lone surrogate/],
     ['/broken', /broke off/],
     ['/no-http', /not HTTP/],
   ] as const) {

@@ -3,6 +3,7 @@ import type { HttpProperties, SshProperties } from '../domain/configuration-mana
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
+import { isWellFormed } from '../domain/engine/strictJson.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
@@ -104,13 +105,16 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   };
 
   const calls = (traceparent: string | undefined, ending: AbortSignal = stopping.signal): DeviceCalls => {
-    const reading = async <T>(
+    const reading = async (
       name: string,
-      work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<T>,
-    ): Promise<T> => {
+      work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<string>,
+    ): Promise<string> => {
       const { adapter, device } = await lookUp(name);
       const call = { adapter, device, alone: false, ending };
-      return calling(call, (signal) => work(open(adapter, traceparent), device, signal));
+      const text = await calling(call, (signal) => work(open(adapter, traceparent), device, signal));
+      // It may become a part of an event.
+      if (!isWellFormed(text)) throw adapterFailure(adapter.name, 'the answer has a lone surrogate');
+      return text;
     };
     return {
       apply: async (name, device, config, options) => {

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cut } from '../domain/engine/texts.ts';
 import { adapterFailure } from './failure.ts';
 import { answerTo } from './labCommands.ts';
 import { merge, parse, print } from './labConfig.ts';
@@ -46,7 +47,7 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
       if (refused.length > 0) {
         const errors = refused
           .slice(0, 20)
-          .map(({ line, text }) => ({ line, text: text.slice(0, 200), message: '% Invalid input detected' }));
+          .map(({ line, text }) => ({ line, text: cut(text, 200), message: '% Invalid input detected' }));
         return answer(422, {
           device: device.name,
           status: 'error',

@@ -3,6 +3,7 @@ import { defined } from '../domain/engine/defined.ts';
 import { isObject } from '../domain/engine/members.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
+import { isWellFormed } from '../domain/engine/strictJson.ts';
 import { reasonOf, redacted } from './failure.ts';
 import { httpCall } from './httpCall.ts';
 import type { Outbound } from './outbound.ts';
@@ -26,6 +27,8 @@ const answerIn = (text: string): AgentAnswer => {
   const { status, lastMessage } = body;
   if (lastMessage !== undefined && lastMessage !== null && typeof lastMessage !== 'string')
     return failed("The lastMessage of the agent's answer is not a text");
+  if (typeof lastMessage === 'string' && !isWellFormed(lastMessage))
+    return failed("The lastMessage of the agent's answer has a lone surrogate");
   return defined({
     status: outcomes.includes(status) ? (status as Outcome) : undefined,
     lastMessage: typeof lastMessage === 'string' ? lastMessage : undefined,

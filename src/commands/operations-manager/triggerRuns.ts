@@ -6,7 +6,13 @@ import { isObject } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
-import { job, startTriggered, type TriggeredStart, type Variables } from '../../domain/operations-manager/jobs.ts';
+import {
+  job,
+  startTriggered,
+  type TriggeredStart,
+  type Variables,
+  withoutOrigin,
+} from '../../domain/operations-manager/jobs.ts';
 import type { RefusalReason } from '../../domain/operations-manager/triggerRuns.ts';
 import { type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
 import {
@@ -185,7 +191,7 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
     { trigger, given, event }: Pick<Run, 'trigger' | 'given'> & { readonly event?: FiringEvent | undefined },
     asking: Asking,
   ): Promise<Variables> => {
-    const incoming = await sealedIncoming(trigger.content, given);
+    const incoming = withoutOrigin(await sealedIncoming(trigger.content, given));
     return withOrigin(await transformed(trigger.content, incoming, asking), trigger, event);
   };
 

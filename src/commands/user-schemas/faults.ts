@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { nearestName } from '../../domain/engine/nearest.ts';
 import { step } from '../../domain/engine/pointer.ts';
+import { cut } from '../../domain/engine/texts.ts';
 
 /** A fault of a value, with the JSON pointer of its field, even if the field is missing or unknown. */
 export type SchemaFault = { readonly message: string; readonly path: string };
@@ -19,10 +20,7 @@ export const faultsOf = (errors: readonly ErrorObject[]): readonly SchemaFault[]
     if (faults.size === mostFaults) break;
     if (secondary.has(error.keyword) || unions.some((union) => error.schemaPath.startsWith(union))) continue;
     const path = pathOf(error);
-    const fault = {
-      message: wordsOf(error),
-      path: path.length > longestPath ? `${path.slice(0, longestPath)}…` : path,
-    };
+    const fault = { message: wordsOf(error), path: cut(path, longestPath) };
     faults.set(`${fault.path}\n${fault.message}`, fault);
   }
   return [...faults.values()];
@@ -80,7 +78,4 @@ const oneOf = (values: readonly unknown[]): string =>
     ? 'has no allowed values: its enum is empty'
     : `must be one of ${values.slice(0, mostFaults).map(shown).join(', ')}`;
 
-const shown = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? '';
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
-};
+const shown = (value: unknown): string => cut(JSON.stringify(value) ?? '', 100);

@@ -11,6 +11,9 @@ import { isObject, type Members } from './members.ts';
  */
 export const mark = '$exact';
 
+/** Stands in an event for a member that another part of the same event has, too. No request can contain the name. */
+export const sameMark = '$same';
+
 /** The form of a number in JSON. */
 export const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 

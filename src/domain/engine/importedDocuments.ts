@@ -1,6 +1,6 @@
 import { type ImportAuthors, isSigned, signatureMembers } from './authors.ts';
 import { same } from './changes.ts';
-import { exactEntries, inOrder, withoutOrder } from './exactJson.ts';
+import { exactEntries, inOrder, sameMark, withoutOrder } from './exactJson.ts';
 import { withoutMembers } from './exactMembers.ts';
 import type { Parts } from './lenientSchemas.ts';
 import { isObject, type Members, own } from './members.ts';
@@ -14,8 +14,6 @@ import { maskSecrets } from './secretFields.ts';
 /** A document as it was imported, with sealed secrets and the marks of exactJson.ts, and the content made of it. */
 export type Imported<Content> = { readonly document: Members; readonly content: Content };
 
-/** Stands in an event for a member that the content of the same event has, too. No request can contain the name. */
-export const sameMark = '$same';
 const sameMember = { [sameMark]: true };
 const isSameMember = (value: unknown): boolean => isObject(value) && value[sameMark] === true;
 

@@ -18,6 +18,9 @@ import {
 import type { JobStart, JobStatus, jobError } from './jobSchemas.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
+/** The variables without those by which the platform says what started the job: nobody else may say so. */
+export const withoutOrigin = ({ _trigger, _event, ...variables }: Variables): Variables => variables;
+
 export type JobError = Static<typeof jobError>;
 
 export type JobStarted = {
@@ -166,7 +169,7 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
         name: input.name ?? automation?.name ?? workflow,
         description,
         type: input.type ?? (automation ? 'automation' : 'workflow'),
-        variables,
+        variables: withoutOrigin(variables),
         component: automation?.component ?? { type: 'workflows', name: workflow },
         automation: automation?.id ?? null,
         trigger,
@@ -237,8 +240,9 @@ const isOfLast = ({ claims: { last } }: JobState, { claim = last }: Reported): b
 export const complete = (
   state: JobState,
   report: Reported,
-  { id, actor, refs: { variables } }: Context<Access & { readonly variables: Variables }>,
+  { id, actor, refs }: Context<Access & { readonly variables: Variables }>,
 ): readonly JobEvent[] => {
+  const variables = withoutOrigin(refs.variables);
   const isSame = state.status === 'complete' && same({ ...state.variables, ...variables }, state.variables);
   if (isSame && isOfLast(state, report)) return [];
   refuseEnded(state, id);

@@ -1,11 +1,9 @@
-import { mark } from '../engine/exactJson.ts';
-import { sameMark } from '../engine/importedDocuments.ts';
 import { isObject, type Members } from '../engine/members.ts';
 import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { isSealed, type Sealed } from '../engine/sealed.ts';
 import { isSecretName, mask, openSecrets } from '../engine/secretFields.ts';
-import type { Variables } from './jobs.ts';
+import { type Variables, withoutOrigin } from './jobs.ts';
 import type { TriggerContent } from './triggerMembers.ts';
 
 /*
@@ -40,13 +38,13 @@ export const variablesOf = (content: TriggerContent, incoming: Incoming): Variab
   return wraps || !isObject(formData) ? { formData } : formData;
 };
 
-/** The variables with what the platform adds. It replaces what has the same name. */
+/** The variables with what the platform adds. What has the same names goes. */
 export const withOrigin = (
   variables: Variables,
   { id, content: { name, type } }: { readonly id: string; readonly content: Pick<TriggerContent, 'name' | 'type'> },
   event?: FiringEvent,
 ): Variables => {
-  const named = { ...variables, _trigger: { id, name, type } };
+  const named = { ...withoutOrigin(variables), _trigger: { id, name, type } };
   if (!event) return named;
   const { source, topic, position, at } = event;
   return { ...named, _event: { id: event.id, source, topic, position, at } };
@@ -101,9 +99,6 @@ export const showSealed = (value: unknown, word: string, hidden: readonly Sealed
     if (typeof value === 'string' && value.includes(word)) throw lost(path);
     return value;
   }
-  const reserved = reservedNames.find((name) => Object.hasOwn(value, name));
-  if (reserved !== undefined)
-    throw new RequestError('unprocessable', `Only the service itself makes members named ${reserved}`, { path });
   if (Object.hasOwn(value, word)) {
     const secret = hidden[value[word] as number];
     if (secret && Object.keys(value).length === 1) return secret;
@@ -114,9 +109,6 @@ export const showSealed = (value: unknown, word: string, hidden: readonly Sealed
     return showSealed(member, word, hidden, path + step(name));
   });
 };
-
-/** Members by which the service knows its own values. */
-const reservedNames = ['$sealed', mark, sameMark];
 
 const lost = (path: string): RequestError =>
   new RequestError('unprocessable', 'A secret can be moved, but it cannot be a part of a text or of another object', {

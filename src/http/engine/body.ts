@@ -4,8 +4,8 @@ import type { Context } from 'koa';
 import { koaBody, HttpMethodEnum as Method } from 'koa-body';
 import { exactValue, isKept } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { checkJson } from '../../domain/engine/strictJson.ts';
 import type { Route } from './route.ts';
-import { checkJson } from './strictJson.ts';
 
 /** A request's JSON body and its text; `{}` and '' when the request had none. */
 export type Body = { readonly value: unknown; readonly text: string };

@@ -1,7 +1,7 @@
 import { isObject } from '../../domain/engine/members.ts';
 import type { Fault } from '../../domain/engine/requestError.ts';
+import { checkJson } from '../../domain/engine/strictJson.ts';
 import type { Where } from '../../projections/engine/port.ts';
-import { checkJson } from './strictJson.ts';
 
 /** The filter parameters of all lists, and the comparison that each makes. */
 export const filterOps = { multiEquals: 'equals', multiStartsWith: 'startsWith', multiContains: 'contains' } as const;

@@ -1,3 +1,4 @@
+import { cut } from '../../domain/engine/texts.ts';
 import { nameOf } from './define.ts';
 import type { StreamDocuments } from './documentsByStream.ts';
 import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
@@ -18,7 +19,7 @@ export const newParking = (pendingChildren: AllPendingChildren, log: Log) => {
     parked: parked as ReadonlyMap<string, string>,
     /** Removes a stream's documents and their children from their collections, and records the reason. */
     park: ({ stream, docs }: StreamDocuments, fault: string, more?: { readonly touched: true }): void => {
-      const reason = fault.slice(0, longestReason);
+      const reason = cut(fault, longestReason);
       log('The documents of a stream are parked', { stream, reason });
       for (const one of docs) {
         const { projection, id, doc } = one;

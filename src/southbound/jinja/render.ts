@@ -1,5 +1,6 @@
 import { exactEntries } from '../../domain/engine/exactJson.ts';
 import { nearestName } from '../../domain/engine/nearest.ts';
+import { isWellFormed } from '../../domain/engine/strictJson.ts';
 import { type Budget, limits, newBudget } from './budget.ts';
 import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
 import { execute } from './execute.ts';
@@ -64,6 +65,7 @@ const textIn = (main: Loaded, variables: Template['variables'], library: Library
     const output = execute(run, main, library, { globals: globalScope, given: innerScope(globalScope, given) });
     if (Buffer.byteLength(output) > limits.output)
       throw limitError(`The template prints more than ${limits.output} bytes`);
+    if (!isWellFormed(output)) throw new PythonError('UnicodeEncodeError', 'surrogates are not allowed');
     return output;
   } catch (error) {
     const other = run.template === main ? undefined : run.template.name;

@@ -17,7 +17,8 @@ export const startEngine = (megabytes: number): { readonly engine: ChildProcess;
       '--disallow-code-generation-from-strings',
       ...(type === '.ts' ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] : []),
     ],
-    env: {},
+    // Times without a zone mean the same on every node.
+    env: { TZ: 'UTC' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // This is not JSON, because Node may misread some member names of JSON (soundJson.ts).
     serialization: 'advanced',

@@ -1,4 +1,6 @@
 import jsonata from 'jsonata';
+import { unsoundIn } from '../../domain/engine/strictJson.ts';
+import { cut } from '../../domain/engine/texts.ts';
 import { LinearRegExp } from './regex.ts';
 
 /** The bytes of a result as JSON. */
@@ -14,24 +16,39 @@ export type Evaluated = { readonly json: string } | { readonly reason: string };
 /** Why the result cannot be used. */
 class Unfit extends Error {}
 
-/**
- * Evaluates a JSONata expression. Time and memory are limited by whoever runs this process. `$eval` is unbound because
- * what it evaluates was not checked when it was saved, `$random` because the same run must have the same outcome.
- */
+/** What `$eval` evaluates was not checked when it was saved. The same run must have the same outcome each time. */
+const unbound = ['eval', 'random', 'shuffle', 'now', 'millis'];
+
+/** Evaluates a JSONata expression. Time and memory are limited by whoever runs this process. */
 export const evaluate = async ({ expression, input }: Expression): Promise<Evaluated> => {
   try {
     const compiled = jsonata(expression, { RegexEngine: LinearRegExp as RegExpConstructor });
-    compiled.assign('eval', undefined);
-    compiled.assign('random', undefined);
+    for (const name of unbound) compiled.assign(name, undefined);
+    compiled.registerFunction('toMillis', await toMillis(), '<s-s?:n>');
     const result: unknown = await compiled.evaluate(input);
     if (result === undefined) return { reason: 'The expression has no result' };
     refuseUnfit(result, 0);
     const json = JSON.stringify(result);
+    const unsound = unsoundIn(json);
+    if (unsound !== undefined) return { reason: `The result cannot be stored: ${unsound}` };
     if (Buffer.byteLength(json) > mostBytes) return { reason: `The result has more than ${mostBytes} bytes` };
     return { json };
   } catch (error) {
     return { reason: reasonOf(error) };
   }
+};
+
+type Native = { readonly implementation: (this: unknown, ...given: unknown[]) => unknown };
+
+/** JSONata's `$toMillis`, without the day on which it is asked: a picture must say the date. */
+const toMillis = async (): Promise<Native['implementation']> => {
+  const { implementation } = (await jsonata('$toMillis').evaluate(undefined)) as Native;
+  const today = new Proxy({}, { get: () => failsWith('A time must have its date: there is no present day') });
+  return (...given) => implementation.call({ environment: { timestamp: today } }, ...given);
+};
+
+const failsWith = (message: string): never => {
+  throw new Unfit(message);
 };
 
 /** Throws for values that JSON has not, such as functions and values within themselves. */
@@ -55,5 +72,5 @@ const reasonOf = (error: unknown): string => {
   const { message, position } = error as { readonly message?: unknown; readonly position?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : 'The expression fails';
   const where = typeof position === 'number' ? ` at character ${position}` : '';
-  return `${text.length > mostCharacters ? `${text.slice(0, mostCharacters)}...` : text}${where}`;
+  return cut(text, mostCharacters) + where;
 };

@@ -4,7 +4,7 @@ import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import { sessionOf } from '../../../commands/operations-manager/jobSessions.ts';
 import { agentSession, type SessionState } from '../../../domain/agent-session-manager/agentSessions.ts';
-import { hasEnded, job } from '../../../domain/operations-manager/jobs.ts';
+import { hasEnded, job, withoutOrigin } from '../../../domain/operations-manager/jobs.ts';
 import { abortable } from '../../../southbound/failure.ts';
 import { type EventNotice, splitStream } from '../../../store/event.ts';
 import { type Component, type Run, RunEnded } from './run.ts';
@@ -20,7 +20,7 @@ export const agentRun = ({ handle, tools }: Needs) => {
 
   const begin = async (session: string, { doc, started, step }: Run): Promise<void> => {
     const actor = await step();
-    const { _trigger, _event, ...inputs } = doc.variables;
+    const inputs = withoutOrigin(doc.variables);
     const { name: agent } = doc.component;
     const about = {
       ...requestFor(started),

@@ -1,7 +1,6 @@
-import { mark } from '../../domain/engine/exactJson.ts';
-import { sameMark } from '../../domain/engine/importedDocuments.ts';
-import { step } from '../../domain/engine/pointer.ts';
-import { RequestError } from '../../domain/engine/requestError.ts';
+import { mark, sameMark } from './exactJson.ts';
+import { step } from './pointer.ts';
+import { RequestError } from './requestError.ts';
 
 /** The deepest nesting of a body; `[]` is one level. */
 const maxLevels = 64;
@@ -30,8 +29,8 @@ const openObject = 0x7b,
   lowerE = 0x65,
   lowerU = 0x75;
 
-/** A method of strings in Node 20; the types of ES2023 lack it. */
-type WellFormed = string & { isWellFormed(): boolean };
+/** Whether the text has no half of a surrogate pair. The types of ES2023 lack this method of Node 20. */
+export const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();
 
 /**
  * Checks a text that `JSON.parse` has accepted. It throws `invalid`, with the JSON pointer of the place, for content
@@ -42,7 +41,7 @@ type WellFormed = string & { isWellFormed(): boolean };
  */
 export const checkJson = (text: string, exact?: string): void => {
   // Most texts have neither backslashes nor lone surrogates. Then each string ends at the next quote.
-  const plain = !text.includes('\\') && (text as WellFormed).isWellFormed();
+  const plain = !text.includes('\\') && isWellFormed(text);
   const levels: Level[] = [];
   let top: Level | undefined;
   let nameNext = false;
@@ -75,6 +74,21 @@ export const checkJson = (text: string, exact?: string): void => {
       else checkNumber(levels, text, i, end);
       i = end - 1;
     }
+  }
+};
+
+/**
+ * Why a value that was made inside must not be stored: a body could not bring it, so nobody could give it back. `text` is
+ * its JSON text. Undefined if there is no reason.
+ */
+export const unsoundIn = (text: string): string | undefined => {
+  try {
+    checkJson(text);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    const at = error.faults[0]?.path;
+    return at ? `${error.message} (at ${at})` : error.message;
   }
 };
 
