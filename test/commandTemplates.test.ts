@@ -60,7 +60,7 @@ describe('command templates: decisions', () => {
       .when(change, { mop: { ...document, os: 'eos', namespace: { name: 'red', token: '********' } } }, {})
       .then({ topic: 'commandTemplateChanged', data: { os: 'eos' } });
   });
-  it('wants of a comparison what it compares by, and of nothing else', () => {
+  it('wants of a comparison what it compares by, and takes what a designer left behind', () => {
     given()
       .when(create, compared({}), {})
       .thenRefused('invalid', /rules\/0\/ruleB.*rules\/0\/evaluator/);
@@ -68,11 +68,16 @@ describe('command templates: decisions', () => {
       .when(create, compared({ ruleB: '1', evaluator: '%' }), {})
       .thenRefused('invalid', /rules\/0\/percentage/);
     given()
-      .when(create, compared({ ruleB: '1', evaluator: '<', percentage: 1 }), {})
-      .thenRefused('invalid', /rules\/0\/percentage/);
-    given()
-      .when(create, compared({ eval: 'contains', ruleB: '1' }), {})
+      .when(create, compared({ ruleB: '', evaluator: '<' }), {})
       .thenRefused('invalid', /rules\/0\/ruleB/);
+    const left = [
+      { ruleB: '1', evaluator: '<', percentage: 1 },
+      { eval: 'contains', ruleB: '/(/', evaluator: '<' },
+      { eval: 'RegEx', ruleB: '' },
+      { rule: '' },
+    ];
+    for (const rule of left)
+      assert.equal(create({ exists: false }, compared(rule) as never, { ...context, refs: {} }).length, 1);
   });
   it('has patterns in rules that search, and in what they are compared with', () => {
     const compared = { eval: '#comparison', evaluator: '=' } as const;
@@ -269,7 +274,8 @@ describe('command templates', () => {
         ],
       },
     ];
-    const made = ok(await post('createTemplate', { mop: { name: 'Foreign', commands } }));
+    const made = ok(await post('createTemplate', { mop: { name: 'Foreign', description: null, commands } }));
+    assert.equal(made.data.description, '');
     assert.deepEqual(made.data.commands, commands);
     assert.deepEqual(ok(await post('export', { options: { name: 'Foreign' } })).commands, commands);
     refused(
@@ -282,7 +288,7 @@ describe('command templates', () => {
       await post('RunCommandTemplate', { template: 'Foreign', devices: ['lab-01'] }),
     ).commands_results;
     assert.match(response, /Version 17[^]*\nNAME: "Chassis"/);
-    assert.deepEqual([rules[0].result, rules[0].error], [false, 'The rule is empty']);
+    assert.deepEqual([rules[0].result, rules[0].error], [true, undefined]);
     ok(await post(`deleteTemplate/${made.data._id}`));
   });
 

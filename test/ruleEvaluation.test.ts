@@ -160,6 +160,14 @@ describe('variables of command templates', () => {
   it('make an empty rule hold for nothing', () =>
     assert.deepEqual(outcome({ rule: '<!text!>', eval: 'contains' }, { text: '' }).error, 'The rule is empty'));
 
+  it('that are empty hold, whatever their eval', () => {
+    for (const how of ['contains', '!contains', 'contains1', 'RegEx', '!RegEx', '#comparison'])
+      assert.equal(holds({ rule: '', eval: how }), true, how);
+  });
+
+  it('look at ruleB only to compare', () =>
+    assert.equal(holds({ rule: 'Version', eval: 'contains', ruleB: '/<!no such!>(/', evaluator: '=' }), true));
+
   const refused = (variables: Variables, words: RegExp) =>
     assert.throws(
       () =>

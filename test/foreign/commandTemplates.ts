@@ -23,7 +23,7 @@ const commandRule = documentOf(
 const header = [
   always('name', name),
   maybe('_id', objectId),
-  maybe('description', text),
+  maybe('description', fc.option(text)),
   maybe('os', fc.constantFrom('', 'cisco-ios', 'junos')),
   maybe('passRule', fc.boolean()),
   maybe('ignoreWarnings', fc.boolean()),

@@ -29,7 +29,8 @@ export const ruleSchema = Type.Object(
   {
     rule: Type.String({
       maxLength: 4096,
-      description: 'Text or pattern to look for; <!name!> stands for a variable. An empty one holds for nothing',
+      description:
+        'Text or pattern to look for; <!name!> stands for a variable. An empty one is no condition: it holds',
     }),
     eval: Type.String({
       maxLength: 256,
@@ -39,7 +40,6 @@ export const ruleSchema = Type.Object(
     flags: Type.Optional({ ...flagsSchema, [ifItFits]: true }),
     ruleB: Type.Optional(
       Type.String({
-        minLength: 1,
         maxLength: 4096,
         [ifItFits]: true,
         description: 'What a #comparison compares with: a pattern between slashes, or a value',
@@ -122,7 +122,7 @@ export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, 
 const rulesIn = ({ commands }: CommandTemplateContent) =>
   commands.flatMap(({ rules }, i) => rules.map((rule, j) => ({ rule, path: `/commands/${i}/rules/${j}` })));
 
-/** The patterns of all rules, with their paths. */
+/** The patterns of all rules, with their paths. Only a comparison looks at `ruleB`. */
 export const patternsIn = (
   content: CommandTemplateContent,
 ): readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[] =>
@@ -130,31 +130,27 @@ export const patternsIn = (
     const patterns: { path: string; text: string }[] = [];
     if (how === 'RegEx' || how === '!RegEx' || how === '#comparison')
       patterns.push({ path: `${path}/rule`, text: rule });
-    if (ruleB !== undefined && isPattern(ruleB)) patterns.push({ path: `${path}/ruleB`, text: ruleB });
+    if (how === '#comparison' && ruleB !== undefined && isPattern(ruleB))
+      patterns.push({ path: `${path}/ruleB`, text: ruleB });
     return patterns.map((pattern) => ({ ...pattern, ...defined({ flags }) }));
   });
 
-/** The rules that lack members or have too many. */
+/**
+ * The rules that lack members. What a designer leaves behind when a person chooses another `eval` or evaluator is no
+ * fault: nothing looks at it.
+ */
 export const faultsIn = (content: CommandTemplateContent): readonly Fault[] =>
-  rulesIn(content).flatMap(({ rule: { eval: how, ...rule }, path }): Fault[] => {
-    const compared = (['ruleB', 'evaluator', 'percentage'] as const).filter((member) => rule[member] !== undefined);
-    if (evaluationOf(how) === undefined) return [];
-    if (how !== '#comparison')
-      return compared.map((member) => ({ message: `Only a #comparison has ${member}`, path: `${path}/${member}` }));
+  rulesIn(content).flatMap(({ rule, path }): Fault[] => {
+    if (rule.eval !== '#comparison' || rule.rule === '') return [];
     const percentage = rule.evaluator === '%';
     const needed = percentage ? (['ruleB', 'evaluator', 'percentage'] as const) : (['ruleB', 'evaluator'] as const);
     return needed
-      .filter((member) => rule[member] === undefined)
+      .filter((member) => rule[member] === undefined || rule[member] === '')
       .map(
         (member): Fault => ({
           message: `A #comparison${percentage ? ' by %' : ''} needs ${member}`,
           path: `${path}/${member}`,
         }),
-      )
-      .concat(
-        !percentage && rule.percentage !== undefined
-          ? [{ message: 'Only the evaluator % has a percentage', path: `${path}/percentage` }]
-          : [],
       );
   });
 

@@ -36,15 +36,21 @@ const header = {
   passRule: passRule('commands'),
   namespace: Type.Optional(Type.Union([Type.Null(), namespaceSchema], { description: 'What it belongs to' })),
 };
-export type HeaderInput = { readonly name: string } & { readonly [M in Exclude<keyof Header, 'name'>]?: Header[M] };
+const { description } = header;
+const nullable = {
+  description: Type.Optional(Type.Union([description, Type.Null()], { description: 'What it is for' })),
+};
+export type HeaderInput = { readonly name: string; readonly description?: string | null } & {
+  readonly [M in Exclude<keyof Header, 'name' | 'description'>]?: Header[M];
+};
 
-export const headerOf = ({
+export const headerOf = ({ name, description, os = '', passRule = true, namespace = null }: HeaderInput): Header => ({
   name,
-  description = '',
-  os = '',
-  passRule = true,
-  namespace = null,
-}: HeaderInput): Header => ({ name, description, os, passRule, namespace });
+  description: description ?? '',
+  os,
+  passRule,
+  namespace,
+});
 
 // The maximum is the end of the year 9999, the last year of four digits.
 const milliseconds = (description: string) =>
@@ -76,7 +82,7 @@ const capitalized = (text: string): string => text.charAt(0).toUpperCase() + tex
 export const templateSchemas = <P extends TProperties>(title: string, description: string, commands: P) => {
   const { createdBy, lastUpdatedBy } = authoredByPeople;
   const strict = Type.Object(
-    { ...bookkeeping, createdBy, lastUpdatedBy, ...header, ...commands },
+    { ...bookkeeping, createdBy, lastUpdatedBy, ...header, ...nullable, ...commands },
     {
       additionalProperties: false,
       title: `Imported${title}`,
@@ -85,7 +91,7 @@ export const templateSchemas = <P extends TProperties>(title: string, descriptio
   );
   return {
     fresh: Type.Object(
-      { ...header, ...commands },
+      { ...header, ...nullable, ...commands },
       { additionalProperties: false, title: `New${title}`, description: `New ${description}` },
     ),
     document: Type.Object(

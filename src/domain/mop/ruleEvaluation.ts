@@ -22,12 +22,7 @@ export type RuleResult = ReadyRule & Verdict;
  */
 export const ready = ({ commands }: CommandTemplateContent, variables: Variables): readonly ReadyCommand[] => {
   refuseUnknown(commands);
-  refuseMissing(
-    variablesIn(
-      commands.flatMap(({ command, rules }) => [command, ...rules.flatMap(({ rule, ruleB = '' }) => [rule, ruleB])]),
-    ),
-    variables,
-  );
+  refuseMissing(variablesIn(commands.flatMap(({ command, rules }) => [command, ...rules.flatMap(textsOf)])), variables);
   return commands.map(({ command: raw, passRule, rules }) => {
     return {
       raw,
@@ -37,6 +32,10 @@ export const ready = ({ commands }: CommandTemplateContent, variables: Variables
     };
   });
 };
+
+/** The texts of a rule that count. Only a comparison looks at `ruleB`. */
+const textsOf = ({ rule, eval: how, ruleB = '' }: Rule): readonly string[] =>
+  how === '#comparison' ? [rule, ruleB] : [rule];
 
 const refuseUnknown = (commands: CommandTemplateContent['commands']): void => {
   const faults = commands.flatMap(({ rules }, i) =>
@@ -76,7 +75,7 @@ const readyRule = ({ result: _, ...rule }: Rule, variables: Variables): readonly
     rule: substituted(rule.rule, variables, isText ? undefined : quoted),
     raw: rule.rule,
   };
-  if (rule.ruleB === undefined) return [ready];
+  if (how !== '#comparison' || rule.ruleB === undefined) return [ready];
   return [{ ...ready, ruleB: substituted(rule.ruleB, variables, isPattern(rule.ruleB) ? quoted : undefined) }];
 };
 
@@ -86,7 +85,9 @@ export const ruleResult = (rule: ReadyRule, answer: string, find: Find): RuleRes
   ...verdict(() => holds(rule, answer, find)),
 });
 
-const holds = ({ rule, eval: how, flags = {}, ...comparison }: ReadyRule, answer: string, find: Find): boolean => {
+/** An empty rule is no condition. One that is empty only once its variables are in would let everything pass. */
+const holds = ({ rule, raw, eval: how, flags = {}, ...comparison }: ReadyRule, answer: string, find: Find): boolean => {
+  if (raw === '') return true;
   if (rule === '') throw new RequestError('unprocessable', 'The rule is empty');
   switch (how) {
     case 'contains':
