@@ -15,7 +15,7 @@ import { openSqliteReader } from '../src/store/sqlite.ts';
 import { numbers, sampled, seed } from './sample.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
 
-const specs = collectionsOf(projections).filter(({ name }) => name !== 'parked');
+const specs = collectionsOf(projections).filter(({ name }) => !['parked', 'gone'].includes(name));
 
 /** Makes history: what the demo makes is changed, and some of it removed. */
 const changeAll = async ({ ask }: TestService): Promise<void> => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { aggregate, type Event } from '../src/domain/engine/core.ts';
 import { projection } from '../src/projections/engine/define.ts';
+import { mayReadGuard } from '../src/projections/engine/guards.ts';
 import { parkedIn } from '../src/projections/engine/parked.ts';
 import { collectionsOf, projector } from '../src/projections/engine/projector.ts';
 import { memoryReadStore } from '../src/projections/index/memory.ts';
@@ -257,6 +258,44 @@ describe('a document that the read models cannot keep', () => {
     assert.deepEqual([...model.ids('families')].sort(), ['a', 'b', 'c', 'd', 'e']);
     assert.equal((await model.get('families', 'a'))?.text, '{"name":"again"}');
     assert.deepEqual([...model.ids('children', 'a')], ['a/x']);
+  });
+
+  it('leaves its last guard when it is deleted, the same however its events are written', async () => {
+    const leaving = { ...families, on: { ...families.on, left: () => undefined } };
+    const story = [
+      ['born', { names: [] }],
+      ['renamed', { to: 'a', guard: 'groups:["red"]' }],
+      ['left', {}],
+      ['born', { names: [] }],
+      ['renamed', { to: 'b', guard: 'groups:["blue"]' }],
+    ] as const;
+    const red = { admin: false, groups: ['red'] };
+    for (const atOnce of [1, 2, 3, 5]) {
+      const model = memoryReadStore({ collections: collectionsOf([leaving]) });
+      const documents = projector([leaving], { read: model.get, log: () => undefined });
+      documents.reset(true);
+      const mayRead = () => mayReadGuard(red, model)('families:f');
+      let revision = 0;
+      const happen = async (events: readonly (readonly [topic: string, data: object])[]): Promise<void> => {
+        const from = revision;
+        const stored = events.map(([topic, data]): StoredEvent => {
+          const about = { id: `e${revision}`, stream: 'family-f', revision, position: ++revision, metadata: '{}' };
+          return { ...about, type: `@platform/mop:${topic}`, data: JSON.stringify(data) };
+        });
+        await documents.take(stored);
+        await model.apply(documents.drain(), from, { position: revision, event: '' });
+      };
+      assert.equal(mayRead(), false, 'it never was');
+      for (let n = 0; n < story.length; n += atOnce) await happen(story.slice(n, n + atOnce));
+      assert.equal(model.guard('gone', 'families/f'), 'groups:["red"]');
+      assert.equal(mayRead(), false, 'it is there again, for others');
+      await happen([['left', {}]]);
+      assert.equal(mayRead(), false);
+      await happen([['born', { names: [] }]]);
+      assert.equal(mayRead(), true, 'everybody may read it now');
+      await happen([['left', {}]]);
+      assert.equal(mayRead(), true, 'and so everybody could');
+    }
   });
 
   it('is parked when its first events are missing, also after others have ended; what has ended goes on', async () => {

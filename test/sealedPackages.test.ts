@@ -428,21 +428,17 @@ describe('A package with an automation that not everybody may read', () => {
   });
   after(() => service.stop());
 
-  it('shows nothing of it to them', async () => {
-    for (const path of ['/prebuilts', '/prebuilts/p']) {
-      const answer = await who.stranger('GET', path);
-      nothingOf(answer.text);
-      const { bundles, installed, manifest } = path.endsWith('p') ? ok(answer) : ok(answer).results[0];
-      assert.deepEqual(
-        [bundles.automation, bundles.workflow, installed.length, manifest.artifacts.length, manifest.fingerprint],
-        [1, 1, 1, 2, undefined],
-      );
-      assert.match((await who.member('GET', path)).text, /Very hidden/);
+  it('is hidden from them', async () => {
+    for (const way of ['', '/export']) {
+      const answer = await who.stranger('GET', `/prebuilts/p${way}`);
+      refused(answer, 404);
+      const { text } = await who.stranger('GET', `/prebuilts/missing${way}`);
+      assert.equal(answer.text.replaceAll('\\"p\\"', '\\"missing\\"'), text);
+      refused(await who.stranger('GET', `/prebuilts/${prebuiltId('p')}${way}`), 404);
+      assert.match((await who.member('GET', `/prebuilts/p${way}`)).text, /Very hidden/);
     }
-    const forbidden = await who.stranger('GET', '/prebuilts/p/export');
-    refused(forbidden, 403);
-    nothingOf(forbidden.body.message);
-    ok(await who.member('GET', '/prebuilts/p/export'));
+    assert.deepEqual(ok(await who.stranger('GET', '/prebuilts')), { results: [], total: 0 });
+    assert.match((await who.member('GET', '/prebuilts')).text, /Very hidden/);
   });
 
   it('tells them nothing when they import it, be it the same or not', async () => {
@@ -474,7 +470,7 @@ describe('A package with an automation that not everybody may read', () => {
 
   it('keeps to the last access lists of one that has been deleted', async () => {
     ok(await who.member('DELETE', `/operations-manager/automations/${id('1')}`));
-    refused(await who.stranger('GET', '/prebuilts/p/export'), 403);
+    refused(await who.stranger('GET', '/prebuilts/p/export'), 404);
     ok(await who.member('GET', '/prebuilts/p/export'));
     refused(await who.stranger('DELETE', '/prebuilts/p'), 404);
     ok(await who.member('DELETE', '/prebuilts/p'));

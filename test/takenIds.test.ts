@@ -144,6 +144,45 @@ describe('ids that others have, or had', () => {
       }
     });
 
+  it('what was deleted shows nothing of its past to who did not pass its last list, nor do its jobs', async () => {
+    const victim = await put(automationOf('own'));
+    const [{ _id: trigger }] = victim.triggers;
+    const { _id: job } = ok(await service.ask('POST', `${om}/triggers/manual/${trigger}/run`, {})).data;
+    ok(await service.ask('POST', `${om}/jobs/${job}/error`, { error: 'x' }));
+    const open = await positionOf(service);
+    ok(await service.ask('PATCH', `${om}/automations/${victim._id}`, { gbac: lists.hidden }));
+    const closed = await positionOf(service);
+    await remove(victim);
+    const ways = (position: number): readonly (readonly [string, string, object?])[] => [
+      ['GET', `${om}/automations/${victim._id}?asOf=${position}`],
+      ['GET', `${om}/automations/${encodeURIComponent(victim.name)}?asOf=${position}`],
+      ['GET', `${om}/automations/${victim._id}/export?asOf=${position}`],
+      ['GET', `${om}/triggers/${trigger}?asOf=${position}`],
+      ['GET', `${om}/jobs/${job}?asOf=${position}`],
+    ];
+    const others: readonly (readonly [string, string, object?])[] = [
+      ['GET', `/audit/resources/automation/${victim._id}`],
+      ['GET', `/audit/resources/trigger/${trigger}`],
+      ['GET', `/audit/resources/job/${job}`],
+      ['POST', '/audit/restore', { kind: 'automation', id: victim._id, position: open }],
+      ['POST', '/audit/restore', { kind: 'trigger', id: trigger, position: open }],
+      ['POST', `${om}/triggers/manual/${trigger}/run`, {}],
+      ['POST', `${om}/jobs/retry`, { jobIds: [job] }],
+      ['GET', `${om}/jobs/${job}`],
+    ];
+    for (const [method, path, body] of [...ways(open), ...ways(closed), ...others])
+      refused(await who.stranger(method, path, body), 404);
+    for (const position of [open, closed]) {
+      for (const [method, path] of ways(position)) ok(await who.member(method, path));
+      const list = `${om}/automations?asOf=${position}&multiEquals[name]=${encodeURIComponent(victim.name)}`;
+      assert.equal(ok(await who.stranger('GET', list)).metadata.total, 0);
+      assert.equal(ok(await who.member('GET', list)).metadata.total, 1);
+    }
+    // Whoever makes it anew decides about its past, too.
+    ok(await who.member('PUT', `${om}/automations`, importing({ ...victim, gbac: {} })));
+    for (const [method, path] of ways(closed)) ok(await who.stranger(method, path));
+  });
+
   it('a compliance plan and a package keep their last lists', async () => {
     const plans = '/configuration_manager/compliance_plans';
     for (const whose of ['hidden', 'readOnly'] as const) {

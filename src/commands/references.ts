@@ -1,6 +1,6 @@
 import type { Actor, Gbac } from '../domain/engine/core.ts';
 import type { Referrer } from '../domain/engine/references.ts';
-import { type AutomationState, automation } from '../domain/operations-manager/automations.ts';
+import { automation } from '../domain/operations-manager/automations.ts';
 import { accounts } from '../projections/authorization/accounts.ts';
 import { groups } from '../projections/authorization/groups.ts';
 import { plans } from '../projections/configuration-manager/plans.ts';
@@ -61,12 +61,8 @@ const inAll =
 
 const byGbac = ({ gbac }: { readonly gbac: Gbac }, actor: Actor): boolean => mayRead(actor, gbac);
 
-/** Only admins may see a deleted automation. */
-const mayReadState = (actor: Actor, { exists, content }: AutomationState): boolean =>
-  actor.admin || (exists && mayRead(actor, content.gbac));
-
 const mayReadJob = async ({ groups: read, automation: of }: JobDoc, actor: Actor, { state }: Tools) =>
-  mayRead(actor, { read, write: [] }) && (of === null || mayReadState(actor, await state(automation, of)));
+  mayRead(actor, { read, write: [] }) && (of === null || mayRead(actor, (await state(automation, of)).content.gbac));
 
 export const referrersOfGroup = inAll([
   referrersIn({ collection: accounts, field: 'memberOf', kind: 'account', named: (doc) => doc.username }),

@@ -47,13 +47,7 @@ export const backInTime = ({ config, node, index, warn }: Needs) => {
       settled: () => undefined,
       rest: { hashPassword, seal, unseal, methods },
     });
-    return {
-      ...past,
-      stateForRights: async (aggregate, id) => {
-        const now = await tools.state(aggregate, id);
-        return aggregate.exists(now) ? now : past.state(aggregate, id);
-      },
-    };
+    return { ...past, stateForRights: tools.state };
   };
 
   const serviceAt = (service: Service, position: number, actor: Actor): Service => {

@@ -11,8 +11,8 @@ export type Tools = {
   /** The folded state of another stream, or `aggregate.initial` if the stream does not exist. */
   state<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
   /**
-   * The state that says who may read a resource: as it is now, even if all other tools show an earlier time. Only a
-   * resource that is gone now is judged by what it said then.
+   * The state that says who may read a resource: as it is now, even if all other tools show an earlier time. One that
+   * is deleted keeps its access lists.
    */
   stateForRights<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
   /** Whether a resource has ended so long ago that the read models do not show it any more. */

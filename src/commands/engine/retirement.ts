@@ -42,7 +42,7 @@ export const retiredHint = ({ streams, tools, model }: Needs) => {
     const { docs, endedAt } = await streams.refresh(stream);
     if (endedAt === undefined || !(await isRetired(endedAt, category, tools.state))) return undefined;
     const guard = projections[at]?.guard?.(docs[at]);
-    const isOpen = guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(guard);
+    const isOpen = guard === undefined || actor.admin || mayReadGuard(actor, model)(guard);
     const ended = new Date(endedAt).toISOString();
     return isOpen ? `It ended at ${ended} and was retired since: ?asOf=${ended} shows it` : undefined;
   };

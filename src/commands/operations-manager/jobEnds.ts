@@ -63,7 +63,7 @@ export const whyGone = ({ model, tools, settled, viewerOf }: Needs) => {
     if (account === platform.id) return undefined;
     const viewer = await viewerOf(account);
     if (!viewer) return 'The account that started the job is deleted or inactive';
-    const mayRead = mayReadGuard(viewer.actor, model.guard);
+    const mayRead = mayReadGuard(viewer.actor, model);
     const isRead = automation === null || viewer.actor.admin || mayRead(documentGuard(automations, automation));
     return isRead ? undefined : 'The account that started the job may not read its automation any more';
   };

@@ -45,7 +45,7 @@ const search = actionRoute({
   answer: Type.Object({ totalCount: Type.Integer(), plans: Type.Array(planSchema) }),
   run: async ({ body: { name = '', options: { start = 0, limit = 25 } = {} }, actor }, { model }) => {
     const where: Where<'name'> | undefined = name === '' ? undefined : { field: 'name', op: 'contains', value: name };
-    const may = actor.admin ? undefined : mayReadGuard(actor, model.guard);
+    const may = actor.admin ? undefined : mayReadGuard(actor, model);
     const query = defined({ sort: 'name' as const, order: 1 as const, skip: start, limit, where, may });
     const { entries, total } = await pageOf(model, plans, query);
     return { body: { totalCount: total, plans: entries.map((entry) => maskPlan(documentIn(plans, entry))) } };

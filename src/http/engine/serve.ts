@@ -247,13 +247,13 @@ const serveList = (route: ListRoute, live: Service): Serve => {
 
   const isRestricted = ({ actor }: Call): boolean => list.guard !== undefined && !actor.admin;
 
-  const queryFor = (call: Call, params: Params, page: Page, { guard }: ReadModel): Query => {
+  const queryFor = (call: Call, params: Params, page: Page, model: ReadModel): Query => {
     const query: { -readonly [K in keyof Query]: Query[K] } = { ...page };
     const above = params[parent?.param ?? ''] ?? '';
     if (parent?.field !== undefined)
       query.where = both({ field: parent.field, op: 'equals', value: above }, page.where);
     else if (parent) query.part = above;
-    if (isRestricted(call)) query.may = mayReadGuard(call.actor, guard);
+    if (isRestricted(call)) query.may = mayReadGuard(call.actor, model);
     return query;
   };
 

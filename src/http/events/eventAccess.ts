@@ -2,7 +2,7 @@ import { resourceOf } from '../../audit/resourceOf.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
-import { mayReadGuard } from '../../projections/engine/guards.ts';
+import { lastGuard, mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { hiddenCategories } from '../../store/auditIndex/found.ts';
@@ -11,8 +11,8 @@ import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';
 import { type GetRow, getRows } from './getRows.ts';
-import { lastGuards } from './lastGuards.ts';
 import { packagedAutomations } from './packagedAutomations.ts';
+import { retiredGuards } from './retiredGuards.ts';
 
 /** Who wants to see an event. */
 export type Viewer = Pick<Principal, 'actor' | 'may'>;
@@ -73,38 +73,20 @@ const both = (a: Judge, b: Judge): Judge => {
  */
 export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) => {
   const rows = getRows(areas);
-  const { last, passes } = lastGuards({ rows, model, log });
+  const retiredGuard = retiredGuards(log);
   const brought = packagedAutomations({ model, log });
 
-  /** The row of the parent, if parents of this kind have access lists. */
-  const guardedParent = ({ parent }: GetRow): GetRow | undefined => {
-    const row = parent && rows.get(parent.of.of.category);
-    return row?.shows.guard && row;
-  };
-
-  /** The judge for a parent: it must be readable; one that is gone counts as it was last. */
-  const byParent = async (row: GetRow, id: string | undefined): Promise<Judge> => {
-    const above = guardedParent(row);
-    return above && id !== undefined ? byResource(above, id) : yes;
-  };
-
   /** The judge for a document: who may read it now, or could read it last. */
-  const byResource = async (row: GetRow, id: string, isItsOwn = true): Promise<Judge> => {
-    const { shows, parent } = row;
-    const entry = (await model.get(shows.collection, id)) ?? (await findParked(model, shows.collection, id));
-    if (entry) {
-      const { guard } = entry;
-      const above = parent?.field === undefined ? undefined : entry.filters[parent.field]?.[0];
-      const own: Judge =
-        guard === undefined ? yes : ({ actor }) => actor.admin || mayReadGuard(actor, model.guard)(guard);
-      return both(own, await byParent(row, above));
+  const byResource = async ({ shows }: GetRow, id: string, isItsOwn = true): Promise<Judge> => {
+    const { collection } = shows;
+    if (!shows.guard) {
+      const isThere = isItsOwn || (await model.get(collection, id)) || (await findParked(model, collection, id));
+      return isThere ? yes : no;
     }
-    // Without access lists it makes no difference what the document said last.
-    if (!shows.guard && !guardedParent(row)) return isItsOwn ? yes : no;
-    const found = await last(row, id);
-    if (!found) return no;
-    const could = await passes(found.guard);
-    return both(({ actor }) => could(actor), await byParent(row, found.parent));
+    const known = lastGuard(model, collection, id);
+    const guard = known === undefined ? await retiredGuard(shows, id) : known;
+    if (guard === undefined) return no;
+    return guard === null ? yes : ({ actor }) => actor.admin || mayReadGuard(actor, model)(guard);
   };
 
   /** The judge of an event. The read models must show the event. */

@@ -1,13 +1,12 @@
 import { projections } from '../../projections/all.ts';
 import type { Projection } from '../../projections/engine/define.ts';
-import type { AreaRoutes, Common, Parent } from '../engine/route.ts';
+import type { AreaRoutes, Common } from '../engine/route.ts';
 
 /** A row with method GET that shows a resource. */
 export type GetRow = {
   readonly area: string;
   readonly row: Pick<Common, 'name' | 'access'>;
   readonly shows: Projection;
-  readonly parent: Parent | undefined;
 };
 
 /** The last parts of a path are the furthest from the resource: `/automations/:id/export` is below `/automations/:id`. */
@@ -24,12 +23,11 @@ export const getRows = (areas: readonly AreaRoutes[]): ReadonlyMap<string, GetRo
   };
   for (const { area, routes } of areas) {
     for (const row of routes) {
-      const { parent } = row;
       const one = 'get' in row ? row.get : undefined;
       const shown = one ?? ('run' in row ? row.shows : undefined);
-      if (shown) offer(depth(row.path), shown, { area, row, shows: shown, parent });
+      if (shown) offer(depth(row.path), shown, { area, row, shows: shown });
       const listed = 'list' in row && row.method === 'get' ? projectionListed(row.list) : undefined;
-      if (listed) offer(Number.MAX_SAFE_INTEGER, listed, { area, row, shows: listed, parent });
+      if (listed) offer(Number.MAX_SAFE_INTEGER, listed, { area, row, shows: listed });
     }
   }
   return found;

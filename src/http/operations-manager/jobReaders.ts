@@ -79,7 +79,7 @@ const presentJobs = async (
       order: -1,
       skip: 0,
       limit,
-      ...readableBy(actor, model.guard),
+      ...readableBy(actor, model),
     });
     return entries.map((entry) => documentIn(jobs, entry));
   };
@@ -95,7 +95,7 @@ const wanting =
     // A job that has left the filter is told of once more, so that the reader learns of it.
     if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
     const guard = jobs.guard?.(doc);
-    if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model.guard)(guard)) return false;
+    if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model)(guard)) return false;
     return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
   };
 

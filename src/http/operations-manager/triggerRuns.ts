@@ -39,7 +39,7 @@ const endpointOf = async (routeName: string, { model }: Service, { actor }: Call
     skip: 0,
     limit: 1,
   } as const;
-  const [found] = (await pageOf(model, triggers, { ...query, ...readableBy(actor, model.guard) })).entries;
+  const [found] = (await pageOf(model, triggers, { ...query, ...readableBy(actor, model) })).entries;
   if (!found) throw missing(trigger.category);
   return found.id;
 };

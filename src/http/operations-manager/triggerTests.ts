@@ -85,7 +85,7 @@ const triggersOf = async (
     where,
     sort: 'name',
     order: 1,
-    ...readableBy(actor, model.guard),
+    ...readableBy(actor, model),
   })) {
     for (const entry of entries) {
       const trigger = testedIn(documentIn(triggers, entry));

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
+import { missing } from '../../commands/engine/decide.ts';
 import {
   deletePrebuilt,
   hiddenAutomations,
@@ -47,7 +48,7 @@ const packageOf: Join<PrebuiltDoc, Call<string, unknown, { readonly as?: Words }
   const { imported } = await tools.state(prebuilt, _id);
   if (!imported) throw new RequestError('not_found', 'The prebuilt has been deleted');
   if ((await hiddenAutomations(automationsIn(imported.installed), actor, tools)).size > 0)
-    throw new RequestError('forbidden', 'The prebuilt has an automation that you may not read');
+    throw missing(prebuilt.category);
   const document = withDescriptions(imported.prebuilt, tools.unseal) as PrebuiltDocument;
   return query.as === 'imported' ? asImported(document) : completed(document, imported);
 };
@@ -206,8 +207,7 @@ export const prebuiltRoutes: AreaRoutes = {
       summary: 'Export a prebuilt',
       description:
         'The package as it was installed, in our names; artifacts, fingerprint and createdEpoch are derived only where ' +
-        'it has none. Secrets are masked; import takes it back and keeps them. 403 for who may not read one of its ' +
-        'automations.',
+        'it has none. Secrets are masked; import takes it back and keeps them.',
       query: { as: wordsSchema },
       get: prebuilts,
       exports: true,
@@ -221,7 +221,7 @@ export const prebuiltRoutes: AreaRoutes = {
       path: '/:id',
       access: ['operators', 'readers'],
       summary: 'Get a prebuilt, without its documents',
-      description: 'Automations that the caller may not read are left out, here and in lists.',
+      description: 'Who may not read one of its automations does not find it, here, in lists and for the export.',
       get: prebuilts,
       join: shown,
       envelope: plain,

@@ -1,6 +1,7 @@
 import type { EventStore } from '../../store/port.ts';
 import { streamUpTo } from '../../store/upTo.ts';
 import { countedEvents } from '../countedEvents.ts';
+import { goneSpec } from '../engine/gone.ts';
 import type { Change, Entry } from '../engine/port.ts';
 import { projector } from '../engine/projector.ts';
 import { eventsOf } from './pastEvents.ts';
@@ -46,7 +47,8 @@ export const foldUnit = async (
   const fold = foldOf(unit, nothing);
   const left = await leavingRetired(log, unit, until);
   const drain = (): void => {
-    put(left(fold.drain()));
+    // Rights are those of now.
+    put(left(fold.drain()).filter(({ collection }) => collection !== goneSpec.name));
     fold.reset(true, new Map());
   };
   for await (const { events, whole } of eventsOf(log, unit, until)) {

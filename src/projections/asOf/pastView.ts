@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '../../domain/engine/core.ts';
-import { followedBy, mayReadGuard } from '../engine/guards.ts';
+import { lastGuard, mayReadGuard } from '../engine/guards.ts';
 import { keyOf, parkedSpec } from '../engine/parked.ts';
 import type { Entry, ReadModel } from '../engine/port.ts';
 import type { Verdicts } from './pastModel.ts';
@@ -16,19 +16,17 @@ type Needs = {
 };
 
 /**
- * The read models as of a position, as one actor may see them now. A document that exists now is judged by what it says
- * now; one that is gone, by what it said then. Documents that the actor may not read are left out everywhere.
+ * The read models as of a position, as one actor may see them now. A document is judged by what it says now; one that
+ * is deleted, by what it said last. Documents that the actor may not read are left out everywhere.
  */
 export const pastView = ({ reads, live, position, actor }: Needs): ReadModel => {
-  const may = readers({ reads, live, position, actor });
+  const may = readers({ live, actor });
   const isOpen = (collection: string): boolean => actor.admin || !isGuarded(collection);
 
   const getMany: ReadModel['getMany'] = async (collection, ids) => {
     const entries = await reads.getMany(position, collection, ids);
     if (isOpen(collection)) return entries.map(withoutGuard);
-    const seen = await Promise.all(
-      entries.map(async (entry) => (entry && (await may(collection, entry.id, entry.guard)) ? entry : undefined)),
-    );
+    const seen = entries.map((entry) => (entry && may(collection, entry.id, entry.guard) ? entry : undefined));
     return seen.map(withoutGuard);
   };
 
@@ -38,7 +36,7 @@ export const pastView = ({ reads, live, position, actor }: Needs): ReadModel => 
     for (;;) {
       const some = await reads.guards(position, collection, verdicts.length);
       if (some.length === 0) return Uint8Array.from(verdicts);
-      for (const [id, guard] of some) verdicts.push((await may(collection, id, guard)) ? 1 : 0);
+      for (const [id, guard] of some) verdicts.push(may(collection, id, guard) ? 1 : 0);
       await nextTurn();
     }
   };
@@ -69,12 +67,14 @@ const withoutGuard = (entry: Entry | undefined): Entry | undefined => {
   return rest;
 };
 
-/** Makes the function that tells whether the actor may read a document now. `then` is the guard that it had. */
-const readers = ({ reads, live, position, actor }: Needs) => {
-  const now = mayReadGuard(actor, live.guard);
+/**
+ * Makes the function that tells whether the actor may read a document, as of now. `then` is the guard that it had: that
+ * of a retired one has not changed.
+ */
+const readers = ({ live, actor }: Pick<Needs, 'live' | 'actor'>) => {
+  const now = mayReadGuard(actor, live);
   const verdicts = new Map<string, boolean>();
-  const guardsThen = new Map<string, string | null | undefined>();
-  /** The verdict on a guard as of now. Many documents have the same guard. */
+  /** Many documents have the same guard. */
   const allows = (guard: string): boolean => {
     const known = verdicts.get(guard);
     if (known !== undefined) return known;
@@ -83,35 +83,11 @@ const readers = ({ reads, live, position, actor }: Needs) => {
     return verdict;
   };
 
-  /** Looks up the guards of the documents that a guard follows, as far as they are gone. */
-  const learn = async (guard: string): Promise<void> => {
-    for (const [collection, id] of followedBy(guard)) {
-      const key = keyOf(collection, id);
-      if (live.guard(collection, id) !== undefined || guardsThen.has(key)) continue;
-      const [entry] = await reads.getMany(position, collection, [id]);
-      guardsThen.set(key, entry && (entry.guard ?? null));
-      if (entry?.guard !== undefined) await learn(entry.guard);
-    }
+  return (collection: string, id: string, then: string | undefined): boolean => {
+    const key = collection === parkedSpec.name ? id : keyOf(collection, id);
+    const slash = key.indexOf('/');
+    const guard = lastGuard(live, key.slice(0, slash), key.slice(slash + 1));
+    const counts = guard === undefined ? then : guard;
+    return counts == null || allows(counts);
   };
-
-  const gone = mayReadGuard(actor, (collection, id) => {
-    const guard = live.guard(collection, id);
-    return guard === undefined ? guardsThen.get(keyOf(collection, id)) : guard;
-  });
-
-  return async (collection: string, id: string, then: string | undefined): Promise<boolean> => {
-    const guard = liveGuard(live, collection, id);
-    if (guard !== undefined) return guard === null || allows(guard);
-    if (then === undefined) return true;
-    await learn(then);
-    return gone(then);
-  };
-};
-
-/** The present guard of a document. One that is parked now has the last guard that it had. */
-const liveGuard = (live: Pick<ReadModel, 'guard'>, collection: string, id: string): string | null | undefined => {
-  const key = collection === parkedSpec.name ? id : keyOf(collection, id);
-  const slash = key.indexOf('/');
-  const shown = live.guard(key.slice(0, slash), key.slice(slash + 1));
-  return shown === undefined ? live.guard(parkedSpec.name, key) : shown;
 };

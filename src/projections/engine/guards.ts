@@ -1,6 +1,8 @@
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import type { Collection } from './define.ts';
-import type { Query } from './port.ts';
+import { goneSpec } from './gone.ts';
+import { keyOf, parkedSpec } from './parked.ts';
+import type { Query, ReadModel } from './port.ts';
 
 const groupsPrefix = 'groups:';
 const bothPrefix = 'both:';
@@ -11,6 +13,10 @@ export const groupsGuard = ({ read, write }: Gbac): string | undefined =>
     ? undefined
     : groupsPrefix + JSON.stringify([...new Set([...read, ...write])].sort());
 
+/** The guard of a document that may be read by those who may read all of these documents; undefined: everybody. */
+export const documentsGuard = (of: Pick<Collection, 'collection'>, ids: readonly string[]): string | undefined =>
+  ids.length === 0 ? undefined : bothPrefix + JSON.stringify(ids.map((id) => documentGuard(of, id)));
+
 /** The guard of a document whose readers are those of another document. */
 export const documentGuard = ({ collection }: Pick<Collection, 'collection'>, id: string): string =>
   `${collection}:${id}`;
@@ -19,23 +25,28 @@ export const documentGuard = ({ collection }: Pick<Collection, 'collection'>, id
 export const bothGuards = (a: string | undefined, b: string | undefined): string | undefined =>
   a !== undefined && b !== undefined ? bothPrefix + JSON.stringify([a, b]) : (a ?? b);
 
-/** The documents that a guard follows: their collections and ids. */
-export const followedBy = (guard: string): readonly (readonly [collection: string, id: string])[] => {
-  if (guard.startsWith(groupsPrefix)) return [];
-  if (guard.startsWith(bothPrefix)) return (JSON.parse(guard.slice(bothPrefix.length)) as string[]).flatMap(followedBy);
-  const colon = guard.indexOf(':');
-  return [[guard.slice(0, colon), guard.slice(colon + 1)]];
+type Guards = Pick<ReadModel, 'guard'>;
+
+/**
+ * The guard by which a document is judged, whatever time is asked for: the one that it has now or, if it is deleted or
+ * parked, that it had last (docs/behaviour/access.md). null: everybody may read it; undefined: there never was such a
+ * document, or it is retired.
+ */
+export const lastGuard = (model: Guards, collection: string, id: string): string | null | undefined => {
+  const now = model.guard(collection, id);
+  if (now !== undefined) return now;
+  const key = keyOf(collection, id);
+  const parked = model.guard(parkedSpec.name, key);
+  // One that was parked after its deletion had no guard any more.
+  const last = parked == null ? model.guard(goneSpec.name, key) : undefined;
+  return last === undefined ? parked : last;
 };
 
 /**
- * Makes the function that tells whether an actor may read a document with a given guard. `guardOf` gives the guard of a
- * document: null if everybody may read it, undefined if there is no such document. Nobody may read a document that
- * follows a missing one.
+ * Makes the function that tells whether an actor may read a document with a given guard, as of now. Nobody may read a
+ * document that follows one which never was.
  */
-export const mayReadGuard = (
-  actor: Pick<Actor, 'admin' | 'groups'>,
-  guardOf: (collection: string, id: string) => string | null | undefined,
-) => {
+export const mayReadGuard = (actor: Pick<Actor, 'admin' | 'groups'>, model: Guards) => {
   const may = (guard: string): boolean => {
     if (guard.startsWith(groupsPrefix))
       return (
@@ -44,14 +55,12 @@ export const mayReadGuard = (
       );
     if (guard.startsWith(bothPrefix)) return (JSON.parse(guard.slice(bothPrefix.length)) as string[]).every(may);
     const colon = guard.indexOf(':');
-    const next = guardOf(guard.slice(0, colon), guard.slice(colon + 1));
+    const next = lastGuard(model, guard.slice(0, colon), guard.slice(colon + 1));
     return next === null || (next !== undefined && may(next));
   };
   return may;
 };
 
 /** The part of a query that leaves out what the actor may not read. */
-export const readableBy = (
-  actor: Pick<Actor, 'admin' | 'groups'>,
-  guardOf: Parameters<typeof mayReadGuard>[1],
-): Pick<Query, 'may'> => (actor.admin ? {} : { may: mayReadGuard(actor, guardOf) });
+export const readableBy = (actor: Pick<Actor, 'admin' | 'groups'>, model: Guards): Pick<Query, 'may'> =>
+  actor.admin ? {} : { may: mayReadGuard(actor, model) };

@@ -3,6 +3,7 @@ import type { StoredEvent } from '../../store/port.ts';
 import { endedAt, entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
 import { type LoadedDocument, newDocumentsByStream, type StreamDocuments } from './documentsByStream.ts';
 import { type Counted, eventTypesSpec, newEventCounts } from './eventTypes.ts';
+import { goneSpec, newGone } from './gone.ts';
 import { parkedSpec } from './parked.ts';
 import { type Log, newParking } from './parking.ts';
 import { newPendingChildren } from './pendingChildren.ts';
@@ -14,6 +15,7 @@ export const collectionsOf = (projections: readonly Projection[]): readonly Coll
   ...projections.flatMap(specsOf),
   eventTypesSpec,
   parkedSpec,
+  goneSpec,
 ];
 
 const changeOf = ({ projection, id, doc, revision }: LoadedDocument): Change => {
@@ -57,6 +59,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
   const pendingChildren = newPendingChildren();
   const parking = newParking(pendingChildren, log);
   const { parked, park } = parking;
+  const gone = newGone();
   const eventCounts = newEventCounts(counted, read);
   // The documents that had an event since the last drain, by stream.
   const pendingStreams = new Map<string, StreamDocuments>();
@@ -67,6 +70,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
     const { children } = projection;
     const next = project(projection, one.doc, event);
     const { cleared, put = [] } = children ? projectChildren(children, id, event) : {};
+    if (next === undefined && one.doc !== undefined) gone.note(projection, id, one.doc, event.revision);
     one.doc = next;
     one.revision = event.revision;
     one.changed = true;
@@ -118,6 +122,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
       pendingChildren.reset();
       retiring.drained();
       parking.reset(parkedBefore);
+      gone.reset();
       eventCounts.reset(empty);
     },
     take: async (events: readonly StoredEvent[]): Promise<void> => {
@@ -149,6 +154,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
       }
       pendingChildren.drain(changes);
       parking.drain(changes);
+      gone.drain(changes);
       eventCounts.drain(changes);
       pendingStreams.clear();
       retiring.drained();

@@ -22,7 +22,7 @@ const noHint: Hint = async () => undefined;
  */
 export const reader = (model: ReadModel, { refuseTampered, refuseLost }: Guard, hint: Hint = noHint) => {
   const readable = (entry: Entry | undefined, actor: Actor): entry is Entry =>
-    entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(entry.guard));
+    entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model)(entry.guard));
 
   /** The error for a document that was not found: it does not exist, or it cannot be shown. */
   const absent = async (

@@ -1,8 +1,10 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { PrebuiltPackage } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { type PrebuiltImported, prebuilt, shownOf } from '../../domain/prebuilts/prebuilts.ts';
+import { automationsIn, type PrebuiltImported, prebuilt, shownOf } from '../../domain/prebuilts/prebuilts.ts';
 import { projection } from '../engine/define.ts';
+import { documentsGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
+import { automations } from '../operations-manager/automations.ts';
 
 export type PrebuiltDoc = { readonly _id: string; readonly name: string } & Omit<PrebuiltPackage, 'bundles'> &
   Pick<PrebuiltImported, 'installed' | 'kept'> &
@@ -44,6 +46,7 @@ export const prebuilts = projection<PrebuiltDoc>()(prebuilt, {
     prebuiltDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  guard: ({ installed }) => documentsGuard(automations, automationsIn(installed)),
   filters: {
     name: (doc) => doc.name,
     version: (doc) => doc.metadata.version,

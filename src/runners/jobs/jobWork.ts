@@ -104,7 +104,7 @@ export const jobWork = ({
     events,
     retries,
     queue,
-    mayRead: (actor, guard) => guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(guard),
+    mayRead: (actor, guard) => guard === undefined || actor.admin || mayReadGuard(actor, model)(guard),
     look: book.look,
     isGone,
   });
