@@ -259,8 +259,7 @@ describe('rights on earlier times', () => {
         continue;
       }
       const events = await found(one);
-      for (const event of events)
-        assert.deepEqual(leaks(JSON.stringify(event), one), [], `${event.topic} for ${name}`);
+      for (const event of events) assert.deepEqual(leaks(JSON.stringify(event), one), [], `${event.topic} for ${name}`);
       for (const kind of kinds)
         for (const story of told) {
           const id = idOf(kind, story);
