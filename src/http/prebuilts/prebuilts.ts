@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
 import { missing } from '../../commands/engine/decide.ts';
+import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
 import {
   deletePrebuilt,
   hiddenAutomations,
