@@ -92,6 +92,10 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/groups.ts',
     'http/people.ts',
   ],
+  'automation-catalog': [
+    'commands/scheduledJobImports.ts',
+    'projections/scheduledJobs.ts', // a package may bring them
+  ],
   'configuration-manager': [
     'commands/trees.ts',
     'domain/publishedTrees.ts', // a package knows where they hold secrets

@@ -76,7 +76,7 @@ describe('A prebuilt', () => {
       .when(decideImport, { prebuilt: other }, refs)
       .thenRefused('conflict', /metadata\/name/);
     given(imported, installed)
-      .when(decideImport, { prebuilt: whole }, { ...refs, bundlesHash: 'other' })
+      .when(decideImport, { prebuilt: { ...whole, bundles: [workflow] } }, { ...refs, bundlesHash: 'other' })
       .thenRefused('conflict', /metadata\/name/);
     given(imported, installed)
       .when(decideImport, { prebuilt: other, overwrite: true }, refs)
@@ -514,7 +514,7 @@ describe('Prebuilts over HTTP', () => {
         '/data/commands/0/rules/0/rule',
       ],
       [{ type: 'mop-analytic-template', data: {} }, '/data/name'],
-      [{ type: 'automation', data: { name: 'a' } }, '/data/_id'],
+      [{ type: 'automation', data: { name: 'a' } }, '/data/description'],
       [{ type: 'golden-config', data: { name: 't', versions: [] } }, '/data/versions'],
       [
         {
@@ -537,7 +537,7 @@ describe('Prebuilts over HTTP', () => {
       aForm('Mixed'),
       aForm('', {}),
       { type: 'template', data: { name: 'Taken', template: 'y' } },
-      { type: 'ac-agenda-job', data: { _id: 'j', name: 'Nightly', data: {} } },
+      { type: 'workflow', data: { _id: 'j', name: 'Nightly', data: {} } },
     ]);
     const outcome = ({ installed, kept, refused }: any) => [
       // a body is whatever the route says
@@ -547,7 +547,7 @@ describe('Prebuilts over HTTP', () => {
     ];
     const expected = [
       ['Mixed'],
-      ['ac-agenda-job j'],
+      ['workflow j'],
       ['forms invalid /prebuilt/bundles/1/data/name', 'template conflict /prebuilt/bundles/2/data/name'],
     ];
     const before = await documents();
@@ -560,7 +560,7 @@ describe('Prebuilts over HTTP', () => {
     const out = await exported('mixed');
     assert.deepEqual(
       out.bundles.map(({ type }: Bundle) => type),
-      ['forms', 'ac-agenda-job'],
+      ['forms', 'workflow'],
     );
     assert.equal(ok(await service.ask('GET', '/template_builder/templates/Taken')).template, 'x');
     assert.equal(ok(await install(mixed)).message, 'The prebuilt is installed already');
@@ -571,6 +571,61 @@ describe('Prebuilts over HTTP', () => {
       /Nothing of the package.*bundles\/0\/data/,
     );
     refused(await service.ask('GET', at('nothing')), 404);
+  });
+
+  it('say what came of their documents, and refuse kinds that are nearly right with the right word', async () => {
+    const workflow = { type: 'workflow', data: { name: 'W' } };
+    const kept = ok(await install(packed('only kept', [workflow])));
+    assert.equal(kept.message, 'Imported prebuilt: 0 installed, 1 kept, 0 refused');
+    const nearly = ['templates', 'form', 'Golden_Configs'].map((type) => ({ type, data: { name: 'x' } }));
+    const { message, data } = ok(await install(packed('nearly', [workflow, ...nearly, aForm('Right')])));
+    assert.equal(message, 'Imported prebuilt: 1 installed, 1 kept, 3 refused');
+    assert.deepEqual(
+      data.refused.map(({ path, reason }: { path: string; reason: string }) => [path, reason]),
+      [
+        ['/prebuilt/bundles/1/type', 'There is no kind "templates"; template is meant'],
+        ['/prebuilt/bundles/2/type', 'There is no kind "form"; forms is meant'],
+        ['/prebuilt/bundles/3/type', 'There is no kind "Golden_Configs"; golden-config is meant'],
+      ],
+    );
+    await refuses(packed('nearly all', nearly), 400, /templates.*template is meant/);
+    refused(await install(packed('nearly all', nearly)), 409, /template is meant/);
+  });
+
+  it('install scheduled jobs, with the secrets of their form data, but none with access lists', async () => {
+    const job = (data: object) => ({
+      _id: '61a0b2c3d4e5f6a7b8c9d0e1',
+      name: 'Nightly',
+      data: {
+        workflowId: 'Backup',
+        formData: { site: 'a', password: 'hunter2' },
+        gbac: { read: [], write: [] },
+        ...data,
+      },
+      nextRunAt: null,
+      priority: 0,
+      tags: [],
+    });
+    const bundle = (data: object) => ({ type: 'ac-agenda-job', data: job(data) });
+    const { data } = ok(await install(packed('jobs', [bundle({})])));
+    assert.deepEqual(data.installed[0].name, 'Nightly');
+    const scheduled = `/automation_catalog/scheduled-jobs/${job({})._id}`;
+    const masked = bundle({ formData: { site: 'a', password: '********' } });
+    assert.deepEqual(ok(await service.ask('GET', scheduled)).data.formData, masked.data.data.formData);
+    assert.deepEqual((await exported('jobs')).bundles, [masked]);
+    assert.equal(ok(await install(await exported('jobs'))).message, 'The prebuilt is installed already');
+    ok(await install(packed('jobs', [{ ...masked, data: { ...masked.data, priority: 1 } }]), { overwrite: true }));
+    assert.equal(ok(await service.ask('GET', scheduled)).priority, 1);
+    await refuses(
+      packed('lists', [bundle({ gbac: { read: [], write: ['ops'] } })]),
+      400,
+      /bundles\/0\/data\/data\/gbac/,
+    );
+    const own = { ...job({ gbac: { write: ['ops'] } }), _id: 'hidden' };
+    ok(await service.ask('POST', '/automation_catalog/import/scheduled-jobs', { scheduledJobs: [own] }));
+    const theirs = packed('theirs', [{ type: 'ac-agenda-job', data: { ...job({}), _id: 'hidden' } }]);
+    const answer = await who.stranger('POST', `${path}/import`, { prebuilt: theirs, options: { overwrite: true } });
+    refused(answer, 409, /exists already/);
   });
 
   it('come in the words of other products, and go out in ours or theirs', async () => {

@@ -10,7 +10,7 @@ const bundles = fc.array(
   fc.oneof(
     bundle('mop-template', commandTemplates.documents),
     bundle('mop-analytic-template', analyticTemplates.documents),
-    ...['workflow', 'transformation', 'ac-agenda-job', 'integration', 'something-new'].map((type) =>
+    ...['workflow', 'transformation', 'project', 'integration', 'something-new'].map((type) =>
       bundle(type, documentOf(maybe('name', text), maybe('_id', text), maybe('tasks', object))),
     ),
   ),

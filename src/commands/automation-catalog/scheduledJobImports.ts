@@ -4,13 +4,18 @@ import {
   authorsIn,
   importedScheduledJobSchema,
   importOne,
+  jobIdIn,
   sealJob,
 } from '../../domain/automation-catalog/scheduledJobImports.ts';
 import { gbacOfJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
+import type { Members } from '../../domain/engine/members.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { isDecided } from './scheduledJobMigrations.ts';
+
+/** The id of the job that an import of the document creates or changes. */
+export const scheduledJobMeant = async (document: Members): Promise<string> => jobIdIn(document);
 
 /**
  * Imports one scheduled job of any installation. All migrations take the lock of forms. So an import that replaces a job
@@ -23,7 +28,15 @@ export const importScheduledJob = commandsOf(scheduledJob)({
   decide: importOne,
   locks: ({ content }) => (content ? formReferences : undefined),
   gbac: ({ content }) => (content ? gbacOfJob(content) : everybody),
-  seal: (input, state, seal) => ({ ...input, job: sealJob(input.job, state, seal) }),
+  seal: (input, state, seal, kept) => ({
+    ...input,
+    job: sealJob(
+      input.job,
+      state,
+      kept.map(({ job }) => job),
+      seal,
+    ),
+  }),
   prepare: async ({ id, input, state }, tools) => ({
     ...(await importAuthors({ aggregate: scheduledJob, id, documents: [authorsIn(input.job)], ...input }, tools)),
     decided: state.content !== undefined && (await isDecided(id, tools)),

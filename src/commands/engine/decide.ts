@@ -1,4 +1,4 @@
-import { type Event, fold } from '../../domain/engine/core.ts';
+import { type Actor, type Event, fold } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { mayRead, mayWrite } from './access.ts';
@@ -32,7 +32,7 @@ export const decide = async (attempt: Attempt, tools: Tools): Promise<Decision> 
   const { id, input, actor, precomputed } = request;
   const { state } = past;
   const refs = await command.prepare?.({ id, input, state, actor, precomputed, now: at, newId }, tools);
-  refuseAccess(attempt, refs);
+  refuseAccess(command, { state, refs, actor });
   const replay = usedBefore(attempt);
   if (replay) return { events: [], replay };
   if (command.on !== 'new' && (await isRetired(past.endedAt, command.aggregate.category, tools.state))) {
@@ -48,9 +48,11 @@ export const decide = async (attempt: Attempt, tools: Tools): Promise<Decision> 
  * Judges by the lists that the resource has, or had when it was deleted: whoever makes it anew gets its past. So an id
  * that the actor may not know of counts as taken, deleted or not.
  */
-const refuseAccess = ({ command, request: { actor }, past }: Attempt, refs: unknown): void => {
-  const { aggregate, on } = command;
-  const lists = (command.gbac ?? aggregate.gbac)?.(past.state, refs);
+export const refuseAccess = (
+  { aggregate, on, gbac }: AnyCommand,
+  { state, refs, actor }: { readonly state: unknown; readonly refs: unknown; readonly actor: Actor },
+): void => {
+  const lists = (gbac ?? aggregate.gbac)?.(state, refs);
   if (lists && !mayRead(actor, lists)) throw (on === 'existing' ? missing : taken)(aggregate.category);
   if (lists && !mayWrite(actor, lists))
     throw new RequestError('forbidden', 'Only members of its write groups may change it');

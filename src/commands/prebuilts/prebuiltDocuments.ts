@@ -1,6 +1,7 @@
 import { fold } from '../../domain/engine/core.ts';
 import { nameKey } from '../../domain/engine/names.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { refuseAccess } from '../engine/decide.ts';
 import { type Draft, onlyFor } from './prebuiltDrafts.ts';
 import type { Kind } from './prebuiltKinds.ts';
 
@@ -17,15 +18,16 @@ export const planDocument = async (draft: Draft, kind: Kind, bundle: Bundle, ind
   const kept = draft.installedAs({ type, data }, index).map((document) => ({ [member]: document }));
   const input = command.seal ? command.seal(plain, state, tools.seal, kept) : plain;
   const refs = await command.prepare?.({ id, input, state, actor, now, newId, precomputed: undefined }, tools);
+  refuseAccess(command, { state, refs, actor });
   const events = command.decide(state, input, { id, now, actor, newId, refs });
   const after = fold(aggregate, events, state);
   const names = aggregate.names?.(after) ?? [];
-  const [first] = names;
-  if (!first) throw new Error(`A ${aggregate.category} has no name`);
+  const [unique] = names;
+  const name = unique?.name ?? String(data.name);
   draft.reserve(index, [`${aggregate.category}-${id}`, ...names.map(nameKey)]);
-  if (events.length > 0) onlyFor(id, await holder(first.name, tools), first.name);
-  draft.add(kind, id, first.name, after);
+  if (events.length > 0 && unique) onlyFor(id, await holder(name, tools), name);
+  draft.add(kind, id, name, after);
   draft.sealed[index] = { ...bundle, data: input[member] };
-  draft.installed[index] = { type, _id: id, name: first.name };
+  draft.installed[index] = { type, _id: id, name };
   if (events.length > 0) draft.parts.push({ category: aggregate.category, id, names, bundle: index });
 };

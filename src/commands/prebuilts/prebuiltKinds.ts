@@ -1,14 +1,17 @@
 import { type TObject, Type } from 'typebox';
+import { groupsIn } from '../../domain/authorization/gbac.ts';
 import type { Context, Event } from '../../domain/engine/core.ts';
 import { plainValue } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { HeldType } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { scheduledJobs } from '../../projections/automation-catalog/scheduledJobs.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { templates } from '../../projections/template-builder/templates.ts';
+import { importScheduledJob, scheduledJobMeant } from '../automation-catalog/scheduledJobImports.ts';
 import { importTree, treeMeant } from '../configuration-manager/trees.ts';
 import { type AnyCommand, commandsOf, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
@@ -107,6 +110,20 @@ type Importing<Doc> = Pick<Kind, 'command' | 'member'> & {
   readonly inside?: string;
   /** The rule of `importedId`, unless given. */
   readonly meant?: Kind['meant'];
+  /** Throws for a document that no package may have. */
+  readonly refuse?: (document: Document) => void;
+};
+
+/** Everybody who reads a package reads its scheduled jobs. */
+const refuseLists = ({ data: { gbac = {} } }: Document): void => {
+  if (groupsIn(gbac).length > 0)
+    throw new RequestError(
+      'invalid',
+      'A scheduled job with access lists comes in by its own import: packages have none',
+      {
+        path: '/data/gbac',
+      },
+    );
 };
 
 const kind = <Doc extends { readonly _id: string }>({
@@ -115,18 +132,25 @@ const kind = <Doc extends { readonly _id: string }>({
   command,
   member,
   inside = '',
+  refuse,
   meant = (document, fresh, tools) => importedId({ aggregate: command.aggregate, collection }, document, fresh, tools),
-}: Importing<Doc>): Kind => ({
-  types,
-  collection,
-  holder: (name, tools) => holderOf(collection, 'name', name, tools),
-  command,
-  member,
-  check: documentCheck(command, member, inside),
-  inside,
-  restore: restoring(command, member),
-  meant,
-});
+}: Importing<Doc>): Kind => {
+  const check = documentCheck(command, member, inside);
+  return {
+    types,
+    collection,
+    holder: (name, tools) => holderOf(collection, 'name', name, tools),
+    command,
+    member,
+    check: (document) => {
+      check(document);
+      refuse?.(document as Document);
+    },
+    inside,
+    restore: restoring(command, member),
+    meant,
+  };
+};
 
 /** In the order of the installation: kinds that others refer to come first. Automations follow after all of these. */
 export const kinds: readonly Kind[] = [
@@ -159,6 +183,14 @@ export const kinds: readonly Kind[] = [
     inside: '/template',
   }),
   kind({ types: ['golden-config'], collection: trees, command: importTree, member: 'tree', meant: treeMeant }),
+  kind({
+    types: ['ac-agenda-job'],
+    collection: scheduledJobs,
+    command: importScheduledJob,
+    member: 'job',
+    meant: scheduledJobMeant,
+    refuse: refuseLists,
+  }),
 ];
 
 export const kindOf = (category: string): Kind | undefined =>

@@ -1,6 +1,6 @@
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { type Bundle, isHeld } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { type Bundle, isHeld, kindMeant } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import type { BundleError, Plan } from '../../domain/prebuilts/prebuilts.ts';
 import type { Tools } from '../engine/define.ts';
@@ -68,8 +68,14 @@ export const planOf = async (request: Installing, given: Tools): Promise<Planned
       await planAutomation(draft, bundle, index);
     },
   );
+  for (const [index, { type }] of bundles.entries()) {
+    const meant = kindMeant(type);
+    if (!meant) continue;
+    const message = `There is no kind ${JSON.stringify(type)}; ${meant} is meant`;
+    errors.push({ index, error: new RequestError('invalid', message, { path: `/prebuilt/bundles/${index}/type` }) });
+  }
   await each(
-    (type) => !isHeld(type),
+    (type) => !isHeld(type) && !kindMeant(type),
     '',
     async (bundle, index) => {
       draft.sealed[index] = sealKept(bundle, draft.installedAs(bundle, index), draft.tools.seal);

@@ -150,7 +150,8 @@ export const importPrebuilt = command({
   locks: (_, { prebuilt: { bundles } }) => {
     const types = new Set(bundles.map(({ type }) => type));
     const locks: string[] = [];
-    if (types.has('forms') || types.has('json-forms') || types.has('automation')) locks.push(formReferences);
+    if (types.has('forms') || types.has('json-forms') || types.has('automation') || types.has('ac-agenda-job'))
+      locks.push(formReferences);
     if (types.has('golden-config')) locks.push(treeReferences);
     return locks;
   },

@@ -91,13 +91,22 @@ const contentOf = ({
 /** The id of the job in a document: its own, or one that is derived from the document. */
 export const jobIdIn = (job: Members): string => partsOf(job).known._id ?? derivedId(exactText(maskNamed(job)));
 
-/** An imported job with sealed secrets. The mask keeps those that are stored. */
-export const sealJob = (job: Members, { content, imported }: ScheduledJobState, seal: Seal): Members => {
-  const stored = imported?.document ?? content;
+/** An imported job with sealed secrets. The mask keeps those of `kept`, and those that are stored. */
+export const sealJob = (
+  job: Members,
+  { content, imported }: ScheduledJobState,
+  kept: readonly Members[],
+  seal: Seal,
+): Members => {
+  const stored = [...kept, imported?.document ?? content];
   const { data } = job;
-  if (!isMembers(data) || !isMembers(data.formData)) return sealDocument(job, [stored], seal);
-  const formData = sealImported(data.formData, [content?.data.formData], seal, '/data/formData');
-  return sealDocument(withMembers(job, { data: withMembers(data, { formData }) }), [stored], seal);
+  if (!isMembers(data) || !isMembers(data.formData)) return sealDocument(job, stored, seal);
+  const befores = [
+    ...kept.map((document) => isMembers(document.data) && document.data.formData),
+    content?.data.formData,
+  ];
+  const formData = sealImported(data.formData, befores, seal, '/data/formData');
+  return sealDocument(withMembers(job, { data: withMembers(data, { formData }) }), stored, seal);
 };
 
 /** The stored job as an import. One that was created here is its own document. */

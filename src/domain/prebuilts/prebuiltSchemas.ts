@@ -10,6 +10,7 @@ const optional = (description: string) => Type.Optional(text(description));
 
 /** The kinds of documents of which the platform has resources. */
 const heldTypes = [
+  'ac-agenda-job',
   'automation',
   'forms',
   'golden-config',
@@ -21,6 +22,12 @@ const heldTypes = [
 export type HeldType = (typeof heldTypes)[number];
 /** Whether the platform has resources of this kind. Documents of other kinds are only kept in the package. */
 export const isHeld = (type: string): type is HeldType => (heldTypes as readonly string[]).includes(type);
+
+const plain = (type: string): string => type.toLowerCase().replace(/[-_ ]/g, '').replace(/s$/, '');
+
+/** The kind that a type nearly names, such as `template` for `templates`; undefined if there is none. */
+export const kindMeant = (type: string): HeldType | undefined =>
+  isHeld(type) ? undefined : heldTypes.find((held) => plain(held) === plain(type));
 
 const type = Type.String({
   maxLength: 256,

@@ -1,5 +1,6 @@
 import { isPublished } from '../configuration-manager/publishedTrees.ts';
 import { hasClearSecret, maskDocument, sealDocument } from '../engine/importedSecrets.ts';
+import { isObject } from '../engine/members.ts';
 import { holdsClear, type IsSecret, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
 import { type Bundle, type HeldType, isHeld, type PrebuiltDocument } from './prebuiltSchemas.ts';
 
@@ -26,6 +27,12 @@ const anywhere: Places = (document, work) => work(document, isSecretOfDocument) 
  * seals. Documents that are only kept may hold such secrets anywhere.
  */
 const places: Readonly<Record<HeldType, Places>> = {
+  'ac-agenda-job': (document, work) => {
+    const { data } = document;
+    return isObject(data) && data.formData !== undefined
+      ? { ...document, data: { ...data, formData: work(data.formData) } }
+      : document;
+  },
   automation: inEach('triggers', 'formData'),
   forms: nowhere,
   'golden-config': (document, work) => inEach(isPublished(document) ? 'data' : 'versions', 'variables')(document, work),

@@ -61,8 +61,10 @@ const shown: Join<PrebuiltDoc> = async (doc, service, call) => {
 
 const notHeld = 'The platform has no resources of this kind yet; the document is in the package';
 
+type Outcome = Pick<PrebuiltImported, 'installed' | 'kept' | 'refused'>;
+
 /** What became of the documents, in the form of answers. */
-const outcomeOf = ({ installed, kept, refused = [] }: Pick<PrebuiltImported, 'installed' | 'kept' | 'refused'>) => ({
+const outcomeOf = ({ installed, kept, refused = [] }: Outcome) => ({
   installed: installed.map((one) => ({ ...one, id: one._id })),
   kept: kept.map((one) => ({ ...one, ...defined({ id: one._id }), reason: notHeld })),
   refused,
@@ -81,9 +83,13 @@ const missingInPackage = (
   ];
 };
 
-const envelope = withStatus(({ changed }) =>
-  changed ? 'Successfully imported prebuilt' : 'The prebuilt is installed already',
-);
+/** What an import says. It claims a success only if documents were installed and none was refused. */
+const envelopeOf = ({ installed, kept, refused = [] }: Outcome) =>
+  withStatus(({ changed }) => {
+    if (!changed) return 'The prebuilt is installed already';
+    if (installed.length > 0 && refused.length === 0) return 'Successfully imported prebuilt';
+    return `Imported prebuilt: ${installed.length} installed, ${kept.length} kept, ${refused.length} refused`;
+  });
 
 /** The answer to a dry run: what the import would answer. */
 const previewed = async (
@@ -178,7 +184,8 @@ const importRoute = actionRoute({
       warnings: await neverRunning(automationsIn(shown), service.tools),
     };
     const data = { _id, name, ...outcomeOf({ installed: shown, kept, refused }), ...openEndsOf(openEnds) };
-    return { text: envelope(JSON.stringify(data), done), position: done.position, replayed: done.replayed };
+    const outcome = { installed: shown, kept, ...defined({ refused }) };
+    return { text: envelopeOf(outcome)(JSON.stringify(data), done), position: done.position, replayed: done.replayed };
   },
 });
 
