@@ -4,11 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Findings, inTurn, median, milliseconds, scale } from './compare.ts';
 import { cpuSeconds, startProgram, startService, temporary } from './processes.ts';
 import type { Heard, Order } from './programs/readers.ts';
-import { admin, ask, basic, request } from './requests.ts';
+import { ask, basic, request } from './requests.ts';
 import { ready } from './service.ts';
 
 const om = '/operations-manager';
 const readers = 1000;
+const perAccount = 20;
 const eventsPerSecond = 200;
 const mostMs = 500;
 /** Events are published some at a time. */
@@ -50,8 +51,14 @@ export const telling = async (): Promise<Findings> => {
   const before = megabytes(service.pid);
 
   const program = startProgram('readers');
-  const asked = request('GET', `${om}/events/stream?source=monitor`, { Authorization: basic(admin) });
-  await program.ask({ open: { port: service.port, readers, request: asked } } satisfies Order);
+  const requests: Uint8Array[] = [];
+  for (let n = 0; n < readers / perAccount; n++) {
+    const login = { user: `listener-${n}`, password: `password of listener ${n}` };
+    const body = { username: login.user, password: login.password, memberOf: ['readers'] };
+    await ask(service.url, 'POST', '/authorization/accounts', { body });
+    requests.push(request('GET', `${om}/events/stream?source=monitor`, { Authorization: basic(login) }));
+  }
+  await program.ask({ open: { port: service.port, readers, requests } } satisfies Order);
   const costs: number[] = [];
   const halves: number[] = [];
   const missing: number[] = [];

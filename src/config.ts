@@ -130,6 +130,12 @@ const settings = {
   READ_WAIT_MS: integer('How long a read waits for what was written before, in milliseconds', 2000, 0, 600_000),
   TRIGGER_FILTERS: integer('How many compiled filters of triggers are kept', 2000, 1, 1_000_000),
   ASOF_MEMORY: integer('Megabytes that documents of earlier times may take in memory', 256, 8, 1_000_000),
+  STREAM_READERS: integer(
+    'Streams of events and jobs, and readings of the log by ESDB_PORT, that this node serves at once',
+    1024,
+    1,
+    100_000,
+  ),
   SECRET_KEY: setting(
     'Key that seals secrets; at least 16 characters, or base64: and the text of a secret.key',
     'made up, kept in <DATA_DIR>/secret.key',

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
+import type { ReaderPlaces } from './concurrency/readerPlaces.ts';
 import type { Config } from './config.ts';
 import type { Authenticator } from './http/authentication/authenticate.ts';
 import { mayLog } from './http/authorization/methods.ts';
 import { listens } from './listens.ts';
 import { isOwnStream } from './ownStreams.ts';
+import type { Method } from './store/grpc/access.ts';
 import { authorityFile, everywhere, ownCertificate } from './store/grpc/certificate.ts';
 import { serveLog } from './store/grpc/server.ts';
 import type { SqliteStore } from './store/sqlite.ts';
@@ -23,6 +25,7 @@ type Needs = {
   readonly port: number;
   readonly store: SqliteStore;
   readonly auth: Authenticator;
+  readonly places: ReaderPlaces;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -51,7 +54,7 @@ const checkFree = async (port: number, host: string): Promise<void> => {
 /**
  * Serves the embedded log to clients of EventStoreDB, with TLS, for accounts whose roles have the methods of the log.
  */
-export const servedLog = async ({ config, port, store, auth, log }: Needs): Promise<ServedLog> => {
+export const servedLog = async ({ config, port, store, auth, places, log }: Needs): Promise<ServedLog> => {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;
   const given = certFile !== undefined && keyFile !== undefined;
   const certificate = given
@@ -65,14 +68,16 @@ export const servedLog = async ({ config, port, store, auth, log }: Needs): Prom
     port,
     certificate,
     advertise,
+    places,
     log,
     own: isOwnStream,
     authorize: async (authorization, address) => {
       const known = await auth.byBasic(authorization, address);
-      return async () => {
+      const rights = async () => {
         const { principal } = await auth.again(known);
-        return (method) => mayLog(principal, method);
+        return (method: Method) => mayLog(principal, method);
       };
+      return { account: known.principal.actor.id, rights };
     },
   });
   const query = given ? '' : `?tlsCAFile=${authorityFile(folder)}`;

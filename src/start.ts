@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
 import { requestRecorder } from './commands/authorization/requestRecorder.ts';
 import { filters } from './commands/user-schemas/filters.ts';
+import { readerPlaces } from './concurrency/readerPlaces.ts';
 import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
 import { authenticator } from './http/authentication/authenticate.ts';
@@ -29,6 +30,7 @@ import { signingOf } from './service/signing.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 import { auditIndex } from './store/auditIndex/auditIndex.ts';
+import { splitStream } from './store/event.ts';
 
 /**
  * A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores.
@@ -67,27 +69,21 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const past = backInTime({ config, node, index, warn });
   const { log, model, settled } = node;
   const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
-  const triggers = eventTriggersOf({
-    config,
-    node,
-    settings: settings.current,
-    runs,
-    filters: compiled,
-    access,
-    metrics: measured,
-    logger,
-  });
-  const schedules = schedulesOf({ node, runs, access, metrics: measured, logger });
+  const firing = { node, runs, access, metrics: measured, logger };
+  const triggers = eventTriggersOf({ ...firing, config, settings: settings.current, filters: compiled });
+  const schedules = schedulesOf(firing);
   // A log that was never opened has no events yet.
   const isUpgrade = node.acknowledged() > 0;
   const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
-  const streaming = eventStream({ access, log, after: node.acknowledged(), warn });
+  const places = readerPlaces({ perNode: config.STREAM_READERS });
+  const streaming = eventStream({ access, log, after: node.acknowledged(), places, warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
-  const { work, jobReaders } = jobsOf({ config, node, out, access, settings, log: warn });
+  const { work, jobReaders } = jobsOf({ config, node, out, access, places, settings, log: warn });
+  endWithRights(node, new Set([...auth.categories, ...settings.categories]), [streaming, jobReaders]);
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
@@ -108,7 +104,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   signing.start();
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
-  const served = await serveEmbedded({ config, opened, auth, warn });
+  const served = await serveEmbedded({ config, opened, auth, places, warn });
   const health = serviceMonitor({
     node,
     opened,
@@ -177,6 +173,19 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       }),
   };
 };
+
+/** Lets streams look at the rights of their readers when events of these categories may have changed them. */
+const endWithRights = (
+  node: Pick<Node, 'subscribe'>,
+  categories: ReadonlySet<string>,
+  streams: readonly { readonly rightsChanged: () => void }[],
+): void =>
+  node.subscribe({
+    categories,
+    onShown: ({ stream }) => {
+      if (categories.has(splitStream(stream).category)) for (const { rightsChanged } of streams) rightsChanged();
+    },
+  });
 
 /** The settings in force. They also set the level of the logger, unless LOG_LEVEL is set. */
 const settingsOf = ({ tools }: Node, { LOG_LEVEL: fixed }: Config, logger: Logger, warn: Warn) => {

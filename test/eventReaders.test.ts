@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readerPlaces } from '../src/concurrency/readerPlaces.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import type { Principal } from '../src/http/authentication/principal.ts';
 import type { EventAccess } from '../src/http/events/eventAccess.ts';
-import { eventStream, usualBounds } from '../src/http/events/eventStream.ts';
+import { eventStream } from '../src/http/events/eventStream.ts';
+import { usualPatience } from '../src/http/events/readers.ts';
 import { eventStreamRoutes } from '../src/http/operations-manager/eventStream.ts';
 import type { StoredEvent } from '../src/store/port.ts';
 import { until } from './until.ts';
@@ -36,7 +38,7 @@ const principal = (id: string): Principal => ({
 type Bounds = NonNullable<Parameters<typeof eventStream>[0]['bounds']>;
 
 /** The stream of events over a log in memory, for a server that opens it for whoever asks. Paths are `/<account>/<after>`. */
-const world = async (bounds: Bounds, pageLength = 10) => {
+const world = async (bounds: Bounds, pageLength = 10, perAccount = 20) => {
   const events: StoredEvent[] = [];
   const judged: string[] = [];
   const gone = new Set<string>();
@@ -75,9 +77,13 @@ const world = async (bounds: Bounds, pageLength = 10) => {
       }
     },
   };
-  const stream = eventStream({ access, log, after: 0, warn: (message) => assert.fail(message), bounds });
+  const places = readerPlaces({ perAccount, perNode: 1000 });
+  const stream = eventStream({ access, log, after: 0, places, warn: (message) => assert.fail(message), bounds });
+  const responses = new Set<ServerResponse>();
   const server: Server = createServer((req, res) => {
     const [, account = '', after] = req.url!.split('/');
+    responses.add(res);
+    res.on('close', () => responses.delete(res));
     res.writeHead(200);
     stream.open(res, account, { source: undefined, topic: undefined, resource: undefined }, Number(after));
   }).listen(0, '127.0.0.1');
@@ -88,6 +94,11 @@ const world = async (bounds: Bounds, pageLength = 10) => {
     stream,
     judged,
     mostReading: () => mostReading,
+    reading: () => reading,
+    /** How many bytes the server holds for the connection for which it holds most. */
+    held: () => Math.max(...[...responses].map((res) => res.writableLength)),
+    heldByAll: () => [...responses].reduce((sum, res) => sum + res.writableLength, 0),
+    connections: () => responses.size,
     gone,
     away: (is: boolean) => {
       away = is;
@@ -123,6 +134,7 @@ const world = async (bounds: Bounds, pageLength = 10) => {
       const reader = {
         listen,
         pause: () => void answer.pause(),
+        resume: () => void answer.resume(),
         text: () => text,
         ids: () => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)),
         comments: () => [...text.matchAll(/^: (\d+)$/gm)].map(([, id]) => Number(id)),
@@ -151,8 +163,8 @@ const upTo = (last: number, from = 1, by = 1): number[] => {
 
 describe('readers of the stream of events', () => {
   let closing: (() => Promise<void>) | undefined;
-  const opened = async (bounds: Bounds = {}, pageLength?: number) => {
-    const made = await world(bounds, pageLength);
+  const opened = async (bounds: Bounds = {}, pageLength?: number, perAccount?: number) => {
+    const made = await world(bounds, pageLength, perAccount);
     closing = made.close;
     return made;
   };
@@ -229,37 +241,55 @@ describe('readers of the stream of events', () => {
     assert.equal(other.dropped(), undefined);
   });
 
-  it('are dropped as slow when they are live and 1 MiB behind, with the last event that they got', async () => {
-    const it = await opened();
+  it('are dropped as slow when they are live and take nothing for the time, with the last event that they got', async () => {
+    const it = await opened({ takingMs: 300 });
     const [slow, fast] = [await it.open('/admin1/0'), await listening(it, '/admin2/0')];
     await pause(20);
-    for (let n = 0; n < 150; n++) {
+    for (let n = 0; n < 100; n++) {
       it.store(1, { data: 'z'.repeat(100_000) });
       await until(() => fast.ids().length === n + 1);
     }
-    assert.equal(it.stream.readers(), 1);
+    await until(() => it.stream.readers() === 1);
     slow.listen();
     await until(slow.closed);
     const ids = slow.ids();
     assert.deepEqual(ids, upTo(ids.length));
-    assert.ok(ids.length < 150);
+    assert.ok(ids.length < 100);
     assert.deepEqual(JSON.parse(slow.dropped()!), { reason: 'slow', position: ids.length });
     assert.equal(fast.dropped(), undefined);
   });
 
-  it('are dropped as slow when they are live and have taken nothing for the time', async () => {
-    const it = await opened({ behind: { bytes: 1e9, ms: 50 } });
-    const slow = await it.open('/admin1/0');
-    await pause(20);
-    it.store(80, { data: 'z'.repeat(100_000) });
-    await until(() => it.stream.readers() === 0);
-    slow.listen();
-    await until(slow.closed);
-    assert.match(slow.dropped()!, /"reason":"slow"/);
+  it('are dropped in the same way while they catch up, and lose nothing when they take it before', async () => {
+    const it = await opened({ takingMs: 200, partingMs: 10_000 });
+    it.store(300, { data: 'z'.repeat(100_000) });
+    const [late, paused] = [await it.open('/admin1/0'), await listening(it, '/admin2/0')];
+    for (let n = 0; n < 10; n++) {
+      paused.pause();
+      await pause(40);
+      paused.resume();
+      await pause(5);
+    }
+    await until(() => it.stream.readers() === 1);
+    late.listen();
+    await until(late.closed);
+    assert.deepEqual(JSON.parse(late.dropped()!), { reason: 'slow', position: late.ids().at(-1) });
+    assert.deepEqual(late.ids(), upTo(late.ids().length));
+    await until(() => paused.ids().length === 300);
+    assert.deepEqual(paused.ids(), upTo(300));
   });
 
-  it('are not slow while they catch up, and not for one large event', async () => {
-    const it = await opened({ behind: { bytes: 1000, ms: 10_000 } });
+  it('are broken off when they do not come back for the last frame', async () => {
+    const it = await opened({ takingMs: 50, partingMs: 50 });
+    it.store(300, { data: 'z'.repeat(100_000) });
+    const late = await it.open('/admin1/0');
+    await until(() => it.connections() === 0);
+    late.listen();
+    await until(late.closed);
+    assert.equal(late.dropped(), undefined);
+  });
+
+  it('are not dropped for one large event', async () => {
+    const it = await opened();
     it.store(200, { data: 'z'.repeat(100_000) });
     const reader = await it.open('/admin/0');
     await pause(300);
@@ -322,9 +352,59 @@ describe('readers of the stream of events', () => {
     await assert.rejects(begin('now', '8'), refusal);
   });
 
-  it('get a comment every 15 s, and may be 1 MiB or 10 s behind', () => {
-    const { commentMs, behind } = usualBounds;
-    assert.deepEqual({ commentMs, behind }, { commentMs: 15_000, behind: { bytes: 1_048_576, ms: 10_000 } });
+  it('get a comment every 15 s, may take nothing for 30 s, and come back a minute later', () =>
+    assert.deepEqual(usualPatience, { commentMs: 15_000, takingMs: 30_000, partingMs: 60_000 }));
+
+  it('who never read hold little memory and up nobody, and end; an account has some places', async () => {
+    const it = await opened({ takingMs: 1500, partingMs: 500 }, 500, 4);
+    it.store(3000, { data: 'n'.repeat(4000) });
+    const never: Awaited<ReturnType<typeof it.open>>[] = [];
+    for (let n = 0; n < 12; n++) never.push(await it.open(`/admin${n % 3}/0`));
+    for (const account of ['admin0', 'admin1', 'admin2'])
+      assert.throws(() => it.stream.check(account), { code: 'limited', message: /has 4 streams open/ });
+    assert.equal(it.stream.check('admin3'), undefined);
+    const began = performance.now();
+    const other = await listening(it, '/admin3/0');
+    await until(() => other.ids().length > 0);
+    assert.ok(performance.now() - began < 1000, 'another reader gets its first event at once');
+    await until(() => other.text().includes('id: 3000\n'));
+    // Those who take nothing hold nothing of the log.
+    await until(() => it.reading() === 0);
+    assert.ok(it.held() < 256 * 1024, `${it.held()} bytes`);
+    await until(() => it.stream.readers() === 1 && it.connections() === 1);
+    assert.equal(it.stream.check('admin0'), undefined);
+    assert.equal(never.length, 12);
+  });
+
+  it('take turns by account, though some read a long log as fast as they can', async () => {
+    const it = await opened({ readersOfLog: 1 }, 10);
+    it.store(60_000);
+    const fast: Awaited<ReturnType<typeof listening>>[] = [];
+    for (let n = 0; n < 5; n++) fast.push(await listening(it, '/admin1/0'));
+    await until(() => fast.every((reader) => reader.comments().length > 0));
+    const other = await listening(it, '/admin2/59990');
+    const began = performance.now();
+    await until(() => other.ids().length === 10);
+    const ms = performance.now() - began;
+    assert.ok(
+      fast.some((reader) => reader.ids().at(-1) !== 60_000),
+      `the others still read after ${ms} ms`,
+    );
+  });
+
+  it('are broken off when they hold large events, and the node has to hold too many of them', async () => {
+    const it = await opened();
+    it.store(1, { data: 'l'.repeat(24_000_000) });
+    const never: Awaited<ReturnType<typeof it.open>>[] = [];
+    for (let n = 0; n < 6; n++) {
+      never.push(await it.open('/admin1/0'));
+      await until(() => it.held() > 10_000_000 && it.reading() === 0);
+    }
+    const other = await listening(it, '/admin2/0');
+    await until(() => other.ids().length === 1);
+    assert.ok(it.heldByAll() < 72_000_000, `${it.heldByAll()} bytes`);
+    assert.ok(it.connections() < never.length);
+    assert.equal(other.dropped(), undefined);
   });
 
   it('are dropped when their account is gone, live or catching up', async () => {

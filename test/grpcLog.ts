@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readerPlaces } from '../src/concurrency/readerPlaces.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import type { May, Method } from '../src/store/grpc/access.ts';
 import { authorityFile, ownCertificate } from '../src/store/grpc/certificate.ts';
@@ -34,6 +35,7 @@ type Options = {
   readonly port?: number;
   /** The platform's own streams; those of the category `thing`, `payload` and `log` unless it is given. */
   readonly own?: (stream: string) => boolean;
+  readonly takingMs?: number;
   readonly authorize?: (authorization: string, address: string) => Promise<May>;
 };
 
@@ -62,8 +64,10 @@ export const openGrpcLog = async (options: Options = {}): Promise<GrpcLog> => {
     own: options.own ?? ((stream) => ownCategories.has(stream.split('-', 1)[0]!) && stream.includes('-')),
     authorize: async (...credentials) => {
       await authorize(...credentials);
-      return () => authorize(...credentials);
+      return { account: credentials[0], rights: () => authorize(...credentials) };
     },
+    places: readerPlaces({ perNode: 64 }),
+    ...(options.takingMs !== undefined && { takingMs: options.takingMs }),
     log: (_message, { err }) => reported.push(err),
   });
   const caFile = authorityFile(folder);

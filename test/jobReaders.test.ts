@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { completeJob, failJob, startJob } from '../src/commands/operations-manager/jobs.ts';
+import { readerPlaces } from '../src/concurrency/readerPlaces.ts';
 import { jobReaders, type WantedJobs } from '../src/http/operations-manager/jobReaders.ts';
 import type { ReadStore } from '../src/projections/engine/port.ts';
 import { context } from './given.ts';
@@ -49,7 +50,7 @@ describe('Readers of jobs', () => {
     for (const stop of stops.splice(0)) stop();
   });
 
-  const setUp = async (more: { readonly commentMs?: number } = {}) => {
+  const setUp = async (more: Parameters<typeof jobReaders>[0]['patience'] = {}) => {
     const own = await node();
     const { model, ...gate } = holding(own.model);
     const readers = jobReaders({
@@ -57,7 +58,8 @@ describe('Readers of jobs', () => {
       viewerOf: async () => ({ actor: { ...context.actor, admin: true }, may: () => true }) as never,
       progressOf: () => null,
       log: (message) => assert.fail(message),
-      ...more,
+      places: readerPlaces({ perNode: 100 }),
+      patience: more,
     });
     stops.push(readers.stop);
     own.subscribe({ categories: readers.categories, onShown: readers.onEvent });
@@ -136,8 +138,8 @@ describe('Readers of jobs', () => {
     assert.equal(told()[0], first);
   });
 
-  it('are dropped as slow when they are 1 MiB behind', async () => {
-    const { own, readers } = await setUp();
+  it('are dropped as slow when they take nothing for the time', async () => {
+    const { own, readers } = await setUp({ takingMs: 300 });
     const { response, listen, text } = opened(readers);
     const all = open(readers);
     for (let n = 0; n < 30; n++) {

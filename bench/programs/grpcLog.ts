@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readerPlaces } from '../../src/concurrency/readerPlaces.ts';
 import { authorityFile, ownCertificate } from '../../src/store/grpc/certificate.ts';
 import { serveLog } from '../../src/store/grpc/server.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
@@ -24,7 +25,8 @@ process.on('message', async ({ by, folder }: GrpcLog) => {
           port: 0,
           certificate,
           own: () => true,
-          authorize: async () => () => () => true,
+          authorize: async () => ({ account: 'bench', rights: () => () => true }),
+          places: readerPlaces({ perNode: 1024 }),
           log,
         });
   process.send!(`esdb://bench:bench@localhost:${port}?tlsCAFile=${authorityFile(folder)}`);

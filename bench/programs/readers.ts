@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 // Readers of a stream of server-sent events, in a process of their own. Of each event they look at one member only: when
 // it was sent.
 
-export type Opening = { readonly port: number; readonly readers: number; readonly request: Uint8Array };
+export type Opening = { readonly port: number; readonly readers: number; readonly requests: readonly Uint8Array[] };
 
 /** `delays[n]`: how many events came after n milliseconds. */
 export type Heard = { readonly delays: Uint32Array; readonly open: number };
@@ -34,7 +34,7 @@ const take = (bytes: Buffer): Buffer => {
   }
 };
 
-const open = ({ port, readers, request }: Opening): Promise<void> =>
+const open = ({ port, readers, requests }: Opening): Promise<void> =>
   new Promise((resolve, reject) => {
     let answered = 0;
     for (let n = 0; n < readers; n++) {
@@ -51,7 +51,7 @@ const open = ({ port, readers, request }: Opening): Promise<void> =>
         })
         .on('error', reject)
         .on('close', () => sockets.delete(socket));
-      socket.write(request);
+      socket.write(requests[n % requests.length] as Uint8Array);
     }
   });
 

@@ -60,6 +60,8 @@ export const idBatches = ({ work, most, restMs = 0, signal, onFailure }: Needs) 
       waiting.add(id);
       run();
     },
+    /** Whether ids wait or are worked on. */
+    isBusy: (): boolean => running !== undefined,
     /** Resolves once the batches that are under way have ended. */
     idle: async (): Promise<void> => running,
   };

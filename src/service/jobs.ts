@@ -1,4 +1,5 @@
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
+import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
@@ -17,6 +18,7 @@ type Needs = {
   readonly node: Node;
   readonly out: Pick<WaysOut, 'renderer' | 'devices'>;
   readonly access: Pick<EventAccess, 'viewerOf'>;
+  readonly places: ReaderPlaces;
   readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
@@ -24,7 +26,7 @@ type Needs = {
 /**
  * The work on jobs, with the retirement of what has ended, and those who hear of it. Both hear of the node's events.
  */
-export const jobsOf = ({ config, node, out, access: { viewerOf }, settings, log }: Needs) => {
+export const jobsOf = ({ config, node, out, access: { viewerOf }, places, settings, log }: Needs) => {
   const { handle, tools, events, retries, model, leadership, settled } = node;
   const gone = whyGone({ model, tools, settled, viewerOf });
   const agents = agentRun({ handle, tools });
@@ -51,7 +53,7 @@ export const jobsOf = ({ config, node, out, access: { viewerOf }, settings, log 
     log,
   });
   settings.onChange(work.limitsChanged);
-  const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, log });
+  const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, places, log });
   work.onProgress(jobReaders.change);
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: agents.categories, onShown: agents.onEvent });

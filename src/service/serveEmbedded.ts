@@ -1,3 +1,4 @@
+import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
 import type { ServedLog } from '../servedLog.ts';
@@ -8,6 +9,7 @@ type Needs = {
   readonly config: Config;
   readonly opened: OpenedLog;
   readonly auth: Authenticator;
+  readonly places: ReaderPlaces;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -15,11 +17,11 @@ type Needs = {
  * Serves the log to clients of EventStoreDB if the log is embedded and ESDB_PORT is set. gRPC takes long to load, so it
  * is loaded only then.
  */
-export const serveEmbedded = async ({ config, opened, auth, warn }: Needs): Promise<ServedLog | undefined> => {
+export const serveEmbedded = async ({ config, opened, auth, places, warn }: Needs): Promise<ServedLog | undefined> => {
   const { ESDB_PORT: port, ESDB_HOST: host } = config;
   if (port === undefined || !('embedded' in opened)) return undefined;
   return blaming(`ESDB_PORT ${port} on ESDB_HOST ${host}`, async () => {
     const { servedLog } = await import('../servedLog.ts');
-    return servedLog({ config, port, store: opened.embedded, auth, log: warn });
+    return servedLog({ config, port, store: opened.embedded, auth, places, log: warn });
   });
 };

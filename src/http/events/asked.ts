@@ -18,6 +18,8 @@ export type From = number | 'now';
 export type EventReading = {
   /** Position of the newest event in the log. */
   readonly head: () => Promise<number>;
+  /** Throws unless the account may open one more stream. */
+  readonly check: (account: string) => void;
   /** Begins to tell an account of the events that it wants, after a position, over an answer whose head is written. */
   readonly open: (res: ServerResponse, account: string, wanted: Wanted, after: number) => void;
 };

@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { fairQueue } from '../../concurrency/fairQueue.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
-import { places } from '../../concurrency/places.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { EventStore } from '../../store/port.ts';
 import { typesOf } from './asked.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, mostBytes } from './connection.ts';
 import type { EventAccess } from './eventAccess.ts';
-import type { Reader, Readers } from './readers.ts';
+import type { EventReader, EventReaders } from './eventReader.ts';
 import { chunkOf, type EventWindow, type Item, itemsOf } from './window.ts';
 
 type Needs = {
   readonly access: EventAccess;
   readonly log: Pick<EventStore, 'readAll'>;
   readonly window: EventWindow;
-  readonly readers: Readers;
+  readonly readers: EventReaders;
   /** How many readers read the log at once. */
   readonly atOnce: number;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
@@ -23,56 +23,113 @@ type Needs = {
 const mostAtOnce = 256;
 /** Readers of the log who do not take what was read within this time make room for others. */
 const patienceMs = 250;
+/** So do those who have read for this time. */
+const turnMs = 250;
 const againMs = 1000;
+/** How many bytes of large events readers may hold who do not take them. */
+const mostLarge = 64 * 1024 * 1024;
 
-/** Brings readers to the newest event: from the log, some at once, then from the newest events in memory. */
+/**
+ * Large events are sent whole, so each is held in memory until it is taken. When that is too much, the connections that
+ * have taken nothing for the longest time are broken off.
+ */
+const largeEvents = () => {
+  const holders = new Set<Connection>();
+  return (connection: Connection): void => {
+    holders.add(connection);
+    for (const holder of holders) if (holder.isIdle()) holders.delete(holder);
+    const longest = [...holders].sort((a, b) => b.takesNothingFor() - a.takesNothingFor());
+    let held = longest.reduce((sum, holder) => sum + holder.underWay(), 0);
+    for (const holder of longest) {
+      if (held <= mostLarge || holder.takesNothingFor() < patienceMs) return;
+      held -= holder.underWay();
+      holder.destroy();
+    }
+  };
+};
+
+/** The items in pieces that are sent at once. A large one is a piece of its own. */
+const piecesOf = (items: readonly Item[]): readonly (readonly Item[])[] => {
+  const pieces: Item[][] = [];
+  let length = Infinity;
+  for (const item of items) {
+    length += item.event.data.length;
+    if (length > mostBytes) {
+      pieces.push([]);
+      length = item.event.data.length;
+    }
+    pieces.at(-1)?.push(item);
+  }
+  return pieces;
+};
+
+/**
+ * Brings readers to the newest event: from the log, some at once and by turns of their accounts, then from the newest
+ * events in memory. Who does not take what was sent holds nothing but that.
+ */
 export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs) => {
-  const atLog = places(() => atOnce);
+  const { fairly } = fairQueue({
+    atOnce,
+    mostWaiting: Infinity, // there are places for so many readers only
+    full: () => new RequestError('unavailable', 'Too many readers'),
+  });
+  const sentLarge = largeEvents();
 
-  /** Sends the reader those of the events up to a position that it wants and sees. */
-  const send = async (reader: Reader, items: readonly Item[], position: number): Promise<void> => {
+  /** Sends the reader those of the events up to a position that it wants and sees. False if it does not take them. */
+  const send = async (reader: EventReader, items: readonly Item[], position: number): Promise<boolean> => {
     const { after, isWanted, connection } = reader;
     const wanted = items.filter(({ event, resource }) => event.position > after && isWanted(event, resource));
     await access.shown(position);
     const principal = await readers.rightsOf(reader);
-    if (!principal) return;
-    const frames = await oneByOne(wanted, async ({ event, frame }) =>
-      (await access.judge(event))(principal) ? frame() : undefined,
-    );
-    const chunk = chunkOf(wanted, frames);
-    if (chunk) connection.send(chunk.bytes, chunk.position);
+    if (!principal) return false;
+    for (const piece of piecesOf(wanted)) {
+      const frames = await oneByOne(piece, async ({ event, frame }) =>
+        (await access.judge(event))(principal) ? frame() : undefined,
+      );
+      const chunk = chunkOf(piece, frames);
+      if (!chunk) continue;
+      connection.send(chunk.bytes, chunk.position);
+      if (chunk.bytes.length > 4 * mostBytes) sentLarge(connection);
+      reader.after = chunk.position;
+      if (!(await isTaken(connection))) return false;
+    }
     reader.after = Math.max(after, position);
+    return true;
   };
 
-  /** Reads the log for a reader, until it is at its end or in the window, or does not take what was read. */
-  const readLog = async (reader: Reader): Promise<void> => {
+  /** Reads the log for a reader, until it is at its end or in the window, does not take what was read, or had its turn. */
+  const readLog = async (reader: EventReader): Promise<void> => {
     if (readers.isGone(reader)) return;
+    const began = performance.now();
     const atLeast = window.end();
     for await (const { events, position } of log.readAll(reader.after, typesOf(reader.wanted))) {
-      await send(reader, itemsOf(events, access.resourceOf), position);
-      if (readers.isGone(reader) || reader.after >= window.start() || !(await isTaken(reader.connection))) return;
+      const goesOn = await send(reader, itemsOf(events, access.resourceOf), position);
+      if (!goesOn || reader.after >= window.start() || performance.now() - began > turnMs) return;
     }
     // With a filter, the end of the log is further than the last position that was read.
     reader.after = Math.max(reader.after, atLeast);
   };
 
-  const catchUp = async (reader: Reader): Promise<void> => {
+  /** Sends the reader more. True once it is live. */
+  const goOn = async (reader: EventReader): Promise<boolean> => {
+    const next = reader.after < window.start() ? undefined : window.after(reader.after, mostAtOnce);
+    const last = next?.at(-1);
+    if (!next) await fairly(reader.account, () => readLog(reader));
+    else if (last) await send(reader, next, last.event.position);
+    // Nothing is told between the look at the window and this.
+    else reader.isLive = true;
+    return reader.isLive;
+  };
+
+  const catchUp = async (reader: EventReader): Promise<void> => {
     while (!readers.isGone(reader)) {
       await reader.connection.idle();
-      if (reader.after < window.start()) {
-        await atLog(() => readLog(reader));
-        continue;
-      }
-      const next = window.after(reader.after, mostAtOnce);
-      const last = next.at(-1);
-      if (last) await send(reader, next, last.event.position);
-      // Nothing is told between the look at the window and this.
-      else if (!readers.isGone(reader)) return void readers.live.add(reader);
+      if (await goOn(reader)) return;
     }
   };
 
   /** Makes a reader live. What cannot be read now is tried again; a damaged log breaks the connection off. */
-  return async (reader: Reader): Promise<void> => {
+  return async (reader: EventReader): Promise<void> => {
     while (!readers.isGone(reader)) {
       try {
         return await catchUp(reader);

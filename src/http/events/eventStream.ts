@@ -1,19 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { EventReading, Wanted } from './asked.ts';
 import { catchingUp } from './catchingUp.ts';
-import type { Limits } from './connection.ts';
 import type { EventAccess } from './eventAccess.ts';
-import { type Reader, readersOf } from './readers.ts';
+import { askedFor, type EventReader, type EventReaders, mayStream } from './eventReader.ts';
+import { type Patience, readersOf } from './readers.ts';
 import { telling } from './telling.ts';
 import { eventWindow, type Size } from './window.ts';
 
 type Bounds = {
-  /** How often a comment keeps a connection, in milliseconds. */
-  readonly commentMs: number;
-  /** How far a live reader may be behind. */
-  readonly behind: Limits;
   /** How many of the newest events are kept in memory. */
   readonly window: Size;
   /** How many characters of data may wait to be told. With more, live readers go back to reading the log. */
@@ -22,9 +19,7 @@ type Bounds = {
   readonly readersOfLog: number;
 };
 
-export const usualBounds: Bounds = {
-  commentMs: 15_000,
-  behind: { bytes: 1024 * 1024, ms: 10_000 },
+const usualBounds: Bounds = {
   window: { events: 4000, characters: 4 * 1024 * 1024 },
   mostArrived: 8 * 1024 * 1024,
   readersOfLog: 8,
@@ -35,8 +30,9 @@ type Needs = {
   readonly log: Pick<EventStore, 'head' | 'readAll'>;
   /** The position after which `stored` is called with each event. */
   readonly after: number;
+  readonly places: ReaderPlaces;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
-  readonly bounds?: Partial<Bounds>;
+  readonly bounds?: Partial<Bounds & Patience>;
 };
 
 // Readers are told for a quarter of the time at most. Who is told more seldom gets more at once, which costs less.
@@ -47,13 +43,18 @@ const longestRestMs = 100;
  * Tells readers of events (docs/subscribing.md), all from one follower of the log. A reader first catches up
  * (catchingUp.ts). Then it is live: it is told of the events as they arrive (telling.ts).
  */
-export const eventStream = ({ access, log, after, warn, bounds }: Needs) => {
-  const { commentMs, behind, window: size, mostArrived, readersOfLog } = { ...usualBounds, ...bounds };
-  const readers = readersOf({ viewerOf: access.viewerOf, commentMs, behind });
+export const eventStream = ({ access, log, after, places, warn, bounds }: Needs) => {
+  const { window: size, mostArrived, readersOfLog } = { ...usualBounds, ...bounds };
+  const { viewerOf } = access;
+  const readers: EventReaders = readersOf({ viewerOf, mayRead: mayStream, places, patience: bounds });
   const window = eventWindow(size, after);
-  const bring = catchingUp({ access, log, window, readers, atOnce: readersOfLog, warn });
-  let stopped = false;
-  const tell = telling({ access, window, readers, stopped: () => stopped });
+  const catchUp = catchingUp({ access, log, window, readers, atOnce: readersOfLog, warn });
+  const bring = (reader: EventReader): void => {
+    reader.isLive = false;
+    void catchUp(reader);
+  };
+  const stopped = (): boolean => readers.stopping.aborted;
+  const tell = telling({ access, window, readers, bring, stopped });
   let arrived: StoredEvent[] = [];
   let arrivedCharacters = 0;
   let isTelling = false;
@@ -66,7 +67,7 @@ export const eventStream = ({ access, log, after, warn, bounds }: Needs) => {
   };
 
   const tellAll = async (): Promise<void> => {
-    while (arrived.length > 0 && !stopped) {
+    while (arrived.length > 0 && !stopped()) {
       const rest = Math.min(longestRestMs, restFactor * (await tell(takeArrived())));
       if (rest >= 2) await pause(rest, undefined, { ref: false });
     }
@@ -74,13 +75,11 @@ export const eventStream = ({ access, log, after, warn, bounds }: Needs) => {
 
   /** All live readers go back to reading the log. */
   const bringAll = (): void => {
-    const behindNow: readonly Reader[] = [...readers.live];
-    readers.live.clear();
-    for (const reader of behindNow) void bring(reader);
+    for (const reader of readers.all) if (reader.isLive) bring(reader);
   };
 
   const startTelling = (): void => {
-    if (isTelling || stopped) return;
+    if (isTelling || stopped()) return;
     isTelling = true;
     tellAll()
       .catch((error: unknown) => {
@@ -108,17 +107,16 @@ export const eventStream = ({ access, log, after, warn, bounds }: Needs) => {
     },
     /** Position of the newest event in the log. */
     head: log.head,
+    check: readers.check,
     open: (res: ServerResponse, account: string, wanted: Wanted, from: number): void => {
-      const reader = readers.add(res, account, wanted, from);
-      if (reader) void bring(reader);
+      const reader = readers.add(res, account, from, askedFor(wanted));
+      if (reader) bring(reader);
     },
+    rightsChanged: readers.rightsChanged,
     /** How many readers there are. */
     readers: readers.count,
     /** Ends all streams. */
-    stop: (): void => {
-      stopped = true;
-      readers.stop();
-    },
+    stop: readers.stop,
   } satisfies EventReading & Record<string, unknown>;
 };
 

@@ -1,60 +1,65 @@
 import type { ServerResponse } from 'node:http';
+import { idBatches } from '../../concurrency/idBatches.ts';
+import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import type { Principal } from '../authentication/principal.ts';
-import { keyOf, type Wanted, wants } from './asked.ts';
-import { type Connection, connectionTo, type Limits } from './connection.ts';
+import { type Connection, connectionTo } from './connection.ts';
 import type { EventAccess } from './eventAccess.ts';
 import type { Reason } from './frames.ts';
-import { streamEvents } from './streamEvents.ts';
 
-/** A reader who has opened a stream of events. */
+/** A reader who has opened a stream. */
 export type Reader = {
   readonly account: string;
-  readonly wanted: Wanted;
-  /** Readers with the same key want the same events. */
-  readonly wantedKey: string;
-  readonly isWanted: ReturnType<typeof wants>;
   readonly connection: Connection;
-  /** Up to here the reader has got everything that it wants and sees. */
+  /** Up to this position of the log the reader has got everything that it wants and sees. */
   after: number;
   commented: number;
 };
 
-type Needs = {
-  readonly viewerOf: EventAccess['viewerOf'];
+export type Patience = {
   /** How often a comment keeps a connection, in milliseconds. */
   readonly commentMs: number;
-  /** How far a live reader may be behind. */
-  readonly behind: Limits;
+  /** For how long a reader may take nothing of what was sent. */
+  readonly takingMs: number;
+  /** For how long a reader who was ended so may come back for the last frame. */
+  readonly partingMs: number;
+};
+
+export const usualPatience: Patience = { commentMs: 15_000, takingMs: 30_000, partingMs: 60_000 };
+
+type Needs = {
+  readonly viewerOf: EventAccess['viewerOf'];
+  /** Whether the account may read this stream. */
+  readonly mayRead: (principal: Principal) => boolean;
+  readonly places: ReaderPlaces;
+  readonly patience?: Partial<Patience> | undefined;
 };
 
 const lookEveryMs = 1000;
+// What changes within this time is looked at together.
+const restMs = 100;
 
-export const mayStream = (principal: Principal | undefined): principal is Principal =>
-  principal?.may(streamEvents.area, streamEvents.row) === true;
-
-/** The readers of a node. Each catches up, or is live: then it is told of events as they arrive. */
-export const readersOf = ({ viewerOf, commentMs, behind }: Needs) => {
-  const all = new Set<Reader>();
-  const live = new Set<Reader>();
+/** The readers of one kind of stream of a node: how many there are, what keeps them, and what ends them. */
+export const readersOf = <More extends object>({ viewerOf, mayRead, places, patience }: Needs) => {
+  const { commentMs, takingMs, partingMs } = { ...usualPatience, ...patience };
+  const all = new Set<Reader & More>();
+  const stopping = new AbortController();
   let looking: NodeJS.Timeout | undefined;
-  let stopped = false;
 
-  const leave = (reader: Reader): void => {
+  const leave = (reader: Reader & More): void => {
     all.delete(reader);
-    live.delete(reader);
     if (all.size === 0) clearInterval(looking);
   };
 
-  const end = (reader: Reader, reason: Reason): void => {
+  const end = (reader: Reader & More, reason: Reason): void => {
     leave(reader);
     reader.connection.end(reason);
   };
 
-  /** Keeps connections, and ends those of live readers who do not take what is sent. */
+  /** Keeps connections, and ends those of readers who do not take what is sent. */
   const look = (): void => {
     const now = performance.now();
     for (const reader of all) {
-      if (live.has(reader) && reader.connection.isSlow()) end(reader, 'slow');
+      if (reader.connection.takesNothingFor() > takingMs) end(reader, 'slow');
       else if (now - reader.commented >= commentMs) {
         reader.commented = now;
         reader.connection.comment(reader.after);
@@ -62,46 +67,67 @@ export const readersOf = ({ viewerOf, commentMs, behind }: Needs) => {
     }
   };
 
+  const principalOf = async (account: string): Promise<Principal | undefined> => {
+    const principal = await viewerOf(account);
+    return principal && mayRead(principal) ? principal : undefined;
+  };
+
+  const checkAll = async (): Promise<void> => {
+    for (const account of new Set([...all].map((reader) => reader.account))) {
+      if (await principalOf(account)) continue;
+      for (const reader of all) if (reader.account === account) end(reader, 'rights');
+    }
+  };
+  const checks = idBatches({
+    work: checkAll,
+    most: 1,
+    restMs,
+    signal: stopping.signal,
+    onFailure: () => undefined, // the read models are away; it is tried again
+  });
+
   return {
-    live,
+    all,
     count: (): number => all.size,
+    /** Throws unless the account may open one more stream. */
+    check: (account: string): void => places.check(account),
     /** Adds a reader; undefined if its connection has closed already. */
-    add: (res: ServerResponse, account: string, wanted: Wanted, after: number): Reader | undefined => {
-      const connection = connectionTo(res, after, behind);
+    add: (res: ServerResponse, account: string, after: number, more: More): (Reader & More) | undefined => {
+      const connection = connectionTo(res, after, partingMs);
       if (connection.ended()) return undefined;
-      const commented = performance.now();
-      const reader: Reader = {
-        account,
-        wanted,
-        wantedKey: keyOf(wanted),
-        isWanted: wants(wanted),
-        connection,
-        after,
-        commented,
-      };
-      if (all.size === 0) looking = setInterval(look, Math.min(lookEveryMs, commentMs)).unref();
+      const reader = { ...more, account, connection, after, commented: performance.now() };
+      if (all.size === 0) looking = setInterval(look, Math.min(lookEveryMs, commentMs, takingMs)).unref();
       all.add(reader);
-      res.once('close', () => leave(reader));
+      const giveBack = places.take(account);
+      res.once('close', () => {
+        giveBack();
+        leave(reader);
+      });
       connection.comment(after);
-      if (stopped) end(reader, 'stopping');
+      if (stopping.signal.aborted) end(reader, 'stopping');
       return reader;
     },
     end,
     /** True if nothing more is to be sent to the reader. */
-    isGone: (reader: Reader): boolean => !all.has(reader) || reader.connection.ended(),
+    isGone: (reader: Reader & More): boolean => !all.has(reader) || reader.connection.ended(),
     /** The reader's rights as of now; undefined if it may not read any more, which ends its stream. */
-    rightsOf: async (reader: Reader): Promise<Principal | undefined> => {
-      const principal = await viewerOf(reader.account);
-      if (mayStream(principal)) return principal;
-      end(reader, 'rights');
-      return undefined;
+    rightsOf: async (reader: Reader & More): Promise<Principal | undefined> => {
+      const principal = await principalOf(reader.account);
+      if (!principal) end(reader, 'rights');
+      return principal;
     },
+    /** Rights may have changed: ends the streams of those who may not read any more. */
+    rightsChanged: (): void => {
+      if (all.size > 0) checks.add('');
+    },
+    /** Aborts when all streams end. */
+    stopping: stopping.signal,
     /** Ends all streams, now and from now on. */
     stop: (): void => {
-      stopped = true;
+      stopping.abort();
       for (const reader of all) end(reader, 'stopping');
     },
   };
 };
 
-export type Readers = ReturnType<typeof readersOf>;
+export type Readers<More extends object> = ReturnType<typeof readersOf<More>>;

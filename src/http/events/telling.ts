@@ -4,13 +4,15 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { EventAccess, Judge } from './eventAccess.ts';
-import { mayStream, type Reader, type Readers } from './readers.ts';
+import { type EventReader, type EventReaders, mayStream } from './eventReader.ts';
 import { type Chunk, chunkOf, type EventWindow, type Item, itemsOf } from './window.ts';
 
 type Needs = {
   readonly access: EventAccess;
   readonly window: EventWindow;
-  readonly readers: Readers;
+  readonly readers: EventReaders;
+  /** Lets a reader catch up who cannot be told now. */
+  readonly bring: (reader: EventReader) => void;
   readonly stopped: () => boolean;
 };
 
@@ -18,6 +20,8 @@ type Principals = ReadonlyMap<string, Principal | undefined>;
 
 /** How many readers one turn of the event loop tells. */
 const readersPerTurn = 100;
+/** How many bytes may be under way to a live reader. */
+const mostUnderWay = 256 * 1024;
 const againMs = 200;
 
 /**
@@ -25,7 +29,7 @@ const againMs = 200;
  * is decided once per set of rights, and one reader is told after the other. Resolves to the milliseconds for which it
  * told readers.
  */
-export const telling = ({ access, window, readers, stopped }: Needs) => {
+export const telling = ({ access, window, readers, bring, stopped }: Needs) => {
   /** The outcome of the work, which is tried again while log or read models are away; undefined after the stop. */
   const untilReadable = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     while (!stopped()) {
@@ -45,7 +49,7 @@ export const telling = ({ access, window, readers, stopped }: Needs) => {
     return new Map(items.map((item, i) => [item, judges[i] as Judge]));
   };
 
-  const principalsOf = async (audience: readonly Reader[]): Promise<Principals> => {
+  const principalsOf = async (audience: readonly EventReader[]): Promise<Principals> => {
     const accounts = new Set(audience.map(({ account }) => account));
     return new Map(await oneByOne([...accounts], async (id) => [id, await access.viewerOf(id)] as const));
   };
@@ -54,7 +58,7 @@ export const telling = ({ access, window, readers, stopped }: Needs) => {
     const [first, last] = [events[0], events.at(-1)];
     if (!first || !last) return 0;
     const items = itemsOf(events, access.resourceOf);
-    const audience = [...readers.live];
+    const audience = [...readers.all].filter(({ isLive }) => isLive);
     // Who becomes live from now on finds these events in the window.
     window.add(items, last.position);
 
@@ -64,7 +68,7 @@ export const telling = ({ access, window, readers, stopped }: Needs) => {
     const principals = await untilReadable(() => principalsOf(audience));
     if (!judges || !principals) return 0;
 
-    const chunkFor = ({ isWanted, after }: Reader, principal: Principal): Chunk | undefined => {
+    const chunkFor = ({ isWanted, after }: EventReader, principal: Principal): Chunk | undefined => {
       const seen = wanted.filter(
         (item) =>
           item.event.position > after && isWanted(item.event, item.resource) && judges.get(item)?.(principal) === true,
@@ -76,7 +80,7 @@ export const telling = ({ access, window, readers, stopped }: Needs) => {
     };
     const chunks = new Map<string, Chunk | undefined>();
     /** Readers with the same wishes and rights get the same bytes, unless they had some of the events before. */
-    const sharedChunk = (reader: Reader, principal: Principal): Chunk | undefined => {
+    const sharedChunk = (reader: EventReader, principal: Principal): Chunk | undefined => {
       if (reader.after >= first.position) return chunkFor(reader, principal);
       const key = `${reader.wantedKey} ${principal.rights}`;
       const known = chunks.get(key);
@@ -89,16 +93,20 @@ export const telling = ({ access, window, readers, stopped }: Needs) => {
     const began = performance.now();
     for (const [n, reader] of audience.entries()) {
       if (n % readersPerTurn === readersPerTurn - 1) await nextTurn();
-      if (!readers.live.has(reader)) continue;
+      if (!reader.isLive || readers.isGone(reader)) continue;
       const principal = principals.get(reader.account);
       if (!mayStream(principal)) {
         readers.end(reader, 'rights');
         continue;
       }
       const chunk = sharedChunk(reader, principal);
+      // It finds in the window what it does not get now, and gets it as it takes it.
+      if (chunk && reader.connection.underWay() + chunk.bytes.length > mostUnderWay) {
+        bring(reader);
+        continue;
+      }
       if (chunk) reader.connection.send(chunk.bytes, chunk.position);
       reader.after = Math.max(reader.after, last.position);
-      if (reader.connection.isSlow()) readers.end(reader, 'slow');
     }
     return performance.now() - began;
   };

@@ -16,7 +16,7 @@ export const eventStreamRoutes: readonly Route[] = [
     summary: 'Read events as they happen',
     description:
       'Server-sent events: those that the caller may see, in the order of the log. A comment every 15 seconds keeps ' +
-      'the connection. The event dropped says why the stream ends: slow, rights or stopping. The header Last-Event-ID ' +
+      'the connection. The event dropped says why the stream ends: slow, rights or stopping. An account may have 20 streams open. The header Last-Event-ID ' +
       'goes on after that position, whatever from says.',
     query: {
       source: exactly('Only events of this source, such as @platform/operations-manager'),
@@ -31,6 +31,8 @@ export const eventStreamRoutes: readonly Route[] = [
       const head = await eventStream.head();
       refuseBeyond(asked, head, lastEventId);
       const after = asked === 'now' ? head : asked;
+      // Nothing is waited for between this and the opening.
+      eventStream.check(actor.id);
       return {
         type: 'text/event-stream; charset=utf-8',
         headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },

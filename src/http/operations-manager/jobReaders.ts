@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fairQueue } from '../../concurrency/fairQueue.ts';
 import { idBatches } from '../../concurrency/idBatches.ts';
+import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { supervise } from '../../concurrency/supervise.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, job as jobAggregate } from '../../domain/operations-manager/jobs.ts';
@@ -13,7 +15,8 @@ import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts'
 import { type EventNotice, splitStream } from '../../store/event.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { Common } from '../engine/route.ts';
-import { type Connection, connectionTo } from '../events/connection.ts';
+import { mostBytes } from '../events/connection.ts';
+import { type Patience, type Reader, readersOf } from '../events/readers.ts';
 import { watchersOf } from './watchers.ts';
 
 /** The operation that opens a stream of jobs. */
@@ -27,33 +30,34 @@ export type WantedJobs = {
   readonly fields: readonly { readonly field: JobFilter; readonly value: string }[];
 };
 
-type Reader = {
-  readonly account: string;
+type Asked = {
   readonly wanted: WantedJobs;
-  readonly connection: Connection;
   /** What was told last of each job that has not ended. */
   readonly told: Map<string, string>;
-  /** The jobs that have changed while the reader was being told of the present ones: what was read before is old. */
-  changed: Set<string> | undefined;
-  commented: number;
+  /** The jobs that the reader is to be told of when it takes more: as they are then. */
+  readonly due: ReturnType<typeof idBatches>;
 };
+
+type JobReader = Reader & Asked;
+
+/** A job, and what is told of it to whoever may see it. */
+type News = { readonly doc: JobDoc; readonly text: string };
 
 type Needs = {
   readonly model: ReadStore;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly viewerOf: (account: string) => Promise<Principal | undefined>;
   readonly progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>) => JobProgress | null;
+  readonly places: ReaderPlaces;
   readonly log: (message: string, about: Record<string, unknown>) => void;
-  /** After how long a comment keeps a connection. */
-  readonly commentMs?: number;
+  readonly patience?: Partial<Patience>;
 };
 
-const lookEveryMs = 1000;
-const behind = { bytes: 1024 * 1024, ms: 10_000 };
 /** How many of the jobs that have ended a new reader is told of: the newest. */
 const mostEnded = 1000;
 const atOnce = 500;
 const perTurn = 100;
+const readersAtOnce = 8;
 // What happens within this time is told together.
 const restMs = 50;
 
@@ -64,12 +68,15 @@ const statusIn = (statuses: readonly string[]): Where<JobFilter> => ({
   any: statuses.map((value) => ({ field: 'status', op: 'equals', value })),
 });
 
-/** The jobs with these fields that the account may see: all that have not ended, and the newest that have. */
+/**
+ * The ids of the jobs with these fields that the account may see, the oldest first: of all that have not ended, and of the
+ * newest that have.
+ */
 const presentJobs = async (
   model: ReadStore,
   { fields }: WantedJobs,
   { actor }: Principal,
-): Promise<readonly JobDoc[]> => {
+): Promise<readonly string[]> => {
   const own = fields.map(({ field, value }): Where<JobFilter> => ({ field, op: 'equals', value }));
   const list = async (statuses: readonly string[], limit: number) => {
     const where = { all: [statusIn(statuses), ...own] };
@@ -81,17 +88,17 @@ const presentJobs = async (
       limit,
       ...readableBy(actor, model),
     });
-    return entries.map((entry) => documentIn(jobs, entry));
+    return entries.map((entry) => ({ id: entry.id, created: documentIn(jobs, entry).created }));
   };
   const ended = await list(['complete', 'error', 'canceled', 'incomplete'], mostEnded);
   const others = await list(['running', 'paused'], Number.MAX_SAFE_INTEGER);
-  return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1));
+  return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1)).map(({ id }) => id);
 };
 
 /** Makes the function that says whether a reader is to be told of a job. */
 const wanting =
   (model: ReadStore) =>
-  async ({ account, wanted, told }: Reader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
+  async ({ account, wanted, told }: JobReader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
     // A job that has left the filter is told of once more, so that the reader learns of it.
     if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
     const guard = jobs.guard?.(doc);
@@ -101,114 +108,95 @@ const wanting =
 
 /**
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
- * readers of what has changed since the last one.
+ * readers of what has changed since the last one. Who does not take that is told later, of the jobs as they are then.
  */
-export const jobReaders = ({ model, viewerOf, progressOf, log, commentMs = 15_000 }: Needs) => {
+export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience }: Needs) => {
   const wants = wanting(model);
-  const readers = new Set<Reader>();
-  const stopping = new AbortController();
-  let looking: NodeJS.Timeout | undefined;
+  const mayRead = ({ may }: Principal): boolean => may(jobAggregate.area, streamJobsRow);
+  const readers = readersOf<Asked>({ viewerOf, mayRead, places, patience });
+  const { fairly } = fairQueue({
+    atOnce: readersAtOnce,
+    mostWaiting: Infinity, // there are places for so many readers only
+    full: () => new RequestError('unavailable', 'Too many readers'),
+  });
 
-  const leave = (reader: Reader): void => {
-    readers.delete(reader);
-    if (readers.size === 0) clearInterval(looking);
+  const warning = (message: string) => (error: unknown, isNew: boolean) => {
+    if (isNew) log(message, { error });
   };
 
-  const end = (reader: Reader, reason: 'slow' | 'rights' | 'stopping'): void => {
-    leave(reader);
-    reader.connection.end(reason);
+  const newsOf = (docs: readonly JobDoc[]): readonly News[] =>
+    docs.map((doc) => {
+      const { _id: job, status, error } = doc;
+      return { doc, text: JSON.stringify({ job, status, progress: progressOf(doc), error: maskSecrets(error) }) };
+    });
+
+  /** Notes that a reader is told. False if it knows that already. */
+  const note = ({ told, wanted }: JobReader, { doc, text }: News): boolean => {
+    if (told.get(doc._id) === text) return false;
+    if (hasEnded(doc) || !hasFields(doc, wanted)) told.delete(doc._id);
+    else told.set(doc._id, text);
+    return true;
   };
 
-  /** Keeps connections, and ends those that do not take what is sent. */
-  const look = (): void => {
-    const now = performance.now();
-    for (const reader of readers) {
-      if (reader.connection.isSlow()) end(reader, 'slow');
-      else if (now - reader.commented >= commentMs) {
-        reader.commented = now;
-        reader.connection.comment(0);
-      }
+  /** Tells a reader as much as is sent at once. The rest is due. */
+  const tell = async (reader: JobReader, news: readonly News[]): Promise<void> => {
+    const principal = await readers.rightsOf(reader);
+    if (!principal) return;
+    let frames = '';
+    for (const one of news) {
+      if (frames.length > mostBytes) reader.due.add(one.doc._id);
+      else if ((await wants(reader, principal, one.doc)) && note(reader, one))
+        frames += `event: job\ndata: ${one.text}\n\n`;
     }
+    if (frames !== '') reader.connection.send(Buffer.from(frames), 0);
   };
 
-  /** The reader's rights as of now; undefined if it may not read any more, which ends its stream. */
-  const rightsOf = async (reader: Reader): Promise<Principal | undefined> => {
-    const principal = await viewerOf(reader.account);
-    if (principal?.may(jobAggregate.area, streamJobsRow)) return principal;
-    end(reader, 'rights');
-    return undefined;
-  };
-
-  const tell = (reader: Reader, doc: JobDoc): void => {
-    const { _id: job, status, error } = doc;
-    const text = JSON.stringify({ job, status, progress: progressOf(doc), error: maskSecrets(error) });
-    if (reader.told.get(job) === text) return;
-    if (hasEnded(doc) || !hasFields(doc, reader.wanted)) reader.told.delete(job);
-    else reader.told.set(job, text);
-    reader.connection.send(Buffer.from(`event: job\ndata: ${text}\n\n`), 0);
-  };
-
-  const tellAll = async (docs: readonly JobDoc[]): Promise<void> => {
-    for (const reader of [...readers]) {
-      const principal = await rightsOf(reader);
-      if (!principal) continue;
-      for (const doc of docs) {
-        reader.changed?.add(doc._id);
-        if (await wants(reader, principal, doc)) tell(reader, doc);
-      }
+  const tellAll = async (news: readonly News[]): Promise<void> => {
+    for (const reader of [...readers.all]) {
+      if (reader.connection.isIdle() && !reader.due.isBusy()) await tell(reader, news);
+      else for (const { doc } of news) reader.due.add(doc._id);
     }
   };
 
   const changes = idBatches({
-    work: async (ids) => tellAll(await documentsOf(model, jobs, ids)),
+    work: async (ids) => tellAll(newsOf(await documentsOf(model, jobs, ids))),
     most: atOnce,
     restMs,
-    signal: stopping.signal,
-    onFailure: (error, isNew) => {
-      if (isNew) log('Readers of jobs could not be told of changes; it is tried again', { error });
-    },
+    signal: readers.stopping,
+    onFailure: warning('Readers of jobs could not be told of changes; it is tried again'),
   });
 
   const change = (id: string): void => {
-    if (readers.size > 0) changes.add(id);
+    if (readers.count() > 0) changes.add(id);
   };
 
-  const begin = async (reader: Reader): Promise<void> => {
-    const principal = await rightsOf(reader);
+  const dueTo = (reader: () => JobReader | undefined) => {
+    const work = async (ids: readonly string[]): Promise<void> => {
+      const mine = reader();
+      await mine?.connection.idle();
+      if (!mine || readers.isGone(mine)) return;
+      await fairly(mine.account, async () => tell(mine, newsOf(await documentsOf(model, jobs, ids))));
+    };
+    const onFailure = warning('A reader of jobs could not be told of changes; it is tried again');
+    return idBatches({ work, most: perTurn, signal: readers.stopping, onFailure });
+  };
+
+  const begin = async (reader: JobReader): Promise<void> => {
+    const principal = await readers.rightsOf(reader);
     if (!principal) return;
-    for (const [n, doc] of (await presentJobs(model, reader.wanted, principal)).entries()) {
-      if (reader.connection.ended()) return;
-      const isWanted = await wants(reader, principal, doc);
-      if (isWanted && !reader.changed?.has(doc._id)) tell(reader, doc);
-      if (n % perTurn !== perTurn - 1) continue;
-      await nextTurn();
-      await reader.connection.idle();
-    }
-    reader.changed = undefined;
+    const present = await fairly(reader.account, () => presentJobs(model, reader.wanted, principal));
+    for (const id of present) reader.due.add(id);
   };
-
-  const beginSupervised = (reader: Reader): Promise<void> =>
-    supervise(() => begin(reader), {
-      signal: stopping.signal,
-      pauseMs: 200,
-      onFailure: (error, isNew) => {
-        if (isNew) log('A reader of jobs could not be told of them; it is tried again', { error });
-      },
-    });
 
   return {
+    check: readers.check,
     /** Begins to tell an account of jobs, over an answer whose head is written. */
     open: (res: ServerResponse, account: string, wanted: WantedJobs): void => {
-      const connection = connectionTo(res, 0, behind);
-      if (connection.ended()) return;
-      const commented = performance.now();
-      const reader: Reader = { account, wanted, connection, told: new Map(), changed: new Set(), commented };
-      if (readers.size === 0) looking = setInterval(look, lookEveryMs).unref();
-      readers.add(reader);
-      res.once('close', () => leave(reader));
-      connection.comment(0);
-      if (stopping.signal.aborted) end(reader, 'stopping');
-      else void beginSupervised(reader);
+      const due = dueTo(() => reader);
+      const reader = readers.add(res, account, 0, { wanted, told: new Map(), due });
+      if (!reader) return;
+      const onFailure = warning('A reader of jobs could not be told of them; it is tried again');
+      void supervise(() => begin(reader), { signal: readers.stopping, pauseMs: 200, onFailure });
     },
     /** A job has changed, or what its worker says. */
     change,
@@ -222,11 +210,9 @@ export const jobReaders = ({ model, viewerOf, progressOf, log, commentMs = 15_00
     },
     /** The categories of the streams whose events `onEvent` needs. */
     categories: new Set([jobAggregate.category, watching.category]),
+    rightsChanged: readers.rightsChanged,
     /** Ends all streams. */
-    stop: (): void => {
-      stopping.abort();
-      for (const reader of readers) end(reader, 'stopping');
-    },
+    stop: readers.stop,
   };
 };
 

@@ -7,7 +7,7 @@ import { type JobFilter, type JobReaders, streamJobsRow } from './jobReaders.ts'
 declare module '../engine/service.ts' {
   interface Service {
     /** Tells readers of jobs. */
-    readonly jobReaders: Pick<JobReaders, 'open'>;
+    readonly jobReaders: Pick<JobReaders, 'check' | 'open'>;
   }
 }
 
@@ -34,7 +34,8 @@ export const jobStreamRoutes: readonly Route[] = [
     description:
       'Server-sent events: status, progress and error of jobs, first as they are (of those that have ended the newest ' +
       '1,000), then with each change. A job that leaves the filter is told of once more. A comment every 15 seconds keeps ' +
-      'the connection. The event dropped says why the stream ends: slow, rights or stopping; it cannot be resumed.',
+      'the connection. The event dropped says why the stream ends: slow, rights or stopping; it cannot be resumed. ' +
+      'An account may have 20 streams open.',
     query: { watched: Type.Boolean({ description: 'Only jobs that the caller watches' }), ...filters },
     answer: Type.String({ contentMediaType: 'text/event-stream', description: 'Server-sent events' }),
     run: async ({ query: { watched = false, ...values }, actor }, { jobReaders }) => {
@@ -43,6 +44,8 @@ export const jobStreamRoutes: readonly Route[] = [
         const value = values[field];
         return value === undefined ? [] : { field, value };
       });
+      // Nothing is waited for between this and the opening.
+      jobReaders.check(actor.id);
       return {
         type: 'text/event-stream; charset=utf-8',
         headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },

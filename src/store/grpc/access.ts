@@ -16,8 +16,11 @@ export type May = (method: Method) => boolean;
  */
 export type Rights = () => May | Promise<May>;
 
+/** A caller: its account, and its rights. */
+export type Caller = { readonly account: string; readonly rights: Rights };
+
 /** Identifies the caller. Rejects with `RequestError`: `unauthenticated`, `limited` or `unavailable`. */
-export type Authorize = (authorization: string, address: string) => Promise<Rights>;
+export type Authorize = (authorization: string, address: string) => Promise<Caller>;
 
 /** The parts of a call that identify its caller. */
 export type Call = { readonly metadata: Metadata; getPeer(): string };
@@ -29,7 +32,7 @@ const addressOf = (peer: string): string =>
     .replace(/^::ffff:(?=.*\.)/, '');
 
 /** Identifies the caller of a call. Without HTTP Basic it throws, and does not call `authorize`. */
-export const rightsOf = async (call: Call, authorize: Authorize): Promise<Rights> => {
+export const callerOf = async (call: Call, authorize: Authorize): Promise<Caller> => {
   const [authorization] = call.metadata.get('authorization');
   if (typeof authorization !== 'string' || !/^basic /i.test(authorization))
     throw new Fault(status.UNAUTHENTICATED, 'Authentication is needed: user name and password');

@@ -1,3 +1,4 @@
+import { constants } from 'node:http2';
 import {
   type Metadata,
   type ServerDuplexStream,
@@ -10,12 +11,13 @@ import { Fault, faultOf } from './faults.ts';
 type Writable = {
   readonly metadata: Metadata;
   getPeer(): string;
-  write(message: never): boolean;
+  write(message: never, taken: () => void): boolean;
   end(): unknown;
   emit(event: 'error', error: Error): boolean;
   on(event: 'cancelled', then: () => void): unknown;
-  once(event: 'drain', then: () => void): unknown;
-  off(event: 'drain', then: () => void): unknown;
+  once(event: 'finish', then: () => void): unknown;
+  /** The call below. grpc-js has no public way to break one off. */
+  readonly call?: { readonly stream?: { readonly close?: (code: number) => void } };
 };
 
 const cancelled = (): Fault => new Fault(status.CANCELLED, 'The call was cancelled');
@@ -35,8 +37,13 @@ export async function* messagesOf<T>(
 export type Answering<T> = {
   /** Aborts when the caller is gone, the server stops, or `fail` is called. `reason` is the fault. */
   readonly signal: AbortSignal;
-  /** Sends a message. Resolves when the caller keeps up. Throws the reason when the call has ended. */
-  send(message: T): Promise<void>;
+  /**
+   * Sends a message of about so many bytes once there is room. False if the caller does not keep up: then nothing large
+   * may be kept until there is room again. Throws the reason when the call has ended.
+   */
+  send(message: T, bytes?: number): Promise<boolean>;
+  /** Resolves when the caller has taken so much that there is room for more. Throws the reason when the call has ended. */
+  room(): Promise<void>;
   /** Ends the call with an error. */
   fail(error: unknown): void;
   /** Checks again and again while the call lasts. An error of the check ends the call. */
@@ -61,8 +68,85 @@ const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (erro
   signal.addEventListener('abort', () => clearInterval(timer));
 };
 
+// So much is under way to a caller at most, but for one message.
+const mostBytes = 64 * 1024;
+const mostMessages = 16;
+// Who does not make room within this time does not keep up.
+const keepUpMs = 250;
+// How long a call that has failed may take until the caller has its end.
+const partingMs = 2000;
+
+const tooSlow = (): Fault =>
+  new Fault(status.ABORTED, 'Consumer too slow: nothing of what was sent was taken. Subscribe again');
+
+/** Sends messages as the caller takes them. Calls `tooSlow` if it takes nothing of what was sent for some time. */
+const sending = <T>(stream: Writable, signal: AbortSignal, takingMs: number, fail: (error: unknown) => void) => {
+  let messages = 0;
+  let length = 0;
+  let takenAt = 0;
+  let waiting: (() => void)[] = [];
+
+  const hasRoom = (): boolean => messages === 0 || (messages < mostMessages && length < mostBytes);
+  const wake = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const go of woken) go();
+  };
+  const looking = setInterval(
+    () => {
+      if (messages > 0 && performance.now() - takenAt > takingMs) fail(tooSlow());
+    },
+    Math.min(1000, takingMs),
+  ).unref();
+  signal.addEventListener('abort', () => {
+    clearInterval(looking);
+    wake();
+  });
+
+  const change = (): Promise<void> =>
+    new Promise((go) => {
+      waiting.push(go);
+    });
+  const room = async (): Promise<void> => {
+    while (!hasRoom() && !signal.aborted) await change();
+    signal.throwIfAborted();
+  };
+
+  return {
+    room,
+    /** Resolves when the caller has taken everything. */
+    taken: async (): Promise<void> => {
+      while (messages > 0 && !signal.aborted) await change();
+      signal.throwIfAborted();
+    },
+    send: async (message: T, bytes = 0): Promise<boolean> => {
+      await room();
+      if (messages++ === 0) takenAt = performance.now();
+      length += bytes;
+      stream.write(message as never, () => {
+        takenAt = performance.now();
+        messages--;
+        length -= bytes;
+        wake();
+      });
+      if (hasRoom()) return true;
+      let late: NodeJS.Timeout | undefined;
+      const patience = new Promise<boolean>((resolve) => {
+        late = setTimeout(() => resolve(false), keepUpMs);
+      });
+      return Promise.race([room().then(() => true), patience]).finally(() => clearTimeout(late));
+    },
+  };
+};
+
+type Needs = {
+  readonly report: (error: unknown) => void;
+  /** For how long a caller may take nothing of what was sent, in milliseconds. */
+  readonly takingMs: number;
+};
+
 /** Runs the calls that answer with many messages. Each call ends with its work, and all calls end with the server. */
-export const answeringCalls = (report: (error: unknown) => void) => {
+export const answeringCalls = ({ report, takingMs }: Needs) => {
   const underWay = new Set<(error: unknown) => void>();
 
   const answer = async <T>(
@@ -77,34 +161,17 @@ export const answeringCalls = (report: (error: unknown) => void) => {
       if (signal.aborted) return;
       const fault = faultOf(error, report);
       life.abort(fault);
+      // Who takes nothing does not take the end either.
+      const parting = setTimeout(() => stream.call?.stream?.close?.(constants.NGHTTP2_CANCEL), partingMs).unref();
+      stream.once('finish', () => clearTimeout(parting));
       stream.emit('error', fault);
     };
-    const drained = (): Promise<void> =>
-      new Promise((resolve) => {
-        const done = (): void => {
-          stream.off('drain', done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        stream.once('drain', done);
-        signal.addEventListener('abort', done);
-      });
-    let draining: Promise<void> | undefined;
-    const send = async (message: T): Promise<void> => {
-      while (draining) await draining;
-      signal.throwIfAborted();
-      if (stream.write(message as never)) return;
-      draining = drained().finally(() => {
-        draining = undefined;
-      });
-      await draining;
-      signal.throwIfAborted();
-    };
+    const { send, room, taken } = sending<T>(stream, signal, takingMs, fail);
     stream.on('cancelled', () => fail(cancelled()));
     underWay.add(fail);
     try {
-      await work({ signal, send, fail, watch: (check) => watchUntil(signal, check, fail) });
-      signal.throwIfAborted();
+      await work({ signal, send, room, fail, watch: (check) => watchUntil(signal, check, fail) });
+      await taken();
       stream.end();
     } catch (error) {
       fail(error);

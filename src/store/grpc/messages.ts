@@ -98,3 +98,6 @@ export const eventAnswer = (event: StoredEvent, structured: boolean): ReadResp =
     new streams.ReadResp.ReadEvent().setEvent(recorded).setCommitPosition(position),
   );
 };
+
+/** About how many bytes an event takes in an answer. */
+export const sizeOf = ({ data, metadata }: StoredEvent): number => data.length + metadata.length;

@@ -8,7 +8,7 @@ import type { Answering } from './calls.ts';
 import { badRequest, streamDeleted } from './faults.ts';
 import { filterIn } from './filters.ts';
 import { foreignState, isShown, ownState, type StreamState } from './foreignStream.ts';
-import { eventAnswer, streamIn } from './messages.ts';
+import { eventAnswer, sizeOf, streamIn } from './messages.ts';
 
 /** The log to read, and whether one of its streams is the platform's own. */
 export type Readable = { readonly store: SqliteStore; readonly own: (stream: string) => boolean };
@@ -55,22 +55,35 @@ async function* inOrder(
   for await (const { events } of store.readAll(after, types)) yield events;
 }
 
-/** Sends the first `count` of the events that pass. */
+type Some = {
+  /** The events after one; undefined: from the beginning. */
+  readonly after: (last: StoredEvent | undefined) => AsyncIterable<StoredEvent>;
+  readonly count: number;
+  readonly passes: (event: StoredEvent) => boolean;
+  readonly structured: boolean;
+};
+
+/** Sends the first `count` of the events that pass. What was read is given up while the caller does not keep up. */
 const sendSome = async (
-  events: AsyncIterable<StoredEvent>,
-  count: number,
-  passes: (event: StoredEvent) => boolean,
-  send: (event: StoredEvent) => Promise<void>,
+  { after, count, passes, structured }: Some,
+  { send, room }: Answering<ReadResp>,
 ): Promise<void> => {
   let left = count;
+  let last: StoredEvent | undefined;
   const breathe = breather();
-  if (left < 1) return;
-  for await (const event of events) {
-    await breathe();
-    if (!passes(event)) continue;
-    await send(event);
-    if (--left < 1) return;
-  }
+  /** True: the caller does not keep up. */
+  const sendOn = async (): Promise<boolean> => {
+    for await (const event of after(last)) {
+      await breathe();
+      last = event;
+      if (!passes(event)) continue;
+      const isTaken = await send(eventAnswer(event, structured), sizeOf(event));
+      if (--left < 1) return false;
+      if (!isTaken) return true;
+    }
+    return false;
+  };
+  while (left > 0 && (await sendOn())) await room();
 };
 
 /** Reads one stream from a revision on, forwards or backwards. */
@@ -78,33 +91,32 @@ const readStream = async (
   readable: Readable,
   options: ReadReq.Options,
   from: ReadReq.Options.StreamOptions,
-  { signal, send }: Answering<ReadResp>,
+  answering: Answering<ReadResp>,
 ): Promise<void> => {
+  const { signal, send } = answering;
   const stream = streamIn(from.getStreamIdentifier());
   const structured = wantsStructured(options);
   const revision = revisionIn(from);
   const state = await stateOf(readable, stream);
   if (state.last < 0 || state.deleted) {
-    return send(
-      new streams.ReadResp().setStreamNotFound(
-        new streams.ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream)),
-      ),
-    );
+    const notFound = new streams.ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream));
+    await send(new streams.ReadResp().setStreamNotFound(notFound));
+    return;
   }
   const { store } = readable;
   // Events that are stored after the read has begun are not part of it.
   const passes = (event: StoredEvent): boolean => event.revision <= state.last && isShown(event, state);
-  const lists = backwards(options)
-    ? store.readBack(stream, Math.min(revision, state.last))
-    : store.read(stream, Math.max(revision, state.first));
-  const shown = async function* (): AsyncGenerator<StoredEvent> {
+  const after = async function* (last: StoredEvent | undefined): AsyncGenerator<StoredEvent> {
+    const lists = backwards(options)
+      ? store.readBack(stream, last ? last.revision - 1 : Math.min(revision, state.last))
+      : store.read(stream, last ? last.revision + 1 : Math.max(revision, state.first));
     for await (const event of eventsOf(lists)) {
       signal.throwIfAborted();
       if (backwards(options) && (event.revision < state.first || event.position < state.since)) return;
       yield event;
     }
   };
-  await sendSome(shown(), Number(options.getCount()), passes, (event) => send(eventAnswer(event, structured)));
+  await sendSome({ after, count: Number(options.getCount()), passes, structured }, answering);
 };
 
 /** Reads the log: forwards from a position on, including the event there, or backwards from before a position. */
@@ -112,20 +124,23 @@ const readAll = async (
   { store }: Readable,
   options: ReadReq.Options,
   from: ReadReq.Options.AllOptions,
-  { signal, send }: Answering<ReadResp>,
+  answering: Answering<ReadResp>,
 ): Promise<void> => {
   const structured = wantsStructured(options);
   const filter = filterIn(options);
   const head = await store.head();
   const position = positionIn(from, head + 1);
-  const lists = backwards(options)
-    ? store.readAllBack(Math.min(position, head + 1))
-    : inOrder(store, Math.max(0, position - 1), filter?.types);
+  const after = (last: StoredEvent | undefined): AsyncGenerator<StoredEvent> =>
+    eventsOf(
+      backwards(options)
+        ? store.readAllBack(last?.position ?? Math.min(position, head + 1))
+        : inOrder(store, last?.position ?? Math.max(0, position - 1), filter?.types),
+    );
   const passes = (event: StoredEvent): boolean => {
-    signal.throwIfAborted();
+    answering.signal.throwIfAborted();
     return filter?.passes(event) ?? true;
   };
-  await sendSome(eventsOf(lists), Number(options.getCount()), passes, (event) => send(eventAnswer(event, structured)));
+  await sendSome({ after, count: Number(options.getCount()), passes, structured }, answering);
 };
 
 /** Reads a stream or the log, without a subscription. */

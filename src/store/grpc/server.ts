@@ -5,9 +5,10 @@ import {
 } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import { type IStreamsServer, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { ensureIdentity } from '../identity.ts';
 import type { SqliteStore } from '../sqlite.ts';
-import { type Authorize, type Call, type Rights, rightsOf } from './access.ts';
+import { type Authorize, type Call, callerOf, type Rights } from './access.ts';
 import { append, deleted, remove, tombstoned } from './append.ts';
 import { batchAppend } from './batchAppend.ts';
 import { answeringCalls } from './calls.ts';
@@ -31,6 +32,9 @@ export type ServeLog = {
   /** Whether a stream is in one of the platform's own categories. */
   readonly own: (stream: string) => boolean;
   readonly authorize: Authorize;
+  readonly places: ReaderPlaces;
+  /** For how long a caller may take nothing of what was sent, in milliseconds. */
+  readonly takingMs?: number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -65,14 +69,16 @@ export const serveLog = async ({
   advertise,
   own,
   authorize,
+  places,
+  takingMs = 30_000,
   log,
 }: ServeLog): Promise<ServedLog> => {
   await ensureIdentity(store);
   const report = (error: unknown): void => log('gRPC call failed', { err: error });
-  const calls = answeringCalls(report);
+  const calls = answeringCalls({ report, takingMs });
   const writes = writesOf({ store, own, foreign: foreignWrites(store) });
 
-  const callerOf = (call: Call): Promise<Rights> => rightsOf(call, authorize);
+  const rightsOf = async (call: Call): Promise<Rights> => (await callerOf(call, authorize)).rights;
   const checkReads = async (rights: Rights): Promise<void> => {
     const may = await rights();
     if (!may('readLog')) throw accessDenied('This account may not read the log');
@@ -91,32 +97,37 @@ export const serveLog = async ({
       calls.answer(call, async (answering) => {
         const options = call.request.getOptions();
         if (!options) throw badRequest('The options are missing');
-        const rights = await callerOf(call);
+        const { account, rights } = await callerOf(call, authorize);
         await checkReads(rights);
+        // Other nodes follow the log often; a program that reads much at once is no stream that stays.
+        const many = !options.hasSubscription() || (await rights())('writeLog');
+        answering.signal.throwIfAborted();
+        places.check(account, many);
+        answering.signal.addEventListener('abort', places.take(account));
         answering.watch(() => checkReads(rights));
         return (options.hasSubscription() ? subscribe : read)({ store, own }, options, answering);
       }),
     append: (call, callback) =>
       answer(
-        callerOf(call).then((rights) => append(call, rights, writes)),
+        rightsOf(call).then((rights) => append(call, rights, writes)),
         callback,
       ),
     batchAppend: (call) =>
       calls.answer(call, async (answering) => {
-        const rights = await callerOf(call);
+        const rights = await rightsOf(call);
         answering.watch(async () => void (await rights()));
         return batchAppend(call, answering, { rights, writes, report });
       }),
     delete: (call, callback) =>
       answer(
-        callerOf(call)
+        rightsOf(call)
           .then((rights) => remove(call.request, rights, writes, false))
           .then(deleted),
         callback,
       ),
     tombstone: (call, callback) =>
       answer(
-        callerOf(call)
+        rightsOf(call)
           .then((rights) => remove(call.request, rights, writes, true))
           .then(tombstoned),
         callback,

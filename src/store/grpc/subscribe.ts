@@ -8,7 +8,7 @@ import type { Answering } from './calls.ts';
 import { badRequest, streamDeleted } from './faults.ts';
 import { filterIn } from './filters.ts';
 import { isShown, tombstoneType } from './foreignStream.ts';
-import { eventAnswer, streamIn } from './messages.ts';
+import { eventAnswer, sizeOf, streamIn } from './messages.ts';
 import { positionIn, type Readable, revisionIn, stateOf, wantsStructured } from './read.ts';
 
 const confirmation = (): ReadResp =>
@@ -29,7 +29,7 @@ const toAll = async (
   { store }: Readable,
   options: ReadReq.Options,
   from: ReadReq.Options.AllOptions,
-  { signal, send }: Answering<ReadResp>,
+  { signal, send, room }: Answering<ReadResp>,
 ): Promise<void> => {
   const structured = wantsStructured(options);
   const filter = filterIn(options);
@@ -42,21 +42,33 @@ const toAll = async (
     told = position;
     await send(checkpoint(position));
   };
-  let live = start >= (await store.head());
-  if (live) await send(caughtUp());
   const breathe = breather();
-  for await (const { events, position } of store.follow(start, filter?.types, signal)) {
-    for (const event of events) {
-      await breathe();
-      if (filter?.passes(event) ?? true) await send(eventAnswer(event, structured));
-      await passed(event.position, filter?.checkpointInterval ?? Infinity);
-    }
-    await passed(position, filter?.checkpointInterval ?? Infinity);
-    if (live || position < (await store.head())) continue;
+  let after = start;
+  let live = false;
+  const tellCaughtUp = async (): Promise<void> => {
+    if (live || after < (await store.head())) return;
     live = true;
-    await passed(position, 1);
+    await passed(after, 1);
     await send(caughtUp());
-  }
+  };
+  /** Sends events. True: the subscriber does not keep up. */
+  const follow = async (): Promise<boolean> => {
+    await tellCaughtUp();
+    for await (const { events, position } of store.follow(after, filter?.types, signal)) {
+      for (const event of events) {
+        await breathe();
+        const isTaken = !(filter?.passes(event) ?? true) || (await send(eventAnswer(event, structured), sizeOf(event)));
+        after = event.position;
+        await passed(after, filter?.checkpointInterval ?? Infinity);
+        if (!isTaken) return true;
+      }
+      after = position;
+      await passed(position, filter?.checkpointInterval ?? Infinity);
+      await tellCaughtUp();
+    }
+    return false;
+  };
+  while (await follow()) await room();
 };
 
 /** One stream after a revision. */
@@ -64,7 +76,7 @@ const toStream = async (
   readable: Readable,
   options: ReadReq.Options,
   from: ReadReq.Options.StreamOptions,
-  { signal, send }: Answering<ReadResp>,
+  { signal, send, room }: Answering<ReadResp>,
 ): Promise<void> => {
   const { store } = readable;
   const stream = streamIn(from.getStreamIdentifier());
@@ -77,21 +89,32 @@ const toStream = async (
   let next = from.hasRevision() ? revision + 1 : 0;
   if (revision === Infinity) next = state.last + 1;
   await send(confirmation());
-  const deliver = async (event: StoredEvent): Promise<void> => {
+  /** False: the subscriber does not keep up. */
+  const deliver = async (event: StoredEvent): Promise<boolean> => {
     if (event.type === tombstoneType && !readable.own(stream)) throw streamDeleted(stream);
     next = event.revision + 1;
-    await send(eventAnswer(event, structured));
+    return send(eventAnswer(event, structured), sizeOf(event));
   };
-  for await (const events of store.read(stream, Math.max(next, state.first))) {
-    for (const event of events) if (event.revision > state.last || isShown(event, state)) await deliver(event);
-  }
-  await send(caughtUp());
-  for await (const { events } of store.follow(head, undefined, signal)) {
-    for (const event of events) {
-      if (event.stream !== stream || event.revision < next) continue;
-      await deliver(event);
+  const readStored = async (): Promise<boolean> => {
+    for await (const events of store.read(stream, Math.max(next, state.first)))
+      for (const event of events)
+        if ((event.revision > state.last || isShown(event, state)) && !(await deliver(event))) return true;
+    return false;
+  };
+  let after = head;
+  const follow = async (): Promise<boolean> => {
+    for await (const { events, position } of store.follow(after, undefined, signal)) {
+      for (const event of events) {
+        after = event.position;
+        if (event.stream === stream && event.revision >= next && !(await deliver(event))) return true;
+      }
+      after = position;
     }
-  }
+    return false;
+  };
+  while (await readStored()) await room();
+  await send(caughtUp());
+  while (await follow()) await room();
 };
 
 /** Read with subscription: the stored events, then the new ones, until the caller or the server ends the call. */
