@@ -471,6 +471,9 @@ describe('every route, with bad input', function () {
           assert.deepEqual(allowed(answer), known(path), `${method} ${path}`);
         }
       }
+      const root = await some.outsider('POST', '/');
+      failure(root, 'method_not_allowed', 'POST /');
+      assert.deepEqual(allowed(root), ['GET', 'HEAD', 'OPTIONS']);
     });
     it('OPTIONS says without login which a path knows', async () => {
       for (const path of paths) {

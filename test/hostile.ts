@@ -57,6 +57,7 @@ const statusOf: Readonly<Record<string, number>> = {
   stale: 412,
   too_large: 413,
   unsupported_media: 415,
+  expectation_failed: 417,
   unprocessable: 422,
   limited: 429,
   adapter_failed: 502,

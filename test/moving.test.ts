@@ -441,6 +441,9 @@ describe('moving a log', function () {
       writeFileSync(backup(), 'a letter');
       await assert.rejects(backupFile(configOf('a'), backup(), quiet()), /is there and is no backup of a log/);
       assert.equal(readFileSync(backup(), 'utf8'), 'a letter');
+      const nowhere = join(folder, 'disk', 'backup.db');
+      await assert.rejects(backupFile(configOf('a'), nowhere, quiet()), /There is no folder .*disk for the backup/);
+      assert.ok(!existsSync(join(folder, 'disk')));
       await assert.rejects(backupFile(configOf('a'), fileOf('a'), quiet()), /cannot be the log itself/);
       await assert.rejects(backupFile(configOf('b'), backup(), quiet()), /There is no log at/);
       await assert.rejects(backupFile(configOf('a'), folder, quiet()), /is there and is no backup of a log/);

@@ -102,12 +102,21 @@ describe('bytes on a socket', function () {
 
   it('with methods that reach further than this service get nowhere', async () => {
     failure(await sent(`TRACE /health/live HTTP/1.1\r\n${host}${login}${close}`), 'method_not_allowed', 'TRACE');
-    assert.equal(await rawly(service.url, `CONNECT elsewhere.example:80 HTTP/1.1\r\n${host}${login}${close}`), '');
-    assert.match(
-      await rawly(service.url, `GET /health/live HTTP/1.1\r\n${login}${close}`),
-      /^HTTP\/1\.1 400 /,
-      'without Host',
-    );
+    const connecting = `CONNECT elsewhere.example:80 HTTP/1.1\r\n${host}${login}${close}`;
+    failure(await sent(`${connecting}GET /health/live HTTP/1.1\r\n${host}${close}`), 'method_not_allowed', 'CONNECT');
+  });
+
+  it('without Host, or with an expectation that nobody can meet, are refused', async () => {
+    failure(await sent(`GET /health/live HTTP/1.1\r\n${login}${close}`), 'invalid', 'no Host', 'Host');
+    wellFormed(await sent(`GET /health/live HTTP/1.0\r\n${login}${close}`), 'HTTP/1.0 has none');
+    const expecting = (what: string) => `Expect: ${what}\r\n${jsonOf(100_000)}\r\n`;
+    for (const what of ['the-unexpected', '200-ok, more'])
+      failure(
+        await sent(`POST /login HTTP/1.1\r\n${host}${login}${expecting(what)}`),
+        'expectation_failed',
+        what,
+        'Expect',
+      );
   });
 
   it('cannot put headers into answers', async () => {

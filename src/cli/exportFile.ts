@@ -4,7 +4,7 @@ import { incompleteStreams } from '../store/copyContent.ts';
 import { acceptedSums } from '../store/moving/acceptedSums.ts';
 import { exportLog } from '../store/moving/exportLog.ts';
 import { openRemoteToCopy } from '../store/open.ts';
-import { keysAtHand } from '../store/proof/keys.ts';
+import { fingerprintOf, keysAtHand } from '../store/proof/keys.ts';
 import { openSqliteReader } from '../store/sqlite.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
@@ -63,7 +63,7 @@ export const exportFile = async (config: Config, signal: AbortSignal, choices: C
       writerTo(output),
     );
     progress.end();
-    const signed = key ? `signed by the key ${key.key}` : 'not signed, because no signing key is at hand';
+    const signed = key ? `signed by the key ${fingerprintOf(key.key)}` : 'not signed, because no signing key is at hand';
     say(`${end.events} events exported; the export is ${signed}`);
     say('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from');
   } finally {

@@ -11,6 +11,7 @@ import { importLog } from '../store/moving/importLog.ts';
 import { logAt, replaceLog } from '../store/moving/replaceLog.ts';
 import { stages } from '../store/moving/stages.ts';
 import { openRemoteToCopy } from '../store/open.ts';
+import { fingerprintOf } from '../store/proof/keys.ts';
 import { importingCheckpoint } from '../store/readers.ts';
 import { openSqliteReader } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
@@ -57,7 +58,7 @@ const make = async ({ from, fresh, signal, output }: Work): Promise<string | und
     await bringBack(fresh, places);
     await beginSchedules(fresh, Date.now());
     stage.done();
-    const signed = end.key === null ? 'it is not signed' : `it is signed by the key ${end.key}`;
+    const signed = end.key === null ? 'it is not signed' : `it is signed by the key ${fingerprintOf(end.key)}`;
     return `${end.events} events imported, ${found} were there already; exported at ${head.at}, ${signed}\n`;
   } finally {
     progress.end();

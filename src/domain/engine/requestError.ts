@@ -9,6 +9,7 @@ export type Code =
   | 'stale'
   | 'too_large'
   | 'unsupported_media'
+  | 'expectation_failed'
   | 'unprocessable'
   | 'limited'
   | 'internal'

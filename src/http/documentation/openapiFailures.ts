@@ -1,5 +1,5 @@
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
-import { failureBody, internal, statusOf } from '../engine/errors.ts';
+import { failureBody, internal, statusOf, unmetExpectation } from '../engine/errors.ts';
 import type { Route } from '../engine/route.ts';
 import type { Failure, Failures } from './examples.ts';
 import { type AnswerHeader, headers, refTo } from './openapiParts.ts';
@@ -14,6 +14,7 @@ const words: Readonly<Record<Code, string>> = {
   stale: 'If-Match names an older revision',
   too_large: 'The body is too large',
   unsupported_media: 'The body is not JSON in UTF-8',
+  expectation_failed: 'The request expects something else than 100-continue',
   unprocessable: 'Well-formed, but it cannot be done; or the Idempotency-Key was used with another request',
   limited: 'Too many failed logins, or too much waits already',
   internal: 'A bug; the answer has the request id',
@@ -25,6 +26,7 @@ const bodyOf = (error: RequestError): Failure => JSON.parse(failureBody(error)) 
 
 /** Example bodies of errors that tests do not provoke for each operation, made like the real ones. */
 const rare: Failures = {
+  expectation_failed: bodyOf(unmetExpectation()),
   limited: bodyOf(new RequestError('limited', 'Too many failed logins; try again later')),
   internal: bodyOf(internal('3f2b8a04-6f0e-4c1d-9a7b-2d4e6f8a0c11')),
   adapter_failed: bodyOf(

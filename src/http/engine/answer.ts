@@ -13,7 +13,7 @@ import { abandonment, type Incoming } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Call, Params, Route } from './route.ts';
 import { queryOf } from './routeQuery.ts';
-import { checkParams, type Placed, routeFinder } from './router.ts';
+import { checkParams, type Match, type Placed, routeFinder } from './router.ts';
 import { serveRoute } from './serve.ts';
 import type { Service } from './service.ts';
 import { validator } from './validate.ts';
@@ -54,7 +54,8 @@ export const answering = (needs: Needs) => {
     const { method } = ctx;
     if (stopping()) throw new RequestError('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
     if (path === '/' && (method === 'GET' || method === 'HEAD')) return toDocs;
-    const match = isReadable(path) ? find(method, path) : undefined;
+    const found = isReadable(path) ? find(method, path) : undefined;
+    const match = path === '/' ? root : found;
     if (method === 'OPTIONS' && match) return preflight(match);
     const asked = match && 'placed' in match ? match.placed.route : undefined;
     incoming.asked = asked?.name;
@@ -124,6 +125,9 @@ const preparedRoutes = (service: Service) => {
     return made;
   };
 };
+
+/** The methods of the root address, which is no operation. */
+const root: Match = { allow: ['HEAD', 'GET', 'OPTIONS'] };
 
 const isReadable = (path: string): boolean => path !== '' && !(path.includes('%') && decoded(path) === undefined);
 

@@ -14,6 +14,7 @@ export const statusOf: Readonly<Record<Code, number>> = {
   stale: 412,
   too_large: 413,
   unsupported_media: 415,
+  expectation_failed: 417,
   unprocessable: 422,
   limited: 429,
   internal: 500,
@@ -28,6 +29,10 @@ export const failureBody = ({ code, message, faults, metadata }: RequestError): 
     data: null,
     metadata: { errors: faults.map((fault) => ({ code, ...fault })), ...metadata },
   });
+
+/** The error for a request that expects what this service does not know. */
+export const unmetExpectation = (): RequestError =>
+  new RequestError('expectation_failed', 'A request may expect 100-continue only', { path: 'Expect' });
 
 /** The error that a caller sees for a bug. It reveals nothing of the cause. */
 export const internal = (requestId: string): RequestError =>

@@ -52,6 +52,8 @@ export const holdsLog = (file: string): boolean => {
   }
 };
 
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
 type Needs = { readonly file: string; readonly to: string; readonly told: (position: number) => void };
 
 /**
@@ -59,6 +61,8 @@ type Needs = { readonly file: string; readonly to: string; readonly told: (posit
  * stays until then. Gives the number of events.
  */
 export const backUp = async ({ file, to, told }: Needs): Promise<number> => {
+  // It may be on a disk that is not mounted, so it is not made.
+  if (!isFolder(dirname(to))) throw new Error(`There is no folder ${dirname(to)} for the backup`);
   if (existsSync(to) && !holdsLog(to)) throw new Error(`${to} is there and is no backup of a log`);
   // Only a service keeps a note beside its log. The log may be the one of this service, under another path.
   if (existsSync(noteOf(to))) throw new Error(`${to} is the log of a service, and no backup`);
