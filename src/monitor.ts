@@ -28,6 +28,8 @@ type Needs = {
   readonly noteFault: () => string | undefined;
   /** Results of the background check of an embedded log's events. */
   readonly scrubbed: (() => Scrubbed) | undefined;
+  /** Positions of the log that this process had not been told of at the last look; 0 if it writes all of them itself. */
+  readonly untold: () => number;
   /** Further metrics of this kind of log. */
   readonly logMeasures: Measures;
   /** Set if the log is served to others: resolves to true if its port accepts connections. */
@@ -61,6 +63,7 @@ export const monitor = (needs: Needs) => {
     logKind,
     noteFault,
     scrubbed,
+    untold,
     logMeasures,
     logListens,
     misplaced,
@@ -82,7 +85,7 @@ export const monitor = (needs: Needs) => {
   // A request must not wait until the log is back.
   const logHead = (): Promise<number | null> =>
     log.connected() ? log.head().catch(() => null) : Promise.resolve(null);
-  const lag = () => Math.max(0, acknowledged() - run.position());
+  const lag = () => Math.max(0, acknowledged() - run.position(), untold());
   const works = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
   // Anybody may ask, so all callers share one connection at a time.
   let asked: Promise<boolean> | undefined;
@@ -94,7 +97,11 @@ export const monitor = (needs: Needs) => {
 
   const measures: Measures = {
     projection_position: { help: 'Position of the read models in the log', value: run.position },
-    projection_lag: { help: 'Acknowledged positions that the read models do not show yet', value: lag },
+    projection_lag: {
+      help: 'Positions that this node has acknowledged and does not show yet, or that it was not told of yet',
+      value: lag,
+    },
+    store_lag: { help: 'The same figure as projection_lag', value: lag },
     projection_leads: {
       help: '1 while this process writes the read models',
       value: () => (run.leadership.held() ? 1 : 0),
@@ -214,12 +221,13 @@ export const serviceMonitor = ({
   };
 };
 
-type OfLog = Pick<Needs, 'logKind' | 'noteFault' | 'scrubbed' | 'logMeasures'>;
+type OfLog = Pick<Needs, 'logKind' | 'noteFault' | 'scrubbed' | 'untold' | 'logMeasures'>;
 
 const embeddedLog = ({ stats, scrubbed, noteFault }: SqliteStore): OfLog => ({
   logKind: 'sqlite',
   noteFault,
   scrubbed,
+  untold: () => 0,
   logMeasures: {
     store_commits_total: {
       help: 'Transactions committed, each one fsync',
@@ -248,10 +256,6 @@ const remoteLog = ({ lag }: EventStoreDb): OfLog => ({
   logKind: 'eventstoredb',
   noteFault: () => undefined,
   scrubbed: undefined,
-  logMeasures: {
-    store_lag: {
-      help: 'Positions of the log that this process has not been told of yet',
-      value: lag,
-    },
-  },
+  untold: lag,
+  logMeasures: {},
 });

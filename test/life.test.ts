@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type Server, startProgram, startServer, temporaryFolder } from './process.ts';
+import { until } from './until.ts';
 
 describe('the program', function () {
   this.timeout(300_000);
@@ -156,6 +157,24 @@ describe('the program', function () {
       acknowledged.filter((name) => !found.has(name)),
       [],
     );
+  });
+
+  it('on a second SIGTERM ends at once with 1, whatever is under way, and has lost nothing acknowledged', async () => {
+    const server = await start();
+    const body = { updates: { platformGroups: ['x'] } };
+    assert.equal((await server.ask('PATCH', '/group-mappings/ldap/kept', body)).status, 200);
+    // Who sends half a request is waited for.
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.write('POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
+    await once(socket, 'connect');
+    server.child.kill('SIGTERM');
+    await until(async () => (await server.ask('GET', '/health/live')).status !== 200, 'the stop');
+    assert.equal(server.child.exitCode, null);
+    assert.equal(await server.stop(), 1);
+    socket.destroy();
+    const again = await start();
+    assert.equal((await again.ask('GET', '/group-mappings/ldap/kept')).status, 200);
   });
 
   it('ends though the calls out of it never would', async () => {

@@ -130,6 +130,7 @@ describeOwnRedis('monitoring while Redis is away', (redis) => {
       const metrics = await service.ask('GET', '/metrics');
       assert.equal(metrics.status, 200, metrics.text);
       assert.ok(measured(metrics.text, 'projection_lag') > 0);
+      assert.equal(measured(metrics.text, 'store_lag'), measured(metrics.text, 'projection_lag'));
       assert.equal((await service.as(null)('GET', '/metrics', undefined, carrying(token))).status, 200);
       assert.ok(await refuses(service));
     } finally {

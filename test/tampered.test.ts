@@ -277,12 +277,14 @@ describe('a stream of the platform that somebody else has touched', () => {
     await automation(one, 'x');
     touching.remove('automation-x');
     const two = await cold();
+    let untold = 0;
     const health = (on: TestNode) =>
       monitor({
         log: touching.store,
         logKind: 'eventstoredb',
         noteFault: () => undefined,
         scrubbed: undefined,
+        untold: () => untold,
         logMeasures: {},
         logListens: undefined,
         misplaced: { met: () => undefined, count: () => 0, streams: () => [] },
@@ -303,6 +305,10 @@ describe('a stream of the platform that somebody else has touched', () => {
     );
     assert.equal(await health(two).measures.streams_touched!.value(), 1);
     assert.equal((await health(one).status()).status, 'up', 'a node that has not noticed');
+    untold = 7;
+    const { readStore } = (await health(one).status()) as any; // a body
+    const { projection_lag, store_lag } = health(one).measures;
+    assert.deepEqual([readStore.lag, projection_lag?.value(), store_lag?.value()], [7, 7, 7], 'one figure');
   });
 });
 

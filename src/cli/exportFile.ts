@@ -63,7 +63,9 @@ export const exportFile = async (config: Config, signal: AbortSignal, choices: C
       writerTo(output),
     );
     progress.end();
-    const signed = key ? `signed by the key ${fingerprintOf(key.key)}` : 'not signed, because no signing key is at hand';
+    const signed = key
+      ? `signed by the key ${fingerprintOf(key.key)}`
+      : 'not signed, because no signing key is at hand';
     say(`${end.events} events exported; the export is ${signed}`);
     say('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from');
   } finally {

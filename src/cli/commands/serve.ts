@@ -5,6 +5,9 @@ import { command } from '../engine/command.ts';
 export const serve = command({
   name: 'serve',
   about: 'Run the service. This is what the program does without a command',
+  help: `\
+SIGTERM or SIGINT stops it in order, with status 0; a second one ends it at once, with status 1. Nothing acknowledged is lost
+either way (docs/operations.md, "Stopping").`,
   run: async () => {
     const { runService } = await import('../../runService.ts');
     await runService(readConfig(process.env), async ({ url, logUrl, warmUp }) => {
