@@ -339,6 +339,26 @@ describe('the limits of templates', () => {
     assert.equal(await render('{{ 1 }}'), '1');
   });
 
+  it('a render to which the machine gives no processor time is to be tried again, and is no fault of the template', async () => {
+    const hungry = engines(() => 1, { megabytes: 64, processorMs: 1100, wallMs: 100 });
+    const waiting = (find: Rendering['find']) =>
+      hungry.render('{% include "a" %}', {}, { account: 'somebody', signal: new AbortController().signal, find });
+    try {
+      await assert.rejects(
+        waiting(() => new Promise(() => undefined)),
+        (error) => {
+          assert.ok(error instanceof RequestError);
+          assert.deepEqual([error.code, error.retryAfterSeconds], ['limited', 5]);
+          assert.doesNotMatch(error.message, /template|1\d00 ms|processor/);
+          return true;
+        },
+      );
+      assert.equal(await waiting(async () => 'found'), 'found');
+    } finally {
+      await hungry.close();
+    }
+  });
+
   it('the templates that one uses may have 8 MiB in all', async () => {
     const large = 'x'.repeat(5_000_000);
     await assert.rejects(

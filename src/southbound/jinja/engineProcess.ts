@@ -18,10 +18,11 @@ export type EngineLimits = {
 };
 
 /**
- * Why there is no outcome. `late`: a time limit has passed. `ended`: the process has ended by itself. `dropped`: no
+ * Why there is no outcome. `late`: the work took too much processor time. `starved`: the machine gave it too little in
+ * the time that it had. `ended`: the process has ended by itself. `dropped`: no
  * caller waits for the outcome any more.
  */
-type Cut = 'late' | 'ended' | 'dropped';
+type Cut = 'late' | 'starved' | 'ended' | 'dropped';
 
 /** A work, and the function that finds the templates that it wants. Expressions want none. */
 export type Assignment = { readonly work: Work; readonly supply: (names: readonly string[]) => Promise<Texts> };
@@ -93,7 +94,8 @@ const ask = ({ child, assignment: { work, supply }, limits, signal, tellUsed }: 
       return now === undefined || usedBefore === undefined ? wall() : now - usedBefore;
     };
     const look = (): void => {
-      if (used() > limits.processorMs || wall() > limits.wallMs) settle('late');
+      if (used() > limits.processorMs) settle('late');
+      else if (wall() > limits.wallMs) settle('starved');
     };
     let settled = false;
     const end = (): void => {

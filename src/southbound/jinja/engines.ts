@@ -4,14 +4,14 @@ import { fairScheduler } from '../fairScheduler.ts';
 import type { Evaluation, Renderer, Rendering } from '../port.ts';
 import { Busy } from '../semaphore.ts';
 import { limits as templateLimits } from './budget.ts';
-import { type Assignment, type EngineProcess, engineProcess } from './engineProcess.ts';
+import { type Assignment, type EngineLimits, type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Texts } from './library.ts';
 import type { Outcome } from './protocol.ts';
 
 const mostMs = templateLimits.processorMs;
 // The interpreter itself ends a render whose time is over. These limits are for a render that stays within one step,
 // and for expressions.
-const limits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
+const usualLimits: EngineLimits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
 const mostExpress = 2;
 const usualCount = 3;
 const inLine = 50;
@@ -26,6 +26,12 @@ const unrendered = (line: number, reason: string, template?: string): RequestErr
 
 const unevaluated = (reason: string): RequestError =>
   new RequestError('unprocessable', `The expression fails: ${reason}`);
+
+/** The machine is busy with something else. That is no fault of the work, so it may be tried again. */
+const starved = ({ wallMs }: EngineLimits): RequestError =>
+  new RequestError('limited', `The machine was too busy to finish it within ${wallMs} ms; try again`, {
+    retryAfterSeconds: 5,
+  });
 
 /** The function that finds the texts of templates that a render wants. */
 const supplier = (find: Rendering['find']): Assignment['supply'] => {
@@ -57,7 +63,7 @@ type Engines = Renderer & { readonly resize: () => void };
  * engine that passes its limits is killed, and so is an engine when no caller waits for its work any more. When too many
  * works wait, `limited` is thrown.
  */
-export const engines = (count: () => number = () => usualCount): Engines => {
+export const engines = (count: () => number = () => usualCount, limits = usualLimits): Engines => {
   const idle: EngineProcess[] = [];
   const all = new Set<EngineProcess>();
   const express = (): number => Math.min(mostExpress, Math.floor(count() / 2));
@@ -85,6 +91,7 @@ export const engines = (count: () => number = () => usualCount): Engines => {
     try {
       const outcome = await engine.run(assignment, signal, used);
       if (outcome === 'dropped') throw signal.reason;
+      if (outcome === 'starved') throw starved(limits);
       if (outcome === 'late') return { cut: `takes longer than ${mostMs} ms` };
       if (outcome === 'ended') return { cut: `needs more than ${limits.megabytes} MiB of memory` };
       return outcome;
