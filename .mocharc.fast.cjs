@@ -3,7 +3,7 @@
 // tests in it start programs or whole services, or take long.
 const notFast = `
   account activeProfile answers asOf asOfAnswers asOfCluster asOfMatrix asOfReplay asOfRights auditAfternoon auditFound
-  auditIndex auditNodes auditReading auditReadOnly auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
+  auditIndex auditNodes leaders auditReading auditReadOnly auditRestore auditRestoreKills auditRestoreKinds auditVerify authenticate authorization automationImports
   automationRaces backup badEvents badEventsLive badSshServers badUpstreams candidates certificate claimRaces
   builtInCrashes builtInJobs builtInKills builtInLimits builtInNodes builtInRaces
   claimsCluster cli client compression deletedComponents demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb

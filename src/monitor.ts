@@ -2,6 +2,7 @@ import type { Measures } from './http/engine/metrics.ts';
 import type { MisplacedEvents } from './misplaced.ts';
 import type { Node } from './node.ts';
 import { documentIn, pageOf } from './projections/engine/documents.ts';
+import type { Leadership } from './projections/engine/leadership.ts';
 import { parkedIn, parkedSpec } from './projections/engine/parked.ts';
 import { parkedReactions } from './projections/engine/parkedReactions.ts';
 import type { Page, ReadStore } from './projections/engine/port.ts';
@@ -39,6 +40,8 @@ type Needs = {
   /** Streams of the platform that somebody else has touched, and how, as far as this node has noticed. */
   readonly touched: () => ReadonlyMap<string, string>;
   readonly run: Projections;
+  /** Who does what one process alone should do. */
+  readonly leadership: Leadership;
   readonly model: ReadStore;
   readonly modelKind: 'memory' | 'redis';
   /** Highest position that this node has acknowledged. */
@@ -69,6 +72,7 @@ export const monitor = (needs: Needs) => {
     misplaced,
     touched,
     run,
+    leadership,
     model,
     modelKind,
     acknowledged,
@@ -105,6 +109,10 @@ export const monitor = (needs: Needs) => {
     projection_leads: {
       help: '1 while this process writes the read models',
       value: () => (run.leadership.held() ? 1 : 0),
+    },
+    leads: {
+      help: '1 while this process does what one process alone should do',
+      value: () => (leadership.held() ? 1 : 0),
     },
     projections_parked: {
       help: 'Documents that cannot be shown, because an event of theirs cannot be read',
@@ -147,6 +155,7 @@ export const monitor = (needs: Needs) => {
       status: isReady && isSound() && documents.total + parked.total === 0 ? 'up' : 'degraded',
       version,
       uptimeSeconds: Math.round((Date.now() - started) / 1000),
+      leads: leadership.held(),
       eventStore: {
         kind: logKind,
         position: head,
@@ -202,6 +211,7 @@ export const serviceMonitor = ({
   const { measures, ...health } = monitor({
     log: node.log,
     run: node.run,
+    leadership: node.leadership,
     model: node.model,
     touched: node.touched.reasons,
     acknowledged: node.acknowledged,

@@ -14,6 +14,7 @@ import type { Passwords } from './passwords.ts';
 import { projections as allProjections } from './projections/all.ts';
 import { countedEvents } from './projections/countedEvents.ts';
 import type { Projection } from './projections/engine/define.ts';
+import type { Leadership } from './projections/engine/leadership.ts';
 import type { ReadStore } from './projections/engine/port.ts';
 import { collectionsOf } from './projections/engine/projector.ts';
 import { reader } from './projections/engine/reader.ts';
@@ -32,6 +33,8 @@ type Needs = {
   readonly model?: ReadStore;
   /** The projections; all of them if not set. */
   readonly projections?: readonly Projection[];
+  /** Who does what one process alone should do; whoever writes the read models if not set. */
+  readonly leadership?: Leadership;
   /** How many events one batch has while catching up. */
   readonly catchUp?: number;
   /** How long a reader of acknowledged changes waits for the read models, in milliseconds. */
@@ -56,6 +59,7 @@ export const openNode = async ({
   log,
   projections = allProjections,
   model = memoryReadStore({ collections: collectionsOf(projections) }),
+  leadership: given,
   catchUp = Infinity,
   readWaitMs,
   hashing,
@@ -79,6 +83,7 @@ export const openNode = async ({
     onTampered: tampered.note,
     log: warn,
   });
+  const leadership = given ?? run.leadership;
   const settled = settledBy(run, acknowledged, readWaitMs);
 
   const streams = streamsOf(store, aggregates, projections, tampered);
@@ -101,7 +106,7 @@ export const openNode = async ({
     events: streams.events,
     reactions: allReactions,
     reached: (position) => settled(position) ?? Promise.resolve(),
-    leadership: run.leadership,
+    leadership,
     ready: run.whenReady,
     log: warn,
   });
@@ -114,7 +119,7 @@ export const openNode = async ({
     run,
     /** Notes which documents the read models change. */
     changes,
-    leadership: run.leadership,
+    leadership,
     tools,
     handle,
     /** Decides a command and stores nothing. */

@@ -24,19 +24,26 @@ const logOnStdout = (level: string) => {
 export const runService = async (config: Config, ready: (service: Running) => Promise<void>): Promise<void> => {
   const logger = logOnStdout(config.LOG_LEVEL ?? 'info');
   logger.info({ version, pid: process.pid, node: process.version, dataDir: config.DATA_DIR }, 'starting');
-  const starting = startService(config, logger, say);
+  const leaving = new AbortController();
+  const starting = startService(config, logger, say, leaving.signal);
 
   let signals = 0;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     if (++signals > 1) process.exit(1);
     logger.info({ signal }, 'stopping');
-    await (await starting).stop();
+    leaving.abort();
+    const started = await starting.catch(() => undefined);
+    await started?.stop();
     logger.info('stopped');
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
 
-  const service = await starting;
+  const service = await starting.catch((error: unknown) => {
+    // A start that is broken off is no failure: `stop` ends the process.
+    if (leaving.signal.aborted) return new Promise<never>(() => undefined);
+    throw error;
+  });
   void service.damaged.then(fail);
   const { url, logUrl } = service;
   logger.info({ url, logUrl }, 'ready');

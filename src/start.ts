@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { bootstrap } from './bootstrap.ts';
 import { requestRecorder } from './commands/authorization/requestRecorder.ts';
 import { filters } from './commands/user-schemas/filters.ts';
 import { readerPlaces } from './concurrency/readerPlaces.ts';
@@ -27,6 +26,7 @@ import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
 import { signingOf } from './service/signing.ts';
+import { startInOrder } from './service/start.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 import { auditIndex } from './store/auditIndex/auditIndex.ts';
@@ -50,12 +50,20 @@ export type Running = {
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
 
-/** Builds everything and listens. `tell` shows the admin password of the first start to the operator. */
-export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
+/**
+ * Builds everything and listens. `tell` shows the admin password of the first start to the operator. Waits for a log
+ * that answers slowly until `leaving` aborts.
+ */
+export const startService = async (
+  config: Config,
+  logger: Logger,
+  tell: (line: string) => void,
+  leaving: AbortSignal = new AbortController().signal,
+): Promise<Running> => {
   const warn: Warn = (message, about) => logger.warn(about, message);
   const stopping = new AbortController();
 
-  const { node, opened, readModels, signingKeys } = await openServiceNode(config, warn);
+  const { node, name, lead, opened, readModels, signingKeys, patiently } = await openServiceNode(config, warn, leaving);
   const settings = settingsOf(node, config, logger, warn);
   const auth = authenticatorOf(node, config, settings.current);
   const out = openWaysOut({ config, node, settings });
@@ -72,8 +80,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const firing = { node, runs, access, metrics: measured, logger };
   const triggers = eventTriggersOf({ ...firing, config, settings: settings.current, filters: compiled });
   const schedules = schedulesOf(firing);
-  // A log that was never opened has no events yet.
-  const isUpgrade = node.acknowledged() > 0;
   const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
   const places = readerPlaces({ perNode: config.STREAM_READERS });
   const streaming = eventStream({ access, log, after: node.acknowledged(), places, warn });
@@ -82,26 +88,29 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
-  const { work, jobReaders } = jobsOf({ config, node, out, access, places, settings, log: warn });
+  const { work, jobReaders } = jobsOf({ config, node, name, out, access, places, settings, log: warn });
   endWithRights(node, new Set([...auth.categories, ...settings.categories]), [streaming, jobReaders]);
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
   node.subscribeToAll(({ position }) => index.moved(position));
+  if (lead) node.subscribeToAll(lead.onStored);
 
-  node.start();
-  index.moved(node.acknowledged());
-  readModels.startSnapshots(node.run);
-  await orDamaged(node, settings.refresh());
-  await orDamaged(node, bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
-  node.startReactions();
-  sessions.start();
-  work.start();
-  // From the first request on, every event counts.
-  await orDamaged(node, triggers.prepare(isUpgrade));
-  triggers.start();
-  await orDamaged(node, schedules.prepare());
-  schedules.start();
-  signing.start();
+  await startInOrder({
+    config,
+    node,
+    opened,
+    readModels,
+    settings,
+    index,
+    lead,
+    sessions,
+    work,
+    triggers,
+    schedules,
+    signing,
+    patiently,
+    tell,
+  });
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
   const served = await serveEmbedded({ config, opened, auth, places, warn });
@@ -169,6 +178,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
         index,
         readModels,
         rebuilding,
+        lead,
         node,
       }),
   };
@@ -222,11 +232,3 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     leadership: node.leadership,
     log: warn,
   });
-
-/** The work's outcome; rejects if the log is damaged. On a damaged log the work might wait for ever. */
-const orDamaged = (node: Node, work: Promise<unknown>): Promise<unknown> => {
-  const damage = node.run.damaged.then((error) => {
-    throw error;
-  });
-  return Promise.race([work, damage]);
-};

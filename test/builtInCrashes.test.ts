@@ -20,10 +20,8 @@ describe('Built-in components whose service ends', function () {
   const start = async (): Promise<void> => {
     server = await startServer(folder, { OUTBOUND_ALLOW: '127.0.0.1' });
   };
-  const topicsOf = async (id: string): Promise<readonly string[]> => {
-    const events = await withLog(join(folder, 'events.db'), (log) => eventsOf(log, `job-${id}`));
-    return events.map(({ topic }) => topic);
-  };
+  const eventsOfJob = (id: string) => withLog(join(folder, 'events.db'), (log) => eventsOf(log, `job-${id}`));
+  const topicsOf = async (id: string): Promise<readonly string[]> => (await eventsOfJob(id)).map(({ topic }) => topic);
 
   beforeEach(async () => {
     folder = temporaryFolder();
@@ -62,10 +60,10 @@ describe('Built-in components whose service ends', function () {
 
   it('by kill -9: what reads runs again, what acts is not called twice', async () => {
     const { hanging, short, hung, slow } = await begun();
+    ok(await server.ask('PUT', '/template_builder/templates/Slow', { template: 'rendered' }));
     await server.stop('SIGKILL');
     devices.answer = says('fine');
     await start();
-    ok(await server.ask('PUT', '/template_builder/templates/Slow', { template: 'rendered' }));
     ok(
       await server.ask('POST', `/agent-session-manager/sessions/${sessionOf('Hanging')}/complete`, {
         lastMessage: 'After all',
@@ -81,6 +79,12 @@ describe('Built-in components whose service ends', function () {
     assert.match(error, /the outcome is unknown/);
     assert.equal(devices.commands.length, 1);
     assert.deepEqual(await topicsOf(hung), ['jobStarted', 'jobClaimed', 'jobReleased', 'jobErrored']);
+
+    // Nobody has waited for the end of the claims.
+    for (const id of [slow, hung, hanging, short]) {
+      const [, claimed, released] = await eventsOfJob(id);
+      assert.ok(Date.parse(released?.metadata.at ?? '') < claimed?.data.until, id);
+    }
 
     const followed = await admin.inState(hanging, 'complete', 'error');
     assert.deepEqual([followed.status, followed.variables.lastMessage], ['complete', 'After all']);

@@ -386,6 +386,31 @@ describe('Built-in components', function () {
       assert.equal(await depthOfEnd(late, 'sessionCompleted'), 1);
     });
 
+    it('ends within 10 s once its automation or account is gone, and its session with it', async () => {
+      const password = 'a long enough password';
+      const body = { username: 'leaver of a session', password, memberOf: ['operators'] };
+      const { _id: account } = ok(await service.ask('POST', '/authorization/accounts', body)).data;
+      const leaver = builtInOf(service.as({ user: body.username, password }));
+      await admin.agent('Left alone', { runner: 'webhook', url: agents.url('/later') });
+      const gone = await admin.automation('agent', 'Left alone', { name: 'Gone soon' });
+      await admin.automation('agent', 'Left alone', { name: 'Stays' });
+      const [ofGone, ofLeaver] = [await admin.start('Gone soon'), await leaver.start('Stays')];
+      const sessions = (): string[] =>
+        agents.called.filter(({ body }) => body.agent === 'Left alone').map(({ body }) => body.sessionId);
+      await until(() => sessions().length === 2, 'both sessions');
+      ok(await service.ask('DELETE', `/operations-manager/automations/${gone}`));
+      ok(await service.ask('DELETE', `/authorization/accounts/${account}`));
+      const began = performance.now();
+      assert.match((await admin.inState(ofGone, 'complete', 'error')).error, /automation of the job was deleted/);
+      assert.match((await admin.inState(ofLeaver, 'complete', 'error')).error, /deleted or inactive/);
+      assert.ok(performance.now() - began < 10_000);
+      for (const id of sessions())
+        await until(async () => {
+          const { status } = ok(await service.ask('GET', `/agent-session-manager/sessions/${id}`));
+          return status === 'CANCELED';
+        }, 'the end of a session');
+    });
+
     it('is canceled with its session', async () => {
       await admin.agent('Waiting', { runner: 'webhook', url: agents.url('/later') });
       await admin.automation('agent', 'Waiting');

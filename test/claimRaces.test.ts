@@ -102,6 +102,7 @@ describe('The work on jobs, on two nodes', () => {
     const { handle, tools, events, retries, model, run, leadership } = started;
     const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, now: clock.now };
     const builtIn = {
+      worker: 'this node',
       components: { template: nothing, 'mop-template': nothing, agent: nothing },
       actorOf: async () => context.actor,
       atOnce: () => 1,

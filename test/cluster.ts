@@ -94,12 +94,16 @@ const rolesOf = async <N extends ApiNode>(nodes: readonly N[]) => {
   return { leader: nodes[leads.indexOf(true)]!, other: nodes[leads.indexOf(false)]! };
 };
 
-/** Two API nodes over a log that others run, and one Redis. Nothing runs yet. */
-export const nodesOver = (eventStoreUrl: string, redis: OwnRedis) => {
+/** Two API nodes over a log that others run, and one Redis or the memory of each. Nothing runs yet. */
+export const nodesOver = (eventStoreUrl: string, redis?: OwnRedis) => {
   const folder = temporaryFolder();
   const settings = { EVENTSTORE_URL: eventStoreUrl, SECRET_KEY: secret, AUDIT_KEY: auditKey };
   const nodes = ['a', 'b'].map((name) =>
-    apiNodeOf(name, join(folder, name), { ...settings, READSTORE_URL: redis.url }),
+    apiNodeOf(name, join(folder, name), {
+      ...settings,
+      ADMIN_PASSWORD: adminPassword,
+      READSTORE_URL: redis?.url ?? 'memory:',
+    }),
   );
   return {
     nodes,
@@ -115,6 +119,35 @@ export const nodesOver = (eventStoreUrl: string, redis: OwnRedis) => {
   };
 };
 
+const logUrlOf = (logFolder: string, port: number): string =>
+  `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${authorityFile(logFolder)}`;
+
+/** A node that serves its embedded log, and one that uses it; each has read models in memory. Nothing runs yet. */
+export const memoryCluster = async (settings: Record<string, string> = {}) => {
+  const folder = temporaryFolder();
+  const logPort = await freePort();
+  const log = apiNodeOf('log', join(folder, 'log'), { ...settings, ESDB_PORT: String(logPort) });
+  const other = apiNodeOf('other', join(folder, 'other'), {
+    ...settings,
+    EVENTSTORE_URL: logUrlOf(log.folder, logPort),
+  });
+  const nodes = [log, other] as const;
+  return {
+    log,
+    other,
+    nodes,
+    logFile: join(log.folder, 'events.db'),
+    /** The node with the log first: it makes the account that the other needs. */
+    start: async (): Promise<void> => {
+      for (const node of nodes) await node.start();
+    },
+    remove: async (): Promise<void> => {
+      await Promise.all(nodes.map((node) => node.kill()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
 /**
  * A log node, which serves its log to others, and API nodes over it and one Redis; each reaches both through proxies of
  * its own. `settings` are those of all of them. Nothing runs yet.
@@ -123,9 +156,7 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
   const folder = temporaryFolder();
   const logPort = await freePort();
   const log = member(join(folder, 'log'), { ...settings, ESDB_PORT: String(logPort) });
-  const authority = authorityFile(log.folder);
-  const logUrl = (port: number): string =>
-    `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${authority}`;
+  const logUrl = (port: number): string => logUrlOf(log.folder, port);
 
   const apiNode = async (name: string) => {
     const [toLog, toRedis] = await Promise.all([openProxy(logPort), openProxy(Number(new URL(redis.url).port))]);

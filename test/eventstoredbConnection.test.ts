@@ -12,6 +12,7 @@ import { type ReadCall, read, workbench } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
 import { openGrpcLog } from './grpcLog.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
+import { openProxy } from './proxy.ts';
 import { newEvent, newStream, refused } from './store.contract.ts';
 import { until } from './until.ts';
 
@@ -72,6 +73,26 @@ describe('the connection to EventStoreDB', () => {
         error.message.includes(`***@127.0.0.1:${port}`) &&
         !error.message.includes('s3cret'),
     );
+  });
+
+  it('is waited for at a start while it answers too slowly, and not if nobody is there', async () => {
+    const { port } = await serve(memoryEventStore().handlers);
+    const proxy = await openProxy(port);
+    bench.ends.push(proxy.close);
+    proxy.stall();
+    const url = `esdb://127.0.0.1:${proxy.port}?tls=false`;
+    const leaving = new AbortController();
+    const given = open(url, { tries: 200 }, leaving.signal);
+    // Whoever does not wait gives up meanwhile.
+    for (let n = 0; n < 2; n++) await assert.rejects(open(url, { tries: 200 }), refused('unavailable'));
+    proxy.resume();
+    assert.equal(typeof (await given).id, 'string');
+    proxy.stall();
+    const broken = open(url, { tries: 200 }, leaving.signal);
+    leaving.abort();
+    await assert.rejects(broken, refused('unavailable'));
+    const nowhere = `esdb://127.0.0.1:${await freePort()}?tls=false`;
+    await assert.rejects(open(nowhere, { tries: 300 }, new AbortController().signal), refused('unavailable'));
   });
 
   it('goes to the node that the members name', async () => {

@@ -1,5 +1,6 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream, status } from '@grpc/grpc-js';
+import { defined } from '../src/domain/engine/defined.ts';
 import { type EventStoreDb, openEventStoreDb } from '../src/store/eventstoredb.ts';
 import type { Times } from '../src/store/eventstoredbConnection.ts';
 import type { Batch, EventStore, Filter, StoredEvent } from '../src/store/port.ts';
@@ -48,9 +49,10 @@ export const workbench = () => {
       bench.ends.push(server.stop);
       return server;
     },
-    open: async (url: string, times: Partial<Times> = {}): Promise<EventStoreDb> => {
+    open: async (url: string, times: Partial<Times> = {}, waits?: AbortSignal): Promise<EventStoreDb> => {
       const store = await openEventStoreDb({
         url,
+        ...defined({ waits }),
         times: { ...quick, ...times },
         log: (message, about) => bench.lines.push(`${message} ${JSON.stringify(about)}`),
       });

@@ -128,6 +128,17 @@ describe('A claim on a job', () => {
     given(started, overdue).when(complete, { claim: 1 }, refs).then(done);
   });
 
+  it('lapses at once when its worker has ended, and only for the account that claimed', () => {
+    const ended = { claim: 1, worker: 'w1' };
+    given(started, first).when(lapse, ended).then(releasedFor('lapsed'));
+    for (const [claimed, input] of [
+      [first, { ...ended, worker: 'w2' }],
+      [first, { ...ended, claim: 2 }],
+      [claimedBy(1, 'other'), ended],
+    ] as const)
+      given(started, claimed).when(lapse, input).thenNothing();
+  });
+
   it('is returned, not lost, when it lapses while the job is paused', () =>
     given(started, overdue, paused).when(lapse, { claim: 1 }).then(releasedFor('returned')));
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../src/commands/engine/handle.ts';
 import type { Actor } from '../src/domain/engine/core.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { builtInWork } from '../src/runners/jobs/builtIn/builtInWork.ts';
 import { type Claimed, jobRun } from '../src/runners/jobs/builtIn/jobRun.ts';
-import type { Component } from '../src/runners/jobs/builtIn/run.ts';
+import { type Component, RunEnded } from '../src/runners/jobs/builtIn/run.ts';
 import { jobBook } from '../src/runners/jobs/jobBook.ts';
 import { Tampered } from '../src/store/tampered.ts';
 import { context } from './given.ts';
@@ -19,7 +19,7 @@ const givenBack = ['releaseJob', { claim: 1 }];
 const completed = ['completeJob', { variables, claim: 1 }];
 
 /** A run of a job that sends two commands, each after a step. */
-const runOf = (actorOf: () => Promise<Actor>) => {
+const runOf = (actorOf: () => Promise<Actor>, waiting?: Component, lookEveryMs = 3000) => {
   const handled: unknown[] = [];
   const begun: string[] = [];
   const sent: string[] = [];
@@ -38,12 +38,13 @@ const runOf = (actorOf: () => Promise<Actor>) => {
         handled.push([name, input])) as unknown as Handle,
       actorOf,
       stopping: new AbortController().signal,
+      lookEveryMs,
       log: (message) => assert.fail(message),
     },
     {
       doc: { _id: 'j', claim: { claim: 1 } },
       started: { id: 'e', data: {}, metadata: { actor, operation: 'startJob', requestId: 'r' } },
-      component,
+      component: waiting ?? component,
     } as unknown as Claimed,
   );
   return { run, handled, begun, sent };
@@ -75,6 +76,72 @@ const failingRun = async (...errors: readonly Error[]) => {
   await one.run.carryOut();
   return { ...one, asked };
 };
+
+/** A run that waits within this component, and what it asks for once its account is gone. */
+const askedOnceGone = async (component: (waits: () => void) => Component): Promise<readonly unknown[]> => {
+  let isGone = false;
+  let hasBegun = false;
+  const { run, handled } = runOf(
+    async () => {
+      if (isGone) throw new RunEnded('The account is gone');
+      return actor;
+    },
+    component(() => {
+      hasBegun = true;
+    }),
+    1,
+  );
+  const done = run.carryOut();
+  await until(() => hasBegun, 'its wait');
+  if (component === pausedAfterCommand) run.setPaused(true);
+  isGone = true;
+  await done;
+  return handled;
+};
+const endlessly: Parameters<typeof askedOnceGone>[0] =
+  (waits) =>
+  async ({ step, signal }) => {
+    await step();
+    waits();
+    await once(signal, 'abort');
+    return signal.throwIfAborted() as never;
+  };
+const pausedAfterCommand: Parameters<typeof askedOnceGone>[0] =
+  (waits) =>
+  async ({ step, acts }) => {
+    await step();
+    acts();
+    waits();
+    await nextTurn();
+    await step();
+    assert.fail('It is paused');
+  };
+
+describe('A run of a job that waits', () => {
+  for (const [what, component] of Object.entries({ 'for a session': endlessly, 'while paused': pausedAfterCommand }))
+    it(`${what} ends once what it needs is gone, and says why`, async () =>
+      assert.deepEqual(await askedOnceGone(component), [['failJob', { error: 'The account is gone', claim: 1 }]]));
+
+  it('for a command that was sent does not end before its answer', async () => {
+    let looked = 0;
+    const { run, handled } = runOf(
+      async () => {
+        if (looked++ > 0) throw new RunEnded('The account is gone');
+        return actor;
+      },
+      async ({ step, acts, signal }) => {
+        await step();
+        acts();
+        for (let turn = 0; turn < 20; turn++) await pause(1, undefined, { signal });
+        return variables;
+      },
+      1,
+    );
+    await run.carryOut();
+    assert.deepEqual(handled, [['failJob', { error: 'The account is gone', claim: 1 }]]);
+    assert.equal(looked, 2, 'it looked at its step alone');
+  });
+});
 
 describe('A run of a job, whose account is being read', () => {
   for (const [what, move] of [

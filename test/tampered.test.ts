@@ -290,6 +290,7 @@ describe('a stream of the platform that somebody else has touched', () => {
         misplaced: { met: () => undefined, count: () => 0, streams: () => [] },
         touched: on.touched.reasons,
         run: on.run,
+        leadership: on.leadership,
         model: on.model,
         modelKind: 'memory',
         acknowledged: () => 0,

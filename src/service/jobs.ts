@@ -16,6 +16,8 @@ import type { WaysOut } from './waysOut.ts';
 type Needs = {
   readonly config: Pick<Config, 'JOB_TIMEOUT' | 'RETENTION_DAYS'>;
   readonly node: Node;
+  /** The name of the node. */
+  readonly name: string;
   readonly out: Pick<WaysOut, 'renderer' | 'devices'>;
   readonly access: Pick<EventAccess, 'viewerOf'>;
   readonly places: ReaderPlaces;
@@ -26,7 +28,7 @@ type Needs = {
 /**
  * The work on jobs, with the retirement of what has ended, and those who hear of it. Both hear of the node's events.
  */
-export const jobsOf = ({ config, node, out, access: { viewerOf }, places, settings, log }: Needs) => {
+export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, settings, log }: Needs) => {
   const { handle, tools, events, retries, model, leadership, settled } = node;
   const gone = whyGone({ model, tools, settled, viewerOf });
   const agents = agentRun({ handle, tools });
@@ -39,6 +41,7 @@ export const jobsOf = ({ config, node, out, access: { viewerOf }, places, settin
     ready: node.run.whenReady,
     leadership,
     builtIn: {
+      worker: name,
       components: {
         template: templateRun({ tools, renderer: out.renderer }),
         'mop-template': commandRun({ tools, devices: out.devices }),

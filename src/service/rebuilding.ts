@@ -11,7 +11,7 @@ import type { ReadModels } from './readModels.ts';
 
 type Needs = {
   readonly config: Pick<Config, 'EVENTSTORE_URL'>;
-  readonly node: Pick<Node, 'model' | 'run' | 'changes' | 'leadership'>;
+  readonly node: Pick<Node, 'model' | 'run' | 'changes'>;
   readonly readModels: Pick<ReadModels, 'isOutdated' | 'snapshotSoon' | 'discardSnapshot'>;
   readonly logger: Logger;
 };
@@ -26,7 +26,7 @@ export type Rebuilding = {
 };
 
 export const rebuildingOf = ({ config, node, readModels, logger }: Needs): Rebuilding => {
-  const { model, run, changes, leadership } = node;
+  const { model, run, changes } = node;
   let folder: Folder | undefined;
   let atWork: Promise<readonly Compared[]> | undefined;
 
@@ -37,7 +37,7 @@ export const rebuildingOf = ({ config, node, readModels, logger }: Needs): Rebui
   };
 
   const make = async (): Promise<readonly Compared[]> => {
-    if (!leadership.held()) throw new RequestError('conflict', 'Another node writes the read models; ask that one');
+    if (!run.leadership.held()) throw new RequestError('conflict', 'Another node writes the read models; ask that one');
     if (!run.ready()) throw new RequestError('conflict', 'The read models are being made already');
     folder = startFolder({ log: config.EVENTSTORE_URL });
     try {

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { auditKeySource, type Config, secretKeyFile } from '../config.ts';
+import { defined } from '../domain/engine/defined.ts';
 import { areas } from '../http/areas.ts';
 import { methodsOf } from '../http/authorization/methods.ts';
 import { keyOfLog } from '../keyCheck.ts';
@@ -11,43 +12,72 @@ import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotS
 import { secrets } from '../secrets.ts';
 import { blaming } from '../startFaults.ts';
 import { makeFolder } from '../store/folders.ts';
-import { openLog } from '../store/open.ts';
+import { type OpenedLog, openLog } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
 import { keysOrNew } from '../store/proof/keys.ts';
 import { importingCheckpoint } from '../store/readers.ts';
+import { lockFolder } from '../store/sqliteLock.ts';
 import { withoutLogins } from '../withoutLogins.ts';
+import { leadOf } from './leading.ts';
+import { nodeNameOf } from './nodeName.ts';
+import { patience } from './patience.ts';
 import { readModelsOf } from './readModels.ts';
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
 
-/** Opens the node that the settings describe. Throws a `StartFault` if a setting is wrong. */
-export const openServiceNode = async (config: Config, warn: Warn) => {
-  await blaming(`DATA_DIR ${config.DATA_DIR}`, () => checkFolder(config.DATA_DIR));
-  const opened = await openItsLog(config, warn);
-  const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote, mayHaveParts);
-  await refuseHalfImported(log);
-  const { key, signingKeys } = await keysOf(log, config).catch(async (error: unknown) => {
-    await log.close();
+/**
+ * Opens the node that the settings describe. Throws a `StartFault` if a setting is wrong. Waits for a log that answers
+ * slowly until `leaving` aborts.
+ */
+export const openServiceNode = async (config: Config, warn: Warn, leaving: AbortSignal) => {
+  const { DATA_DIR, EVENTSTORE_URL: at } = config;
+  const unlock = await blaming(`DATA_DIR ${DATA_DIR}`, () => {
+    checkFolder(DATA_DIR);
+    // The folder of an embedded log has a lock of its own.
+    return 'file' in at ? () => undefined : lockFolder(join(DATA_DIR, 'lock.db'), 'runs');
+  });
+  let opened: OpenedLog | undefined;
+  try {
+    opened = await openItsLog(config, warn, leaving);
+    return await openNodeOn(config, opened, { warn, leaving, unlock });
+  } catch (error) {
+    if (opened) await storeIn(opened).close();
+    unlock();
     throw error;
-  });
+  }
+};
+
+const storeIn = (opened: OpenedLog): EventStore => ('embedded' in opened ? opened.embedded : opened.remote);
+
+type Around = { readonly warn: Warn; readonly leaving: AbortSignal; readonly unlock: () => void };
+
+const openNodeOn = async (config: Config, opened: OpenedLog, { warn, leaving, unlock }: Around) => {
+  const patiently = patience({ opened, leaving, warn });
+  const log = withPayloads<EventStore>(storeIn(opened), mayHaveParts);
+  await patiently(() => refuseHalfImported(log));
+  const { key, signingKeys } = await patiently(() => keysOf(log, config));
   const readModels = readModelsOf({ config, logId: log.id, warn });
-  const node = await openNode({
-    log,
-    model: readModels.model,
-    catchUp: readModels.catchUp,
-    readWaitMs: config.READ_WAIT_MS,
-    hashing: passwords(),
-    secrets: secrets({ key }),
-    methods: () => methodsOf(areas),
-    warn,
-  });
-  return { node, opened, readModels, signingKeys };
+  const name = nodeNameOf(config);
+  const lead = leadOf({ opened, isShared: readModels.kind === 'redis', node: name, warn });
+  const open = () =>
+    openNode({
+      log: { ...log, close: () => log.close().finally(unlock) },
+      model: readModels.model,
+      ...defined({ leadership: lead }),
+      catchUp: readModels.catchUp,
+      readWaitMs: config.READ_WAIT_MS,
+      hashing: passwords(),
+      secrets: secrets({ key }),
+      methods: () => methodsOf(areas),
+      warn,
+    });
+  const node = await patiently(open);
+  return { node, name, lead, opened, readModels, signingKeys, patiently };
 };
 
 const refuseHalfImported = async (log: EventStore): Promise<void> => {
   if ((await log.checkpoint(importingCheckpoint)) === undefined) return;
-  await log.close();
   throw new Error('An import into this event log has not come to its end; run the same import again');
 };
 
@@ -61,8 +91,12 @@ const checkFolder = (folder: string): void => {
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
 };
 
-const openItsLog = async ({ EVENTSTORE_URL: url, DATA_DIR: folder }: Config, warn: Warn) => {
+const openItsLog = async (
+  { EVENTSTORE_URL: url, DATA_DIR: folder }: Config,
+  warn: Warn,
+  leaving: AbortSignal,
+): Promise<OpenedLog> => {
   const shown = 'url' in url ? withoutLogins(url.url) : `sqlite:${url.file}`;
   const seen = await seenBySnapshot(join(folder, snapshotName));
-  return blaming(`EVENTSTORE_URL ${shown}`, () => openLog(url, warn, seen));
+  return blaming(`EVENTSTORE_URL ${shown}`, () => openLog(url, warn, { seen, waits: leaving }));
 };

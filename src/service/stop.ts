@@ -6,6 +6,7 @@ import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { JobWork } from '../runners/jobs/jobWork.ts';
+import type { Lead } from '../runners/logLead.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { ServedLog } from '../servedLog.ts';
@@ -38,13 +39,14 @@ type Parts = {
   readonly index: Pick<AuditIndex, 'stop'>;
   readonly readModels: ReadModels;
   readonly rebuilding: Pick<Rebuilding, 'stop'>;
+  readonly lead: Pick<Lead, 'stop'> | undefined;
   readonly node: Node;
 };
 
 /**
  * Ends a service in this order: new requests, streams of events, answers in progress, sessions, triggers, schedules and
  * reactions, notes of runs, records of requests, signatures, ways out, reads of earlier times, the audit index,
- * projections, stores. Each part may use the parts after it.
+ * the lead, projections, stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, streaming, auth, settings, sessions, work, triggers, schedules, runs, recorder, out } = parts;
@@ -67,6 +69,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await parts.index.stop();
   await parts.rebuilding.stop();
   await readModels.stopSnapshots();
+  await parts.lead?.stop();
   await node.close();
 };
 

@@ -2,8 +2,9 @@ import { RequestError } from '../domain/engine/requestError.ts';
 import { type EventStoreDbAppends, eventStoreDbAppends } from './eventstoredbAppends.ts';
 import { eventStoreDbCheckpoints } from './eventstoredbCheckpoints.ts';
 import { connections as connectionsTo, type Log, type Times, usualTimes } from './eventstoredbConnection.ts';
-import { closed } from './eventstoredbErrors.ts';
+import { closed, isSlow } from './eventstoredbErrors.ts';
 import { eventStoreDbFollowers } from './eventstoredbFollow.ts';
+import { eventStoreDbLead, type LeadNotes } from './eventstoredbLead.ts';
 import { type EventStoreDbReads, eventStoreDbReads } from './eventstoredbReads.ts';
 import { eventStoreDbWatch } from './eventstoredbWatch.ts';
 import { ensureIdentity } from './identity.ts';
@@ -16,9 +17,19 @@ export type EventStoreDb = EventStore & {
    * offset in bytes.
    */
   lag(): number;
+  /** True if the log is that of a process of the platform, which leads. */
+  serverLeads(): boolean;
+  /** Who leads, as the log has it. */
+  readonly lead: LeadNotes;
 };
 
-type Options = { readonly url: string; readonly log: Log; readonly times?: Partial<Times> };
+type Options = {
+  readonly url: string;
+  readonly log: Log;
+  readonly times?: Partial<Times>;
+  /** Until it aborts, a server that answers slowly is waited for. Without it, for about 10 seconds. */
+  readonly waits?: AbortSignal;
+};
 
 /** Returns the log's id. Throws when the user lacks a right that the service needs. */
 const begin = async ({ head, read }: EventStoreDbReads, { append }: EventStoreDbAppends): Promise<string> => {
@@ -26,12 +37,23 @@ const begin = async ({ head, read }: EventStoreDbReads, { append }: EventStoreDb
   return ensureIdentity({ read, append });
 };
 
+/** Does the work again while the server answers slowly. Each try has its own limit. */
+const whileSlow = async <T>(waits: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!waits || waits.aborted || !isSlow(error)) throw error;
+    }
+  }
+};
+
 /**
  * Connects to EventStoreDB (`esdb://` or `esdb+discover://`, with user, password and options as in its client). Throws
- * `RequestError('unavailable')` when there is no connection within about 10 seconds, and another Error when the URL is
+ * `RequestError('unavailable')` when there is no connection within about 10 seconds (see `waits`), and another Error when the URL is
  * wrong. Neither errors nor log lines contain the password.
  */
-export const openEventStoreDb = async ({ url, log, times }: Options): Promise<EventStoreDb> => {
+export const openEventStoreDb = async ({ url, log, times, waits }: Options): Promise<EventStoreDb> => {
   const connections = connectionsTo(url, { ...usualTimes, ...times }, log);
   const reads = eventStoreDbReads(connections);
   const appends = eventStoreDbAppends(connections, reads);
@@ -42,7 +64,7 @@ export const openEventStoreDb = async ({ url, log, times }: Options): Promise<Ev
     if (closing) throw closed();
   };
 
-  const id = await begin(reads, appends).catch((error: unknown) => {
+  const id = await whileSlow(waits, () => begin(reads, appends)).catch((error: unknown) => {
     connections.close();
     if (!(error instanceof RequestError)) throw error;
     throw new RequestError(error.code, `No connection to ${connections.shown}: ${connections.explain(error)}`, {
@@ -101,6 +123,8 @@ export const openEventStoreDb = async ({ url, log, times }: Options): Promise<Ev
     fault: () => undefined,
     connected: connections.up,
     lag: watch.lag,
+    serverLeads: connections.leads,
+    lead: eventStoreDbLead(reads, appends.append),
     close: () => (closing ??= close()),
   };
 };

@@ -14,7 +14,7 @@ const named = '@platform/log:checkpointNamed';
 const namesStream = 'checkpoint-names';
 
 /** A member of an event's data; undefined if the data are not readable. */
-const memberOf = ({ data }: StoredEvent, member: string): unknown => {
+export const memberOf = ({ data }: StoredEvent, member: string): unknown => {
   try {
     return (Object(JSON.parse(data)) as Readonly<Record<string, unknown>>)[member];
   } catch {
@@ -34,10 +34,28 @@ const positionIn = (event: StoredEvent): number | undefined => {
 
 type Stored = { readonly revision: number; readonly position: number | undefined };
 
+/** Writes to streams of which only the newest event counts. */
+export const newestOnly = (append: EventStore['append']) => {
+  const write = async (stream: string, before: number, type: string, data: object): Promise<number> => {
+    const event = { id: randomUUID(), type, data: JSON.stringify(data), metadata: '{}' };
+    return (await append(stream, before, [event])).revision;
+  };
+  return {
+    write,
+    /**
+     * Makes EventStoreDB remove old events. This is done once for a stream. Errors are ignored, because old events do no
+     * harm.
+     */
+    keepFew: (stream: string): Promise<unknown> =>
+      write(`$$${stream}`, -1, '$metadata', { $maxCount: kept }).catch(() => undefined),
+  };
+};
+
 /** The checkpoints of readers. A checkpoint is the position in the newest event of `checkpoint-<name>`. */
 export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventStore['append']) => {
   // The last known revision of each checkpoint stream, by the reader's name.
   const revisions = new Map<string, number>();
+  const { write, keepFew } = newestOnly(append);
   const exclusively = mutex();
   const listing = mutex();
 
@@ -45,18 +63,6 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
     const event = await reads.newest(`checkpoint-${name}`);
     return event ? { revision: event.revision, position: positionIn(event) } : { revision: -1, position: undefined };
   };
-
-  const write = async (stream: string, before: number, type: string, data: object): Promise<number> => {
-    const event = { id: randomUUID(), type, data: JSON.stringify(data), metadata: '{}' };
-    return (await append(stream, before, [event])).revision;
-  };
-
-  /**
-   * Makes EventStoreDB remove old checkpoints. This is done once for a stream. Errors are ignored, because old
-   * checkpoints do no harm.
-   */
-  const keepFew = (stream: string): Promise<unknown> =>
-    write(`$$${stream}`, -1, '$metadata', { $maxCount: kept }).catch(() => undefined);
 
   /** Adds a name to the list of names. A name may be there twice. */
   const list = async (name: string): Promise<void> => {

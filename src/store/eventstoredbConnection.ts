@@ -189,6 +189,7 @@ export const connections = (url: string, times: Times, log: Log) => {
   const server = serverAt(url);
   const tell = teller(server, log);
   let up = false;
+  let leads = false;
   let ended = false;
   // Failed connections in a row.
   let failures = 0;
@@ -218,9 +219,10 @@ export const connections = (url: string, times: Times, log: Log) => {
       append: (...proposal) => append(opened, times, proposal),
     };
     inner.line.then(
-      () => {
+      (line) => {
         if (opened !== current || ended) return;
         failures = 0;
+        leads = line.leads();
         answered();
       },
       (error: unknown) => {
@@ -283,6 +285,8 @@ export const connections = (url: string, times: Times, log: Log) => {
       return current;
     },
     up: () => up,
+    /** True if the server is a process of the platform, which leads. */
+    leads: () => leads,
     tries: () => triesOf({ times, failed, ended: () => ended, trouble: () => trouble }),
     close: (): void => {
       ended = true;

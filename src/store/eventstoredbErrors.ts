@@ -111,6 +111,14 @@ const hasNoTls = /wrong version number|packet length too long|EPROTO|SSL routine
 const isNotTrusted = /certificate|self.signed|altnames|CERT_/i;
 const isNowhere = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT/;
 
+/** True if a server seems to be there and answers later: it is starting, busy, or has no leader yet. */
+export const isSlow = (error: unknown): boolean => {
+  const cause = innermost(error);
+  const words = wordsOf(cause);
+  const isWrong = hasNoTls.test(words) || isNotTrusted.test(words) || isNowhere.test(words);
+  return !isWrong && finalError(cause) === undefined;
+};
+
 /** Describes an error for the operator, and names the setting to check. The text never contains the password. */
 export const explain = (error: unknown, { user, tls }: Server): string => {
   const cause = innermost(error);

@@ -7,12 +7,15 @@ import { discover } from './eventstoredbDiscovery.ts';
 import { Silence, toError } from './eventstoredbErrors.ts';
 import { unheard } from './eventstoredbPatience.ts';
 import type { Server } from './eventstoredbUrl.ts';
+import { serverLeads } from './grpc/discovery.ts';
 
 /** A channel to one node, over which the node has answered. */
 export type Line = {
   readonly client: InstanceType<typeof streamsService.StreamsClient>;
   /** False when the channel is broken. */
   working(): boolean;
+  /** True if the node is a process of the platform, which leads. */
+  leads(): boolean;
   /** Makes a cheap call. Throws when there is no answer in time. */
   ping(ms: number): Promise<void>;
   close(): void;
@@ -26,14 +29,17 @@ const lineTo = (host: string, server: Server): Line => {
   const channel = new Channel(host, secured, server.channel);
   const over = { channelOverride: channel };
   const features = new ServerFeaturesClient(host, secured, over);
+  let leads = false;
   return {
+    leads: () => leads,
     client: new streamsService.StreamsClient(host, secured, over),
     working: () => channel.getConnectivityState(false) === connectivityState.READY,
     ping: (ms) =>
       new Promise((resolve, reject) => {
         const { metadata, options } = server.call();
-        const call = features.getSupportedMethods(new shared.Empty(), metadata, options, (error) => {
+        const call = features.getSupportedMethods(new shared.Empty(), metadata, options, (error, methods) => {
           heard();
+          if (!error) leads = serverLeads(methods);
           if (!error || isAnswer(error)) return resolve();
           const known = toError(error, 'ask');
           reject(known instanceof UnavailableError ? known : new Silence(`${host} does not answer within ${ms} ms`));

@@ -1,3 +1,4 @@
+import { defined } from '../domain/engine/defined.ts';
 import type { EventStoreDb } from './eventstoredb.ts';
 import type { openEventStoreDbToCopy } from './eventstoredbCopy.ts';
 import type { EventStore } from './port.ts';
@@ -11,8 +12,8 @@ type Told = (message: string, about: Record<string, unknown>) => void;
  * Opens a log in EventStoreDB. Its packages are imported only here, because they take longer to load than everything
  * else, and most logs are files.
  */
-export const openRemote = async (url: string, log: Told): Promise<EventStoreDb> =>
-  (await import('./eventstoredb.ts')).openEventStoreDb({ url, log });
+export const openRemote = async (url: string, log: Told, waits?: AbortSignal): Promise<EventStoreDb> =>
+  (await import('./eventstoredb.ts')).openEventStoreDb({ url, log, ...defined({ waits }) });
 
 /** Opens a log in EventStoreDB as one end of a copy. */
 export const openRemoteToCopy: typeof openEventStoreDbToCopy = async (options) =>
@@ -21,12 +22,18 @@ export const openRemoteToCopy: typeof openEventStoreDbToCopy = async (options) =
 /** A log and its kind. */
 export type OpenedLog = { readonly embedded: SqliteStore } | { readonly remote: EventStoreDb };
 
-/**
- * Opens the log at a URL. `log` gets messages about lost connections and other faults. A log in a file must have the
- * events that others have `seen` in it.
- */
-export const openLog = async (at: LogUrl, log: Told, seen: readonly Seen[] = []): Promise<OpenedLog> =>
-  'file' in at ? { embedded: await openSqliteStore(at, { seen, log }) } : { remote: await openRemote(at.url, log) };
+type Opening = {
+  /** The events that others have seen in a log in a file. It must have them. */
+  readonly seen: readonly Seen[];
+  /** Until it aborts, a log in EventStoreDB that answers slowly is waited for. */
+  readonly waits: AbortSignal;
+};
+
+/** Opens the log at a URL. `log` gets messages about lost connections and other faults. */
+export const openLog = async (at: LogUrl, log: Told, { seen, waits }: Opening): Promise<OpenedLog> =>
+  'file' in at
+    ? { embedded: await openSqliteStore(at, { seen, log }) }
+    : { remote: await openRemote(at.url, log, waits) };
 
 /** Opens the log at a URL for reading only, also while another process writes to the file. */
 export const openLogToRead = (at: LogUrl, log: Told): Promise<EventStore> =>

@@ -5,9 +5,9 @@ import { openFile, privateFile } from './sqliteLog.ts';
 
 /**
  * Makes this process the only one that writes in the folder of a file. The lock ends when the returned function is
- * called, or when the process ends in any way. Throws `RequestError('unavailable')` when another process has the lock.
+ * called, or when the process ends in any way. `works` says in errors what the other process does. Throws `RequestError('unavailable')` when another process has the lock.
  */
-export const lockFolder = (file: string): (() => void) => {
+export const lockFolder = (file: string, works = 'is writing to the log'): (() => void) => {
   const lock = join(dirname(file), 'lock.db');
   privateFile(lock);
   const db = openFile(lock, { timeout: 0 });
@@ -16,7 +16,7 @@ export const lockFolder = (file: string): (() => void) => {
   } catch (cause) {
     db.close();
     if (!isBusy(cause)) throw naming(lock, cause);
-    throw new RequestError('unavailable', `Another process is writing to the log in ${dirname(file)}`, { cause });
+    throw new RequestError('unavailable', `Another process ${works} in ${dirname(file)}`, { cause });
   }
   return () => db.close();
 };

@@ -8,6 +8,7 @@ import {
   heartbeat,
   heartbeatSchema,
   lapse,
+  lapseInput,
   release,
 } from '../../domain/operations-manager/jobClaims.ts';
 import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
@@ -60,8 +61,8 @@ export const releaseJob = command({
   ...byAccess,
 });
 
-/** Releases a claim whose time is up. */
-export const lapseClaim = command({ name: 'lapseClaim', input: claimOnly, on: 'any', decide: lapse });
+/** Releases a claim whose time is up, or whose worker has ended. */
+export const lapseClaim = command({ name: 'lapseClaim', input: lapseInput, on: 'any', decide: lapse });
 
 /** A worker's wish for jobs. */
 export type WantedJobs = {

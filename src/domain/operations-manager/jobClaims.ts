@@ -89,18 +89,23 @@ export const release = (
   return [{ topic: 'jobReleased', data: { claim, reason: 'returned' } }];
 };
 
+/** Which claim lapses. `worker`: the worker of this name has ended. */
+export const lapseInput = Type.Object({ claim: claimNumber, worker: Type.Optional(name('Worker')) });
+
 /**
- * Releases a claim whose time is up. After the third lost claim the job is given up. A claim on a paused job is not
+ * Releases a claim whose time is up, or whose worker has ended. After the third lost claim the job is given up. A claim on a paused job is not
  * lost. A job that sends commands to devices is not begun a second time; one that follows its session is never given
  * up.
  */
 export const lapse = (
   state: JobState,
-  { claim }: { readonly claim: number },
-  { now }: Context,
+  { claim, worker }: Static<typeof lapseInput>,
+  { now, actor }: Context,
 ): readonly JobEvent[] => {
   const { held, lost } = state.claims;
-  if (hasEnded(state) || held?.claim !== claim || held.until > msOf(now)) return [];
+  if (hasEnded(state) || held?.claim !== claim) return [];
+  const isOfEnded = held.worker === worker && held.account === actor.id;
+  if (held.until > msOf(now) && !isOfEnded) return [];
   const type = state.started?.component.type;
   if (type === 'mop-template')
     return [

@@ -18,8 +18,8 @@ type Needs = {
 };
 
 /**
- * Releases claims whose time is up, while this process leads. Nodes whose read models are in memory all lead; the job's
- * own stream decides, so that a claim is released once.
+ * Releases claims whose time is up, while this process leads. Two may lead for a moment; the job's own stream decides, so
+ * that a claim is released once.
  */
 export const leases = ({ handle, leadership, now, lookEveryMs, log }: Needs) => {
   const ends = dueQueue();

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import type { Streams } from '../../../commands/engine/streams.ts';
-import { claimedIn, claimJob } from '../../../commands/operations-manager/jobClaims.ts';
+import { claimedIn, claimJob, lapseClaim } from '../../../commands/operations-manager/jobClaims.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
 import { hasEnded, type JobStarted, job } from '../../../domain/operations-manager/jobs.ts';
@@ -17,6 +16,8 @@ import { type JobRun, jobRun, lease } from './jobRun.ts';
 import type { Component } from './run.ts';
 
 export type BuiltInNeeds = {
+  /** The name under which this node claims. No other process that runs has it, but an earlier one of this node had. */
+  readonly worker: string;
   readonly components: Readonly<Record<BuiltInType, Component>>;
   /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
   readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
@@ -36,7 +37,6 @@ type Needs = BuiltInNeeds & {
 };
 
 const wish = { components: new Set([builtInJobs]), may: () => true };
-const worker = `automation-platform on ${hostname()}`;
 const restMs = 1000;
 
 /**
@@ -44,12 +44,13 @@ const restMs = 1000;
  * stream decides which one has it.
  */
 export const builtInWork = (needs: Needs) => {
-  const { components, actorOf, atOnce, handle, events, queue, look, isGone, log } = needs;
+  const { worker, components, actorOf, atOnce, handle, events, queue, look, isGone, log } = needs;
   const taking = new AbortController();
   const stopping = new AbortController();
   const changes = new EventEmitter();
   const runs = new Map<string, JobRun>();
-  const underWay = new Set<Promise<void>>();
+  // The job of each.
+  const underWay = new Map<Promise<void>, string>();
   let taken = Promise.resolve();
 
   const claim = async (id: string): Promise<JobRun | undefined> => {
@@ -95,7 +96,21 @@ export const builtInWork = (needs: Needs) => {
       underWay.delete(done);
       changes.emit('changed');
     });
-    underWay.add(done);
+    underWay.set(done, waiting.id);
+  };
+
+  /** True if an earlier process of this node has claimed the job: this one does not run it. */
+  const isOfFormer = (id: string, { worker: claimer, account }: NonNullable<JobDoc['claim']>): boolean =>
+    claimer === worker && account === platform.id && ![...underWay.values()].includes(id);
+
+  /** Releases a claim of an earlier process of this node. */
+  const releaseFormer = async (id: string, claim: number): Promise<void> => {
+    const about = { actor: platform, operation: lapseClaim.name, requestId: randomUUID() };
+    try {
+      await handle(lapseClaim, { ...about, id, input: { claim, worker } });
+    } catch (error) {
+      log('A job of an earlier process could not be given back; its claim will lapse', { job: id, error });
+    }
   };
 
   const isFull = (): boolean => underWay.size >= atOnce();
@@ -122,9 +137,10 @@ export const builtInWork = (needs: Needs) => {
     /** To be called with each job that may have changed, as it is now. */
     seen: ({ _id: id, status, claim }: JobDoc): void => {
       const run = runs.get(id);
-      if (!run) return;
-      if (hasEnded({ status }) || (claim !== null && claim.claim > run.claim)) run.breakOff();
-      else run.setPaused(status === 'paused');
+      const isOver = hasEnded({ status });
+      if (run && (isOver || (claim !== null && claim.claim > run.claim))) run.breakOff();
+      else if (run) run.setPaused(status === 'paused');
+      else if (!isOver && claim && isOfFormer(id, claim)) void releaseFormer(id, claim.claim);
     },
     /** The number of places has changed. */
     changed: (): void => void changes.emit('changed'),
@@ -138,7 +154,7 @@ export const builtInWork = (needs: Needs) => {
       taking.abort();
       await taken;
       for (const run of runs.values()) run.leave();
-      await Promise.all(underWay);
+      await Promise.all(underWay.keys());
     },
     /** Breaks off what runs. */
     breakOff: (): void => {

@@ -19,6 +19,7 @@ type Needs = {
   readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
   /** Aborts when the service ends: reports are not tried again. */
   readonly stopping: AbortSignal;
+  readonly lookEveryMs?: number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -33,6 +34,8 @@ export type Claimed = {
 export const lease = 30;
 
 const beatMs = (lease * 1000) / 3;
+/** How often a run that waits looks whether it may go on. */
+const usualLookMs = 3000;
 const mostTries = 6;
 
 type Outcome = { readonly variables: Variables } | { readonly error: string };
@@ -47,7 +50,7 @@ const restMs = (tries: number): number => Math.min(100 * 2 ** tries, 2000);
 
 /** Runs a job that this node has claimed, keeps its claim, and reports what came of it. */
 export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
-  const { handle, actorOf, stopping, log } = needs;
+  const { handle, actorOf, stopping, lookEveryMs = usualLookMs, log } = needs;
   const {
     _id: id,
     claim: { claim },
@@ -84,12 +87,24 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
 
   const step = async (): Promise<Actor> => {
     for (;;) {
-      while (isPaused && !signal.aborted) await once(moves, 'resumed', { signal });
       signal.throwIfAborted();
       const actor = await actorNow();
       // It may have been paused or broken off meanwhile.
       signal.throwIfAborted();
       if (!isPaused) return actor;
+      await once(moves, 'look', { signal });
+    }
+  };
+
+  /** Ends the wait of a run whose account has lost its rights, or for which something that it needs is gone. */
+  const look = async (): Promise<void> => {
+    moves.emit('look');
+    // A command that was sent comes to its end, and the next step looks.
+    if (hasActed) return;
+    try {
+      await actorOf(started.data, started.metadata.actor.id);
+    } catch (error) {
+      if (error instanceof RunEnded && !hasActed) aborting.abort(error);
     }
   };
 
@@ -112,8 +127,10 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
         const variables = await component({ doc, started, signal, step, acts });
         await step();
         return { variables };
-      } catch (failure) {
-        signal.throwIfAborted();
+      } catch (thrown) {
+        const isRefused = signal.reason instanceof RunEnded;
+        if (!isRefused) signal.throwIfAborted();
+        const failure = isRefused ? signal.reason : thrown;
         const error = errorIn(failure, tries);
         if (!(failure instanceof RequestError || failure instanceof RunEnded))
           log('A job could not be run here', { job: id, error: failure });
@@ -160,6 +177,7 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
     /** Never rejects. */
     carryOut: async (): Promise<void> => {
       const beating = setInterval(() => void beat(), beatMs);
+      const looking = setInterval(() => void look(), lookEveryMs);
       try {
         await reportAtLast(await outcome());
       } catch {
@@ -168,6 +186,7 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
         else await giveBack();
       } finally {
         clearInterval(beating);
+        clearInterval(looking);
       }
     },
     /** The job has ended, or is somebody else's: what is under way is broken off. */
@@ -181,7 +200,7 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
     /** The job was paused or resumed. What can be done again is given back, and done again once it is resumed. */
     setPaused: (paused: boolean): void => {
       isPaused = paused;
-      if (!paused) moves.emit('resumed');
+      if (!paused) moves.emit('look');
       else if (!hasActed) aborting.abort();
     },
   };

@@ -1,0 +1,131 @@
+import { type Leadership, newLeadership } from '../projections/engine/leadership.ts';
+import { splitStream } from '../store/event.ts';
+import { type Leader, type LeadNote, type LeadNotes, leadNoteIn, leadStream } from '../store/eventstoredbLead.ts';
+import { type StoredEvent, TamperedStream, WrongRevision } from '../store/port.ts';
+import { everySecond as usually } from './triggers/everySecond.ts';
+
+type Needs = {
+  readonly notes: LeadNotes;
+  readonly me: Leader;
+  /** Milliseconds from a clock that never jumps. */
+  readonly now?: () => number;
+  readonly everySecond?: typeof usually;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+/** A leadership that has to be started and stopped, and hears of each event of the log. */
+export type Lead = Leadership & {
+  readonly onStored: (event: StoredEvent) => void;
+  /** Resolves once it is known whether this process leads now. */
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+/** The leader notes that it leads so long after its last note while nothing is stored, */
+export const restMs = 60_000;
+/** and so long after an event at the latest. */
+export const answerMs = 5_000;
+/** When the leader is that late, another process takes the lead. */
+export const patienceMs = 15_000;
+/** The leader gives up so long before that. */
+const marginMs = 5_000;
+
+/**
+ * The leadership by notes in the log, of processes that share nothing else. The leader notes now and then that it leads.
+ * The others measure how long they have heard nothing, each by its own clock, so clocks need not agree. The stream's
+ * revision decides who is first. A leader that stood still finds the note of its successor and leads no more.
+ */
+export const logLead = ({ notes, me, now = () => performance.now(), everySecond = usually, log }: Needs): Lead => {
+  const leadership = newLeadership();
+  let known: LeadNote = { revision: -1, leader: undefined };
+  // When the leader notes that it leads, or when another process may take the lead.
+  let due = 0;
+  // When the leader gives up because it could note nothing.
+  let end = 0;
+  let looking: ReturnType<typeof usually> | undefined;
+  let isFailing = false;
+
+  const isMine = ({ leader }: LeadNote): boolean => leader?.process === me.process;
+
+  /** Takes in a note of another process. */
+  const hear = (note: LeadNote): void => {
+    known = note;
+    due = note.leader ? now() + restMs + patienceMs : now();
+    leadership.set(false);
+  };
+
+  const noteThatILead = async (after: number): Promise<void> => {
+    const began = now();
+    // The log may deliver the note before its own answer comes.
+    due = began + answerMs;
+    const revision = await notes.note(after, me, 'leads');
+    // A successor has been heard meanwhile.
+    if (revision < known.revision) return;
+    known = { revision, leader: me };
+    end = Math.max(end, began + patienceMs - marginMs);
+    leadership.set(true);
+  };
+
+  /** Notes that this process leads, or takes the lead if nothing newer than what is known is in the log. */
+  const takeOrKeep = async (): Promise<void> => {
+    try {
+      const newest = leadership.held() ? known : await notes.newest();
+      if (newest.revision > known.revision && newest.leader) return hear(newest);
+      await noteThatILead(newest.revision);
+    } catch (error) {
+      if (!(error instanceof WrongRevision)) throw error;
+      const newest = await notes.newest();
+      // A note of this process whose answer was lost counts.
+      if (isMine(newest)) await noteThatILead(newest.revision);
+      else hear(newest);
+    }
+  };
+
+  const look = async (): Promise<void> => {
+    if (now() >= end) leadership.set(false);
+    if (now() < due) return;
+    await takeOrKeep();
+    isFailing = false;
+  };
+
+  const onFailure = (error: unknown): void => {
+    if (!isFailing) log('Who leads cannot be noted or read; it is tried again', { error });
+    isFailing = true;
+    if (!(error instanceof TamperedStream)) return;
+    // Work must go on although nobody can note who leads. What two do at once is decided elsewhere.
+    end = Infinity;
+    leadership.set(true);
+  };
+
+  return {
+    held: leadership.held,
+    taken: leadership.taken,
+    onStored: (event) => {
+      if (event.stream !== leadStream) {
+        // A checkpoint is no work for a leader.
+        if (splitStream(event.stream).category === 'checkpoint') return;
+        due = Math.min(due, now() + (leadership.held() ? answerMs : patienceMs));
+        end = Math.min(end, now() + patienceMs - marginMs);
+        return;
+      }
+      const note = leadNoteIn(event);
+      if (isMine(note) && note.revision >= known.revision) {
+        due = now() + restMs;
+        end = now() + restMs + patienceMs - marginMs;
+      } else if (note.revision > known.revision) hear(note);
+    },
+    start: async () => {
+      known = await notes.newest();
+      // An earlier process of this node leads no more.
+      if (known.leader && known.leader.node !== me.node) hear(known);
+      await look().catch(onFailure);
+      looking = everySecond(look, onFailure);
+    },
+    stop: async () => {
+      await looking?.stop();
+      if (!leadership.held()) return;
+      leadership.set(false);
+      await notes.note(known.revision, me, 'leaves').catch(() => undefined);
+    },
+  };
+};
