@@ -12,6 +12,7 @@ import {
 import type { Sealed } from '../src/domain/engine/sealed.ts';
 import { accounts } from '../src/projections/authorization/accounts.ts';
 import { credentials } from '../src/projections/authorization/credentials.ts';
+import { formerAccounts } from '../src/projections/authorization/formerAccounts.ts';
 import { entryOf, project } from '../src/projections/engine/define.ts';
 import type { Recorded } from '../src/store/event.ts';
 import { specification } from './given.ts';
@@ -137,6 +138,14 @@ describe('accounts', () => {
       );
       assert.deepEqual(changed, { username: 'rob', password: { $sealed: 'z', tag: 't' } });
       assert.equal(project(credentials, changed, event('accountDeleted', {})), undefined);
+    });
+    it('of names stay when the account goes, unless it was forgotten', () => {
+      const deleted = (username: string) => {
+        const made = project(formerAccounts, undefined, event('accountCreated', { ...created.data, username }));
+        return project(formerAccounts, made, event('accountDeleted', {}));
+      };
+      assert.deepEqual(deleted('bob'), { _id: '0123', username: 'bob', provenance: 'local', isDeleted: true });
+      assert.equal(deleted('(forgotten)'), undefined);
     });
   });
 });

@@ -270,6 +270,44 @@ describe('authorization over HTTP', () => {
     });
   });
 
+  describe('a deleted account', () => {
+    it('keeps its name in what it has made, and in exports, which come back as they were', async () => {
+      const username = own('leaver');
+      const about = { username, password, memberOf: ['operators'] };
+      const account = await post('accounts', about);
+      const leaver = service.as({ user: username, password });
+      const { ask } = service;
+      const om = '/operations-manager';
+      const automation = ok(await leaver('POST', `${om}/automations`, { name: own('Left') })).data;
+      const common = { enabled: true, actionType: 'automations', actionId: automation._id };
+      ok(await leaver('POST', `${om}/triggers`, { ...common, type: 'manual', name: 'By hand' }));
+      const job = ok(await leaver('POST', `${om}/jobs/start`, { workflow: automation._id })).data;
+      const model = { name: own('Left'), schema: { type: 'object' } };
+      const { _id: modelId } = ok(await leaver('POST', '/lifecycle-manager/resources', model)).data;
+      const exported = async () => ok(await ask('GET', `${om}/automations/${automation._id}/export`)).data;
+      const before = await exported();
+      ok(await ask('DELETE', `/authorization/accounts/${account._id}`));
+
+      const left = ok(await ask('GET', `${om}/jobs/${job._id}`)).data;
+      assert.deepEqual([left.created_by, left.watchers], [username, []]);
+      assert.deepEqual(await exported(), before);
+      assert.deepEqual([before.createdBy, before.triggers[0].lastUpdatedBy], [username, username]);
+      assert.deepEqual(ok(await ask('GET', `/lifecycle-manager/resources/${modelId}`)).data.createdBy, {
+        ...{ _id: account._id, username, firstname: '', provenance: 'local' },
+      });
+
+      const put = () => ask('PUT', `${om}/automations`, { automations: [before], overwrite: true });
+      const revision = async () => (await ask('GET', `${om}/automations/${automation._id}`)).headers.get('etag');
+      const tag = await revision();
+      ok(await put());
+      assert.equal(await revision(), tag);
+      assert.equal(ok(await ask('GET', `${om}/automations/${automation._id}`)).data.createdBy, account._id);
+      const namesake = await post('accounts', about);
+      assert.equal(ok(await ask('GET', `${om}/jobs/${job._id}`)).data.created_by, username);
+      assert.notEqual(namesake._id, account._id);
+    });
+  });
+
   describe('groups', () => {
     it('are created, changed, renamed and deleted', async () => {
       const data = await post('groups', { group: { name: own('noc'), description: 'At night' } });

@@ -87,6 +87,13 @@ describe('the stream of events', () => {
       ['?from=yesterday', 'from'],
       ['?source=a&source=b', 'source'],
       ['?topics=a', 'topics'],
+      ['?resource=nothing', 'resource'],
+      ['?resource=nothing/x', 'resource'],
+      ['?resource=jobs', 'resource'],
+      ['?resource=job/', 'resource'],
+      ['?resource=/x', 'resource'],
+      ['?resource=triggerRuns', 'resource'],
+      ['?resource=name/x', 'resource'],
     ] as const) {
       const { status, body } = await service.ask('GET', `/operations-manager/events/stream${query}`);
       assert.deepEqual([status, body.metadata.errors[0].path], [400, path], query);
@@ -97,7 +104,10 @@ describe('the stream of events', () => {
       });
       assert.deepEqual([status, body.metadata.errors[0].path], [400, 'Last-Event-ID']);
     }
-    assert.equal((await stream(`?from=${at}`)).status, 200);
+    const jobs = await service.ask('GET', '/operations-manager/events/stream?resource=jobs');
+    assert.match(jobs.body.message, /did you mean job\?/);
+    for (const query of [`?from=${at}`, '?resource=job', '?resource=job/x', '?resource=publishedEvent'])
+      assert.equal((await stream(query)).status, 200, query);
   });
 
   it('gives only what is asked for, exactly', async () => {

@@ -90,15 +90,34 @@ describe('Publishing over HTTP', () => {
   refused('no body at all', 'itsm/none', undefined, { status: 400, path: '' });
   refused('more than 512 KiB', 'itsm/large', JSON.stringify('x'.repeat(512 * 1024 - 1)), { status: 413 });
   refused('what is no JSON', 'itsm/bad', '{"a":', { status: 400, path: '' });
-  refused("the platform's sources", '%40platform%2Fmop/x', 1, { status: 400, path: 'source' });
-  refused("the store's sources", '%24all/x', 1, { status: 400, path: 'source' });
+  for (const source of [
+    '@platform/mop',
+    '@Platform/mop',
+    '@PLATFORM/x',
+    '\u200b@platform/mop',
+    '@\u200dplat\u00adform/mop',
+    '\ufe0f@platform/mop',
+    '\uff20\uff30latform\uff0fmop',
+    '@p\u0336latform/mop',
+    '$all',
+    '\u2060$all',
+    '\uff04all',
+  ])
+    refused(`the source ${JSON.stringify(source)}`, `${encodeURIComponent(source)}/x`, 1, {
+      status: 400,
+      path: 'source',
+    });
+  it('takes sources that only resemble those of the platform', async () => {
+    for (const source of ['@platform', '@platforms/x', 'platform/mop', 'a@platform/x', '@pl\u00e1tform/x', 'a$'])
+      assert.equal((await publish(`${encodeURIComponent(source)}/x`, 1)).status, 200, source);
+  });
   refused('a topic with a colon', 'itsm/a%3Ab', 1, { status: 400, path: 'topic' });
   refused('control characters', 'itsm/a%00b', 1, { status: 400, path: 'topic' });
   refused('a sealed value', 'itsm/x', '{"a":[{"$sealed":"djE"}]}', { status: 400, path: '/a/0/$sealed' });
   refused('a sealed value under an escaped name', 'itsm/x', '{"\\u0024sealed":1}', { status: 400, path: '/$sealed' });
   refused('integers that JavaScript would change', 'itsm/x', '{"a":9007199254740993}', { status: 400, path: '/a' });
   refused('other bodies than JSON', 'itsm/x', '1', { status: 415, headers: { 'Content-Type': 'text/plain' } });
-  for (const claim of ['x', 'a/0', 'a/-1', 'a/b', '/1', 'a/1/2', 'a/1.5', 'a b/1'])
+  for (const claim of ['', 'x', 'a/0', 'a/-1', 'a/b', '/1', 'a/1/2', 'a/1.5', 'a b/1'])
     refused(`the claim ${claim}`, 'itsm/x', 1, { status: 400, path: 'X-Claim', headers: { 'X-Claim': claim } });
   refused('a claim that nobody holds', 'itsm/x', 1, {
     status: 409,

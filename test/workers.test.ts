@@ -480,11 +480,25 @@ describe('secrets of jobs in clear', () => {
     }
   });
 
-  it('do not follow what anybody says who is no trusted proxy', async () => {
-    const service = await startService();
-    // The caller is on this machine, so these headers say nothing.
-    ok(await service.ask('POST', `${jobs}/claim`, asking, { 'X-Forwarded-For': '192.0.2.7' }));
-    await service.stop();
+  it('do not go to this machine where a header speaks of a proxy, trusted or not', () => {
+    const here = new BlockList();
+    here.addAddress('127.0.0.1', 'ipv4');
+    for (const [headers, untrusted, trusted] of [
+      [{}, true, true],
+      [{ 'x-forwarded-for': '192.0.2.7' }, false, false],
+      [{ 'x-forwarded-for': '127.0.0.1' }, false, true],
+      [{ 'x-real-ip': '192.0.2.7' }, false, false],
+      [{ 'x-real-ip': '192.0.2.7', 'x-forwarded-for': '127.0.0.1' }, false, false],
+      [{ 'x-real-ip': '127.0.0.1', 'x-forwarded-for': '127.0.0.1' }, false, true],
+      [{ forwarded: 'for=192.0.2.7' }, false, false],
+      [{ forwarded: 'for=192.0.2.7', 'x-forwarded-for': '127.0.0.1' }, false, false],
+      [{ via: '1.1 proxy' }, false, false],
+      [{ via: '1.1 proxy', 'x-forwarded-for': '127.0.0.1' }, false, false],
+    ] as const) {
+      assert.equal(secrecyOf(new BlockList())('127.0.0.1', false, headers), untrusted, JSON.stringify(headers));
+      assert.equal(secrecyOf(here)('127.0.0.1', false, headers), trusted, JSON.stringify(headers));
+      assert.equal(secrecyOf(here)('127.0.0.1', true, headers), true, JSON.stringify(headers));
+    }
   });
 });
 

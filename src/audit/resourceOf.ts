@@ -10,6 +10,11 @@ const kinds: ReadonlyMap<string, Aggregate> = new Map(aggregates.map((each) => [
 /** Categories of which nobody gets events as a stream: how the platform works inside. The log's own are not known. */
 export const forNobody: readonly string[] = aggregates.flatMap(({ category, internal }) => (internal ? category : []));
 
+/** The kinds of resources that events can be of. */
+export const resourceKinds: ReadonlySet<string> = new Set(
+  [...kinds.keys()].filter((kind) => !forNobody.includes(kind) && !Object.hasOwn(streamsAbout, kind)),
+);
+
 /** The resource of an event; null if the stream is no resource's. */
 export const resourceOf = ({ stream, type }: Pick<StoredEvent, 'stream' | 'type'>): Resource | null => {
   const { category, id } = splitStream(stream);

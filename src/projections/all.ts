@@ -2,6 +2,7 @@ import { agentSessions, sessionMessages } from './agent-session-manager/agentSes
 import { agents } from './agent-session-manager/agents.ts';
 import { accounts } from './authorization/accounts.ts';
 import { credentials } from './authorization/credentials.ts';
+import { formerAccounts } from './authorization/formerAccounts.ts';
 import { groups } from './authorization/groups.ts';
 import { logins } from './authorization/logins.ts';
 import { roles } from './authorization/roles.ts';
@@ -54,6 +55,7 @@ export const projections: readonly Projection[] = [
   credentials,
   deviceGroups,
   formDeletions,
+  formerAccounts,
   forms,
   groupMappings,
   groups,

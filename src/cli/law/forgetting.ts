@@ -1,4 +1,4 @@
-import { account } from '../../domain/authorization/accounts.ts';
+import { account, forgottenName as forgotten } from '../../domain/authorization/accounts.ts';
 import { denied } from '../../domain/authorization/requestRecords.ts';
 import { prebuilt } from '../../domain/prebuilts/prebuilts.ts';
 import { type Metadata, splitStream } from '../../store/event.ts';
@@ -6,9 +6,6 @@ import type { StoredEvent } from '../../store/port.ts';
 
 /** An account that is forgotten, and all usernames that it ever had. */
 export type Forgotten = { readonly id: string; readonly usernames: ReadonlySet<string> };
-
-/** What stands in place of what is forgotten. */
-const forgotten = '(forgotten)';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 import { type ImportAuthors, type Person, usernameOf } from '../../domain/engine/authors.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
+import { formerAccounts } from '../../projections/authorization/formerAccounts.ts';
 import type { Tools } from '../engine/define.ts';
 
 type Authors = { readonly createdBy?: Person; readonly lastUpdatedBy?: Person };
@@ -22,7 +23,10 @@ export const importAuthors = async (
   signature: overwrite ? await tools.signature(aggregate, id) : undefined,
 });
 
-/** The ids of the accounts that documents name as authors, by username. Ambiguous usernames are left out. */
+/**
+ * The ids of the accounts that documents name as authors, by username. The present account of a name counts before a
+ * deleted one. Ambiguous usernames are left out.
+ */
 export const accountIds = async (
   documents: readonly Authors[],
   { query }: Tools,
@@ -35,11 +39,16 @@ export const accountIds = async (
     ),
   ];
   if (names.length === 0) return {};
-  const found = await query(accounts, { any: names.map((value) => ({ field: 'username', op: 'equals', value })) });
+  const present = await query(accounts, { any: names.map((value) => ({ field: 'username', op: 'equals', value })) });
+  const others = names.filter((name) => !present.some(({ username }) => username === name));
+  const former =
+    others.length === 0
+      ? []
+      : await query(formerAccounts, { any: others.map((value) => ({ field: 'deletedName', op: 'equals', value })) });
   return Object.fromEntries(
     names.flatMap((name) => {
-      const [account, ...others] = found.filter(({ username }) => username === name);
-      return account && others.length === 0 ? [[name, account._id]] : [];
+      const [account, ...namesakes] = [...present, ...former].filter(({ username }) => username === name);
+      return account && namesakes.length === 0 ? [[name, account._id]] : [];
     }),
   );
 };

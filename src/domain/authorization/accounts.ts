@@ -77,6 +77,9 @@ const nothing: AccountContent = {
   externalGroups: [],
 };
 
+/** The username of an account that a copy of the log has forgotten. */
+export const forgottenName = '(forgotten)';
+
 export const account = aggregate<AccountState, AccountEvent>({
   area: 'authorization',
   category: 'account',

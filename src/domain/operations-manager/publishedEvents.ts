@@ -16,14 +16,25 @@ export const publishedEvent = aggregate<{ readonly exists: boolean }, PublishedE
   exists: ({ exists }) => exists,
 });
 
+// Nonspacing marks that no letter took in, and signs that are not shown.
+const withoutWidth = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Mn}\p{Me}]/gu;
+
+/** Whether a source, or the type of an event, is the platform's or the store's, or looks like one of theirs. */
+export const isReserved = (source: string): boolean => {
+  const shown = source.normalize('NFKC').replace(withoutWidth, '').toUpperCase().toLowerCase();
+  return shown.startsWith('@platform/') || shown.startsWith('$');
+};
+
 /** Throws `invalid` with one of the paths, for a source of the platform or the store, and for a topic with a colon. */
 export const refuseReserved = (
   source: string,
   topic: string,
   paths: { readonly source: string; readonly topic: string },
 ): void => {
-  if (source.startsWith('@platform/') || source.startsWith('$'))
-    throw new RequestError('invalid', 'A source must not begin with @platform/ or $', { path: paths.source });
+  if (isReserved(source))
+    throw new RequestError('invalid', 'A source must not begin with @platform/ or $, nor with what looks so', {
+      path: paths.source,
+    });
   if (topic.includes(':')) throw new RequestError('invalid', 'A topic must not have a colon', { path: paths.topic });
 };
 

@@ -44,7 +44,7 @@ const logout = actionRoute({
   description: 'The token comes as cookie or as Authorization: Bearer. Without one that is known nothing happens.',
   answer: Type.Object({ status: Type.Literal('OK'), message: Type.String(), data: Type.Null() }),
   run: async (call, { auth }) => {
-    const token = auth.tokenIn(call.header('authorization'), call.header('cookie'));
+    const token = auth.tokenIn(call.header('authorization') ?? '', call.header('cookie') ?? '');
     if (token !== undefined) await auth.logOut(token, call.requestId);
     return {
       body: { status: 'OK', message: 'Successfully logged out', data: null },

@@ -1,6 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Gbac } from '../../domain/engine/core.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
+import { formerAccounts } from '../../projections/authorization/formerAccounts.ts';
 import { groups } from '../../projections/authorization/groups.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
@@ -8,19 +9,40 @@ import type { Join } from '../engine/route.ts';
 
 type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
 
-/** Usernames of accounts by id. Ids without an account are left out. */
-export const usernames = async (model: ReadModel, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-  const found = await documentsOf(model, accounts, [...new Set(ids)]);
-  return new Map(found.map(({ _id, username }) => [_id, username]));
+export type Author = {
+  readonly _id: string;
+  readonly username: string;
+  /** Empty for a deleted account: only its name is kept. */
+  readonly firstname: string;
+  readonly provenance: string;
+};
+
+/** Accounts by id, also deleted ones. Forgotten ones, and ids without an account, are left out. */
+export const people = async (
+  model: ReadModel,
+  ids: readonly (string | null)[],
+): Promise<ReadonlyMap<string, Author & { readonly isDeleted: boolean }>> => {
+  const wanted = [...new Set(ids.filter((id) => id !== null))];
+  const present = (await documentsOf(model, accounts, wanted)).map((one) => ({ ...one, isDeleted: false }));
+  const others = wanted.filter((id) => !present.some(({ _id }) => _id === id));
+  const former = others.length === 0 ? [] : await documentsOf(model, formerAccounts, others);
+  return new Map(
+    [...present, ...former.map((one) => ({ ...one, firstname: '' }))].map(
+      ({ _id, username, firstname, provenance, isDeleted }) => [
+        _id,
+        { _id, username, firstname, provenance, isDeleted },
+      ],
+    ),
+  );
 };
 
 /** Makes the function that replaces authors' ids by usernames. Ids without an account stay as they are. */
 export const signing = async (model: ReadModel, documents: readonly Signed[]) => {
-  const names = await usernames(
+  const found = await people(
     model,
-    documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)),
+    documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy]),
   );
-  const who = (id: string | null) => (id === null ? null : (names.get(id) ?? id));
+  const who = (id: string | null) => (id === null ? null : (found.get(id)?.username ?? id));
   return <D extends Signed>(document: D): D => ({
     ...document,
     createdBy: who(document.createdBy),
@@ -31,20 +53,15 @@ export const signing = async (model: ReadModel, documents: readonly Signed[]) =>
 /** A document with usernames in the place of its authors' ids. */
 export const signed: Join<Signed> = async (doc, { model }) => (await signing(model, [doc]))(doc);
 
-export type Author = {
-  readonly _id: string;
-  readonly username: string;
-  readonly firstname: string;
-  readonly provenance: string;
-};
-
-/** Makes the function that gives an author as an object by id; null for null, and for a deleted account. */
+/** Makes the function that gives an author as an object by id; null for null, and for an id without an account. */
 export const authorObjects = async (model: ReadModel, ids: readonly (string | null)[]) => {
-  const found = await documentsOf(model, accounts, [...new Set(ids.filter((id) => id !== null))]);
-  const authors = new Map(
-    found.map(({ _id, username, firstname, provenance }) => [_id, { _id, username, firstname, provenance }]),
-  );
-  return (id: string | null): Author | null => (id === null ? null : (authors.get(id) ?? null));
+  const found = await people(model, ids);
+  return (id: string | null): Author | null => {
+    const author = id === null ? undefined : found.get(id);
+    if (!author) return null;
+    const { isDeleted: _, ...shown } = author;
+    return shown;
+  };
 };
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };

@@ -20,8 +20,8 @@ export const addressReader =
 
 /**
  * Tells whether nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. A proxy
- * says so by X-Forwarded-Proto. A proxy's caller is on this machine if the proxy is, and every address that it names: one
- * that cannot be read may be anywhere.
+ * says so by X-Forwarded-Proto. A proxy's caller is on this machine if the proxy is, is trusted, and names addresses of
+ * this machine alone: one that cannot be read may be anywhere.
  */
 export const secrecyReader =
   (trusted: BlockList) =>
@@ -30,11 +30,19 @@ export const secrecyReader =
     if ((socket as TLSSocket).encrypted === true) return true;
     const next = plain(socket.remoteAddress ?? '');
     const isProxy = isIn(trusted, next);
-    const forwarded = isProxy ? ctx.get('x-forwarded-for') : '';
-    if (isLoopback(next) && (forwarded === '' || itemsOf(forwarded).every((item) => isLoopback(plain(item)))))
-      return true;
+    if (isLoopback(next) && isNear(ctx, isProxy)) return true;
     return isProxy && itemsOf(ctx.get('x-forwarded-proto')).every((protocol) => protocol.toLowerCase() === 'https');
   };
+
+/**
+ * Whether no header speaks of a caller on another machine. Each of these headers is a sign of a proxy, whoever sends it.
+ * Addresses in `Forwarded` and `Via` are not read.
+ */
+const isNear = (ctx: Pick<Context, 'get'>, isProxy: boolean): boolean => {
+  if (ctx.get('forwarded') !== '' || ctx.get('via') !== '') return false;
+  const named = ['x-forwarded-for', 'x-real-ip'].map((header) => ctx.get(header)).filter((value) => value !== '');
+  return named.length === 0 || (isProxy && named.flatMap(itemsOf).every((item) => isLoopback(plain(item))));
+};
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');

@@ -9,7 +9,7 @@ import { type Body, bodyReader, withExact } from './body.ts';
 import { callerOf } from './caller.ts';
 import { minPositionOf } from './conditions.ts';
 import { preflight, refused, toDocs } from './fixedAnswers.ts';
-import { abandonment, type Incoming } from './incoming.ts';
+import { abandonment, headerIn, type Incoming } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Call, Params, Route } from './route.ts';
 import { queryOf } from './routeQuery.ts';
@@ -80,7 +80,7 @@ export const answering = (needs: Needs) => {
     const call = callOf(incoming, { params: match.params, querystring: asOf.rest, query, body });
     if (body) checkBody(call.body);
     const exactCall = body && route.exact !== undefined ? { ...call, body: withExact(body, route.exact) } : call;
-    const minPosition = route.access === 'open' ? undefined : minPositionOf(ctx.get('x-min-position'));
+    const minPosition = route.access === 'open' ? undefined : minPositionOf(headerIn(ctx, 'x-min-position'));
     const wait = minPosition === undefined || route.monitoring ? undefined : settled(minPosition);
     if (wait) await wait;
     if (!moment) return notEarlier(await serve(exactCall, needs.service), needs.service);
@@ -173,6 +173,6 @@ const callOf = (
     abandoned: () => abandonment(ctx.res),
     actor: principal?.actor ?? nobody,
     principal,
-    header: (name) => ctx.get(name),
+    header: (name) => headerIn(ctx, name),
   };
 };

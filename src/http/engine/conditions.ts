@@ -8,7 +8,7 @@ import type { Service } from './service.ts';
 export const ifRevisionOf = ({ header }: Pick<Call, 'header'>): Request['ifRevision'] => {
   const match = header('if-match');
   if (match === '*') return 'some';
-  if (match !== '') {
+  if (match !== undefined) {
     const revisions = match
       .split(',')
       .map((tag) => /^(?:W\/)?"(\d+)(?:-[0-9a-f]{8})?(?:-(?:br|gzip))?"$/.exec(tag.trim())?.[1]);
@@ -36,7 +36,7 @@ export const idempotencyOf = (
   { digest }: Service,
 ): Request['idempotency'] => {
   const key = header('idempotency-key');
-  if (key === '') return undefined;
+  if (key === undefined) return undefined;
   if (!/^[\x21-\x7e]{1,200}$/.test(key))
     throw new RequestError('invalid', 'Idempotency-Key must have 1 to 200 visible ASCII characters', {
       path: 'Idempotency-Key',
@@ -45,8 +45,8 @@ export const idempotencyOf = (
 };
 
 /** The position in `X-Min-Position`, which the answer must show at least; 0 without the header. Throws `invalid`. */
-export const minPositionOf = (header: string): number => {
-  if (header === '') return 0;
+export const minPositionOf = (header: string | undefined): number => {
+  if (header === undefined) return 0;
   if (!/^\d{1,15}$/.test(header))
     throw new RequestError('invalid', 'X-Min-Position must be a position', { path: 'X-Min-Position' });
   return Number(header);

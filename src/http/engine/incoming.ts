@@ -26,6 +26,12 @@ export type Incoming = {
   untimed: boolean;
 };
 
+/** The value of a header, which may be empty; undefined if the request has none of this name in lower case. */
+export const headerIn = ({ req }: Pick<Context, 'req'>, name: string): string | undefined => {
+  const value = req.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+};
+
 /** The facts that a new request shows at once. */
 export const incomingOf = (ctx: Context, address: string, isSecret: () => boolean): Incoming => {
   const given = ctx.get('x-request-id');

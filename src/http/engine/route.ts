@@ -34,7 +34,8 @@ export type Call<Name extends string = string, Body = unknown, Query = Readonly<
   readonly address: string;
   /** Whether nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. */
   readonly isSecret: () => boolean;
-  readonly header: (name: string) => string;
+  /** The value of a header, which may be empty; undefined if the request has none of this name. */
+  readonly header: (name: string) => string | undefined;
   readonly method: string;
   /** The path as it was sent, without the query. */
   readonly path: string;

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { resourceKinds } from '../../audit/resourceOf.ts';
+import { nearestName } from '../../domain/engine/nearest.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { Resource } from '../../domain/engine/resource.ts';
+import { type Resource, resourceIn } from '../../domain/engine/resource.ts';
 import type { StoredEvent } from '../../store/port.ts';
 
 /** Which events a reader wants; what is undefined excludes nothing. */
@@ -43,6 +45,17 @@ export const fromOf = (from: string | undefined, lastEventId: string): From => {
   if (position === undefined)
     throw new RequestError('invalid', 'from must be start, now or a position', { path: 'from' });
   return position;
+};
+
+/** Throws if no event can be of such a resource. */
+export const refuseUnknownResource = (resource: string): void => {
+  const { kind } = resourceIn(resource) ?? { kind: resource };
+  if (resourceKinds.has(kind)) return;
+  const near = nearestName(kind, resourceKinds);
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new RequestError('invalid', `resource must be a kind of resource, or <kind>/<id>, such as job/65f0...${hint}`, {
+    path: 'resource',
+  });
 };
 
 /** Throws if there is no such position in the log yet. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
-import { fromOf, refuseBeyond } from '../events/asked.ts';
+import { fromOf, refuseBeyond, refuseUnknownResource } from '../events/asked.ts';
 import { streamEvents } from '../events/streamEvents.ts';
 
 const exactly = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description });
@@ -26,7 +26,8 @@ export const eventStreamRoutes: readonly Route[] = [
     },
     answer: Type.String({ contentMediaType: 'text/event-stream', description: 'Server-sent events' }),
     run: async ({ query: { source, topic, resource, from }, actor, header }, { eventStream }) => {
-      const lastEventId = header('last-event-id');
+      const lastEventId = header('last-event-id') ?? '';
+      if (resource !== undefined) refuseUnknownResource(resource);
       const asked = fromOf(from, lastEventId);
       const head = await eventStream.head();
       refuseBeyond(asked, head, lastEventId);

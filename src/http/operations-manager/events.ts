@@ -23,8 +23,8 @@ const checkPayload = (text: string): void => {
 };
 
 /** The claim by which a worker says for which job it publishes; undefined: it does not say so. */
-const claimIn = (header: string): { readonly job: string; readonly claim: number } | undefined => {
-  if (header === '') return undefined;
+const claimIn = (header: string | undefined): { readonly job: string; readonly claim: number } | undefined => {
+  if (header === undefined) return undefined;
   const [, job, claim] = /^([^\s/]{1,256})\/([1-9]\d{0,14})$/.exec(header) ?? [];
   if (job === undefined || claim === undefined)
     throw new RequestError('invalid', 'X-Claim must be <job>/<claim>: the id of a job and the number of its claim', {

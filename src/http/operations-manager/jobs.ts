@@ -11,7 +11,7 @@ import { type JobProgress, jobSchema, newJobSchema } from '../../domain/operatio
 import { hasEnded, type JobMove } from '../../domain/operations-manager/jobs.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
-import { usernames } from '../authorization/people.ts';
+import { people } from '../authorization/people.ts';
 import { acknowledged, resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Call, CommandRoute, Join, Params, Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
@@ -44,7 +44,7 @@ const byId = ({ id = '' }: Params): string => id;
 export const shown = async (stored: JobDoc, { model, work }: Pick<Service, 'model' | 'work'>) => {
   const { claim, attempts, ...doc } = stored;
   const watchers = await watchersOf(model, doc._id, doc.watchers);
-  const names = await usernames(model, [doc.created_by, ...watchers]);
+  const found = await people(model, [doc.created_by, ...watchers]);
   const isHeld = claim !== null && !hasEnded(doc);
   return {
     ...doc,
@@ -52,8 +52,11 @@ export const shown = async (stored: JobDoc, { model, work }: Pick<Service, 'mode
     progress: work.progressOf(stored),
     variables: maskSecrets(doc.variables),
     error: maskSecrets(doc.error),
-    watchers: watchers.flatMap((id) => names.get(id) ?? []),
-    created_by: names.get(doc.created_by) ?? doc.created_by,
+    watchers: watchers.flatMap((id) => {
+      const watcher = found.get(id);
+      return !watcher || watcher.isDeleted ? [] : watcher.username;
+    }),
+    created_by: found.get(doc.created_by)?.username ?? doc.created_by,
   };
 };
 

@@ -1,4 +1,5 @@
 import type { AppendReq, BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { isReserved } from '../../domain/operations-manager/publishedEvents.ts';
 import { isForeign, wrapForeign } from '../foreign.ts';
 import { maxAppend, type NewEvent } from '../port.ts';
 import { utf8 } from '../utf8.ts';
@@ -121,8 +122,8 @@ export const foreignEvent = (
   { id, type, contentType, data, metadata }: Proposed,
   created: Date,
 ): NewEvent => {
-  if (type.startsWith('@platform/'))
-    throw badRequest(`${type} begins with @platform/: such types are the platform's own`);
+  if (isReserved(type) && !type.startsWith('$'))
+    throw badRequest(`${type} begins with @platform/, or looks so: such types are the platform's own`);
   if (isMetastream(stream)) {
     if (type !== metadataType)
       throw badRequest(`${stream} has the metadata of a stream: it takes events of the type ${metadataType} alone`);
