@@ -25,6 +25,7 @@ const update = { _id: '00af', name: 'Resize', type: 'update', workflow: 'Resize 
 const started: ActionStarted = {
   modelId: 'm',
   action: update,
+  automation: 'an automation',
   target: { type: 'group', _id: 'g', name: 'Edge' },
   instanceDescription: '',
   inputs: { mtu: 9000 },
@@ -44,7 +45,7 @@ const refs: RunRefs = {
     { id: 'a', name: 'one' },
     { id: 'b', name: 'two' },
   ],
-  mayRun: true,
+  automation: 'an automation',
   faults: [],
   inputs: { mtu: 9000 },
 };
@@ -124,9 +125,6 @@ describe('An execution of an action', () => {
     given()
       .when(run, { ...input, instanceName: 'x' }, refs)
       .thenRefused('invalid', /\/instanceName/);
-    given()
-      .when(run, input, { ...refs, mayRun: false })
-      .thenRefused('forbidden');
     given()
       .when(run, input, { ...refs, size: 0, instances: [] })
       .thenRefused('unprocessable', /\/group/);
@@ -444,9 +442,22 @@ describe('Actions over HTTP', () => {
     );
     refused(await service.ask('POST', `${models}/nothing/run-action`, { actionId: ids.Resize, instance: 'a' }), 404);
     refused(await act('Resize', { instance: 'a' }, some.reader), 403);
-    refused(await act('Guarded', { instance: 'a' }, some.stranger), 403, /\/actionId/);
-    const guarded = ok(await act('Guarded', { instance: 'a' }, some.member)).data;
-    ok(await some.member('POST', `/operations-manager/jobs/${jobsOf(guarded)[0]}/complete`, {}));
+  });
+
+  it('run an automation for those who may see it; for others its name is that of no automation', async () => {
+    const started = [];
+    for (const ask of [some.member, some.stranger]) {
+      const [id] = jobsOf(ok(await act('Guarded', { instance: 'a' }, ask)).data);
+      const path = `/operations-manager/jobs/${id}`;
+      const { type, component, automation } = ok(await service.ask('GET', path)).data;
+      started.push([type, component, automation !== null]);
+      ok(await ask('POST', `${path}/complete`, {}));
+    }
+    const component = { name: 'Guarded', type: null };
+    assert.deepEqual(started, [
+      ['automation', component, true],
+      ['workflow', { ...component, type: 'workflows' }, false],
+    ]);
   });
 
   it('are listed, the latest first, by status', async () => {

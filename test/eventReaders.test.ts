@@ -58,6 +58,7 @@ const world = async (bounds: Bounds, pageLength = 10, perAccount = 20) => {
     isForSomebody: () => true,
     sees: async () => true,
     seesInAudit: async () => true,
+    seesType: () => true,
     viewerOf: async (id) => (gone.has(id) ? undefined : principal(id)),
   } as EventAccess;
   const log = {

@@ -164,8 +164,18 @@ describe('GET /operations-manager/events', () => {
     assert.equal((await service.ask('GET', `${om}/events?sort=count`)).status, 400);
   });
 
-  it('is for operators and readers', async () => {
+  it('is for operators and readers, and counts no events that they may not see', async () => {
     const { stranger, reader, outsider } = await people(service);
+    const countsFor = async (ask: typeof stranger, topic: string) => {
+      const { count, last } = (await ask('GET', `${om}/events?multiEquals[topic]=${topic}`)).body.data[0];
+      return [count, last !== null];
+    };
+    await service.ask('POST', `${om}/automations`, { name: 'Hidden', gbac: { read: [], write: ['ops'] } });
+    assert.deepEqual(await countsFor(service.ask, 'automationCreated'), [1, true]);
+    assert.deepEqual(await countsFor(stranger, 'automationCreated'), [null, false], 'access lists decide');
+    assert.deepEqual(await countsFor(stranger, 'accountCreated'), [0, false], 'operators may not read accounts');
+    await service.ask('POST', '/json-forms/forms', { name: 'Open' });
+    assert.deepEqual(await countsFor(reader, 'formCreated'), [1, true]);
     const statuses = await Promise.all(
       [stranger, reader, outsider, service.as(null)].map(async (ask) => (await ask('GET', `${om}/events`)).status),
     );

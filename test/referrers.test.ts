@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -57,5 +58,19 @@ describe('what refers to a group', () => {
     );
     refused(await some.member('DELETE', '/authorization/groups/ops'), 409, /^(?!.*Hidden change).*job .*\(hidden\)/);
     refused(await service.ask('DELETE', '/authorization/groups/ops'), 409, /job .*Hidden change/);
+  });
+
+  it('is not counted where the caller may not see it', async () => {
+    const refusal = async () => {
+      const answer = await some.stranger('DELETE', '/authorization/groups/ops');
+      refused(answer, 409, /automation .*\(hidden\)/);
+      return answer.text;
+    };
+    const before = await refusal();
+    for (const [, path, body] of kinds) {
+      const more = 'name' in body ? { ...body, name: `More ${body.name}` } : body;
+      ok(await service.ask('POST', path, more));
+    }
+    assert.equal(await refusal(), before);
   });
 });

@@ -1,5 +1,5 @@
 import type { Actor, Gbac } from '../domain/engine/core.ts';
-import type { Referrer } from '../domain/engine/references.ts';
+import { hidden, type Referrer } from '../domain/engine/references.ts';
 import { automation } from '../domain/operations-manager/automations.ts';
 import { accounts } from '../projections/authorization/accounts.ts';
 import { groups } from '../projections/authorization/groups.ts';
@@ -13,7 +13,6 @@ import { type JobDoc, jobs } from '../projections/operations-manager/jobs.ts';
 import { profiles } from '../projections/profiles/profiles.ts';
 import { mayRead } from './engine/access.ts';
 import type { Tools } from './engine/define.ts';
-import { hidden } from './engine/references.ts';
 
 /** A collection whose documents may name a group or role. */
 type Field<Doc, Filter extends string> = {

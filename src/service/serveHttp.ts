@@ -116,6 +116,7 @@ const serviceOf = ({
     head: () => node.log.head(),
     sees: access.sees,
     seesInAudit: access.seesInAudit,
+    seesType: access.seesType,
     viewerOf: access.viewerOf,
   },
   eventStream,

@@ -1,11 +1,8 @@
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
-import type { Referrer } from '../../domain/engine/references.ts';
+import { hidden, type Referrer } from '../../domain/engine/references.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import { mayRead } from './access.ts';
 import type { Tools } from './define.ts';
-
-/** Replaces a name that the actor may not see. */
-export const hidden = '(hidden)';
 
 /** The names that no document of the collection has. */
 export const unknownNames = async <Doc extends { readonly name: string }>(

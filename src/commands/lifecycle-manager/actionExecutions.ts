@@ -52,10 +52,10 @@ const reached = async (
   return { target: { type, _id, name }, size: members.size, ids: members.size > mostTasks ? [] : idsIn(members) };
 };
 
-/** Whether the actor may run the workflow. If the workflow is an automation, the actor must be allowed to see it. */
-const mayRun = async ({ workflow }: ResourceAction, actor: Actor, tools: Tools): Promise<boolean> => {
+/** The id of the automation that the action runs; null: there is none, or none that the actor may see. */
+const automationOf = async ({ workflow }: ResourceAction, actor: Actor, tools: Tools): Promise<string | null> => {
   const id = workflow === null ? undefined : await tools.find(automations, workflow);
-  return id === undefined || mayRead(actor, (await tools.state(automation, id)).content.gbac);
+  return id !== undefined && mayRead(actor, (await tools.state(automation, id)).content.gbac) ? id : null;
 };
 
 export const runAction = command({
@@ -92,7 +92,7 @@ export const runAction = command({
       instances,
       faults,
       ...defined({ action }),
-      mayRun: !action || (await mayRun(action, actor, tools)),
+      automation: action ? await automationOf(action, actor, tools) : null,
       inputs: sealSecrets(given, {}, tools.seal, '/inputs') as InstanceData,
     };
   },

@@ -1,4 +1,5 @@
 import type { DataOf } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import {
   type ActionStarted,
   actionExecution,
@@ -6,6 +7,7 @@ import {
   type Task,
 } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import { type InstanceData, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { Tools } from '../engine/define.ts';
@@ -47,17 +49,19 @@ const effect = (
  */
 const jobOf = async (
   execution: string,
-  { modelId, action, inputs, instanceDescription }: ActionStarted,
+  { modelId, action, automation: of, inputs, instanceDescription }: ActionStarted,
   { _id: id, instanceId, instanceName }: Task,
   tools: Tools,
 ): Promise<Next> => {
   const { exists, content } = await tools.state(resourceInstance, instanceId);
+  const isGone = of != null && !(await tools.state(automation, of)).exists;
   const { _id, name, type, workflow } = action;
   return {
     command: startJob,
     id,
     input: {
       workflow,
+      ...defined({ automation: isGone ? null : of }),
       execution,
       description: `${name}: ${instanceName}`,
       variables: {

@@ -28,8 +28,8 @@ const command = commandsOf(job);
 
 /** The automation that the request starts, by id or name; undefined if the platform has none. */
 const meant = async ({ workflow, automation: given }: JobStart, actor: Actor, tools: Tools) => {
-  const id = given ?? (await tools.find(automations, workflow));
-  if (id === undefined) return undefined;
+  const id = given === undefined ? await tools.find(automations, workflow) : given;
+  if (id == null) return undefined;
   const {
     exists,
     content: { name, gbac, componentType: type, componentName },

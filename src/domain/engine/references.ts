@@ -3,6 +3,9 @@ import { RequestError, refuseFaults } from './requestError.ts';
 /** A resource that refers to a group or role: its kind and its name. */
 export type Referrer = { readonly kind: string; readonly name: string };
 
+/** Replaces the name of a referrer that the actor may not see. */
+export const hidden = '(hidden)';
+
 /** The group names and role names in a request that do not exist. */
 export type Unknown = { readonly groups: readonly string[]; readonly roles: readonly string[] };
 
@@ -30,8 +33,14 @@ export const refuseUnknownIds = (ids: readonly string[], what: string, path: str
     });
 };
 
-/** Throws `conflict` with the referrers, if there are any. `what` is the rejected change: deleted or renamed. */
-export const refuseReferred = (referrers: readonly Referrer[], what: string): void => {
+/**
+ * Throws `conflict` with the referrers, if there are any. `what` is the rejected change: deleted or renamed. Of each
+ * kind, hidden ones are named once: nobody counts what they may not see.
+ */
+export const refuseReferred = (all: readonly Referrer[], what: string): void => {
+  const referrers = all.filter(
+    ({ kind, name }, n) => name !== hidden || n === all.findIndex((one) => one.kind === kind && one.name === hidden),
+  );
   if (referrers.length === 0) return;
   const faults = referrers.map(({ kind, name }) => ({
     message: `The ${kind} ${JSON.stringify(name)} refers to it`,

@@ -39,6 +39,8 @@ export type Task = { readonly _id: string; readonly instanceId: string; readonly
 export type ActionStarted = {
   readonly modelId: string;
   readonly action: ResourceAction;
+  /** The automation that the action runs; null: there is none. Earlier versions looked for it when a job started. */
+  readonly automation?: string | null;
   readonly target: { readonly type: 'instance' | 'group'; readonly _id: string; readonly name: string };
   /** For a new instance. */
   readonly instanceDescription: string;
@@ -132,8 +134,8 @@ export type RunRefs = {
   /** The number of instances, and the instances themselves. The list is empty if they are too many. */
   readonly size: number;
   readonly instances: readonly { readonly id: string; readonly name: string }[];
-  /** False if the workflow is an automation that the actor may not see. */
-  readonly mayRun: boolean;
+  /** The automation that the action runs; null: there is none, or none that the actor may see. */
+  readonly automation: string | null;
   /** The faults of the data under the model's schema, for actions that take effect at once. */
   readonly faults: readonly Fault[];
   /** With sealed secrets. */
@@ -149,10 +151,6 @@ export const run = (
   const { action } = refs;
   if (!action) throw new RequestError('not_found', 'The model has no action with this id', { path: '/actionId' });
   checkTarget(action, input);
-  if (!refs.mayRun)
-    throw new RequestError('forbidden', 'The workflow of the action is an automation that you may not run', {
-      path: '/actionId',
-    });
   // `checkTarget` has made sure that a new instance has a name.
   const target = makes(action)
     ? { type: 'instance' as const, _id: newId('instance'), name: input.instanceName! }
@@ -173,6 +171,7 @@ export const run = (
     data: {
       modelId: input.modelId,
       action,
+      automation: refs.automation,
       target,
       instanceDescription: input.instanceDescription ?? '',
       inputs: refs.inputs,

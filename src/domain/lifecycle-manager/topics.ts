@@ -46,6 +46,7 @@ export const resourceTopics: readonly Described[] = [
       Type.Object({
         modelId: text,
         action,
+        automation: Type.Optional(Type.Union([Type.Null(), text])),
         target: Type.Object({ type: text, _id: text, name: text }),
         instanceDescription: text,
         inputs: members,

@@ -44,7 +44,9 @@ export const jobStartSchema = Type.Object(
     workflow,
     ...about,
     name: Type.Optional(name('Name; that of the automation or workflow unless given')),
-    automation: Type.Optional(name('Id of the automation')),
+    automation: Type.Optional(
+      Type.Union([Type.Null(), name('Id')], { description: 'The automation; null: none, whatever bears the name' }),
+    ),
     trigger: Type.Optional(name('Id of the trigger that fired')),
     execution: Type.Optional(name('Id of the action execution that it is a part of')),
   },

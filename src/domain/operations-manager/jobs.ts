@@ -159,7 +159,7 @@ export type StartRefs = {
 export const start = (_: JobState, input: JobStart, { refs, actor }: Context<StartRefs>): readonly JobEvent[] => {
   const { automation, unknownGroups, variables } = refs;
   const { workflow, description = '', trigger = null, execution = null } = input;
-  if (automation ? !automation.readable : input.automation !== undefined)
+  if (automation ? !automation.readable : input.automation != null)
     throw new RequestError('not_found', 'No such automation', { path: '/workflow' });
   refuseUnknownGroups(unknownGroups, '/options/groups');
   return [

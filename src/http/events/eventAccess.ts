@@ -2,6 +2,7 @@ import { resourceOf } from '../../audit/resourceOf.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
+import { describedTopics } from '../../domain/topics.ts';
 import { lastGuard, mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
@@ -44,6 +45,15 @@ export const listOfDenials: Pick<Common, 'name' | 'access'> = { name: 'getAuditD
 
 /** The row whose callers see published events. */
 export const listOfEvents: Pick<Common, 'name' | 'access'> = { name: 'getEvents', access: ['operators', 'readers'] };
+
+/** The kinds of resources that have events of a type; the type of a published event is not known. */
+const kindsOf = new Map<string, string[]>();
+for (const { aggregate, topics } of describedTopics)
+  for (const topic of Object.keys(topics)) {
+    const type = `@platform/${aggregate.area}:${topic}`;
+    const kind = resourceOf({ stream: `${aggregate.category}-`, type })?.kind;
+    if (kind !== undefined) kindsOf.set(type, [...(kindsOf.get(type) ?? []), kind]);
+  }
 
 type Needs = {
   readonly areas: readonly AreaRoutes[];
@@ -114,6 +124,15 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
     return judge;
   };
 
+  /** Whether the viewer sees all events of a kind (true) or none; undefined: access lists decide about each. */
+  const seesKind = (viewer: Viewer, kind: string): boolean | undefined => {
+    if (kind === publishedEvent.category) return byList(viewer);
+    if (forAdmins.includes(kind)) return admins(viewer);
+    const row = rows.get(kind);
+    if (!row || !viewer.may(row.area, row.row)) return false;
+    return row.shows.guard && !admins(viewer) ? undefined : true;
+  };
+
   const sees = async (viewer: Viewer, event: Placed & Pick<StoredEvent, 'position'>): Promise<boolean> => {
     await settled(event.position);
     return (await judgeOf(event))(viewer);
@@ -134,6 +153,11 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
     judge: judgeOf,
     /** Whether the viewer sees the event, as of now. */
     sees,
+    /** Whether the viewer sees all events of a type (true) or none; undefined: access lists decide about each. */
+    seesType: (viewer: Viewer, type: string): boolean | undefined => {
+      const [first, ...others] = (kindsOf.get(type) ?? [publishedEvent.category]).map((kind) => seesKind(viewer, kind));
+      return others.every((one) => one === first) ? first : undefined;
+    },
     /** The same in audits, which also show records of requests, and events that belong to no resource. */
     seesInAudit: async (viewer: Viewer, event: Placed & Pick<StoredEvent, 'position'>): Promise<boolean> => {
       if (resourceOf(event)) return sees(viewer, event);

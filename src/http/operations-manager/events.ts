@@ -40,8 +40,12 @@ const eventTypeSchema = Type.Object(
     schema: Type.Union([Type.Null(), Type.Object({}, { additionalProperties: true })], {
       description: 'JSON Schema of the data; null if nobody has said it',
     }),
-    count: Type.Integer({ minimum: 0, description: 'How many such events there are' }),
-    last: Type.Union([Type.Null(), time('When')], { description: 'When the last one happened; null: none has' }),
+    count: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], {
+      description: 'How many such events the caller may see; null: access lists decide about each',
+    }),
+    last: Type.Union([Type.Null(), time('When')], {
+      description: 'When the last one happened; null: none has, or it is not said because count is null',
+    }),
   },
   { title: 'EventType', description: 'Events of one source and topic' },
 );
@@ -56,10 +60,15 @@ export const eventRoutes: readonly Route[] = [
     path: '/events',
     summary: 'List the events that can happen',
     description:
-      'Sources and topics, with how many such events there are and when the last one happened. Those of the platform ' +
+      'Sources and topics, with how many such events there are and when the last one happened, unless there are some that ' +
+      'the caller may not see. Those of the platform ' +
       'are listed before the first event, with the schema of their data; the form of published events is not known.',
     list: eventTypes,
-    join: async (type) => ({ ...type, schema: schemaOfTopic(type.source, type.topic) ?? null }),
+    join: async (type, { events }, { principal }) => {
+      const sees = principal && events.seesType(principal, `${type.source}:${type.topic}`);
+      const counted = sees ? {} : { count: sees === false ? 0 : null, last: null };
+      return { ...type, ...counted, schema: schemaOfTopic(type.source, type.topic) ?? null };
+    },
     envelope: resultsWithMessage('Successfully retrieved events'),
     answer: enveloped(Type.Array(eventTypeSchema)),
   }),

@@ -46,7 +46,9 @@ const endpointOf = async (routeName: string, { model }: Service, { actor }: Call
 
 /** The id of the trigger with this id or name. An id is looked up in the log, which knows it before the read models do. */
 const manualOf = async (idOrName: string, { tools, entry }: Service, { actor }: Call): Promise<string> => {
-  if ((await tools.state(trigger, idOrName)).exists) return idOrName;
+  const { exists, content } = await tools.state(trigger, idOrName);
+  if (exists && content && mayRead(actor, (await tools.state(automation, content.actionId)).content.gbac))
+    return idOrName;
   return (await entry(triggers, idOrName, actor)).id;
 };
 
