@@ -4,6 +4,7 @@ import { decoded } from './domain/engine/percentEncoding.ts';
 import { keyOf } from './secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';
+import { everySource, type ForeignSources } from './store/foreignEvents.ts';
 import type { AnchorAt } from './store/proof/anchor.ts';
 import { type KeySource, keysInPem, type SigningKey } from './store/proof/keys.ts';
 import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
@@ -107,6 +108,16 @@ const settings = {
     (given, env) => (given === undefined ? undefined : integer('', 0, 0, 65_535).read(given, env)),
   ),
   ESDB_HOST: text('Address to serve ESDB_PORT on', '127.0.0.1'),
+  FOREIGN_EVENTS: setting(
+    "Other programs' events in the log that count like published ones: all, none, or how their sources begin, comma-separated",
+    'all',
+    (given = 'all'): ForeignSources => {
+      if (given === 'all') return everySource;
+      if (given === 'none') return [];
+      if (items(given).includes('')) throw new Error('must be all, none, or how sources begin, comma-separated');
+      return items(given);
+    },
+  ),
   READSTORE_URL: setting(
     'Read models: memory: or redis://[user:password@]host:port[/db] (rediss:// for TLS)',
     'memory:',

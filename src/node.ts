@@ -22,6 +22,7 @@ import { type Projections, runProjections } from './projections/engine/run.ts';
 import { memoryReadStore } from './projections/index/memory.ts';
 import { touching } from './projections/rebuild/touched.ts';
 import type { Secrets } from './secrets.ts';
+import type { ForeignSources } from './store/foreignEvents.ts';
 import type { EventStore } from './store/port.ts';
 import { noticingTampered, tamperedStreams } from './store/tampered.ts';
 import { upTo } from './store/upTo.ts';
@@ -35,6 +36,8 @@ type Needs = {
   readonly projections?: readonly Projection[];
   /** Who does what one process alone should do; whoever writes the read models if not set. */
   readonly leadership?: Leadership;
+  /** The sources of other programs' events that count; all if not set. */
+  readonly foreign?: ForeignSources;
   /** How many events one batch has while catching up. */
   readonly catchUp?: number;
   /** How long a reader of acknowledged changes waits for the read models, in milliseconds. */
@@ -58,6 +61,7 @@ type Needs = {
 export const openNode = async ({
   log,
   projections = allProjections,
+  foreign,
   model = memoryReadStore({ collections: collectionsOf(projections) }),
   leadership: given,
   catchUp = Infinity,
@@ -73,7 +77,7 @@ export const openNode = async ({
   const { store, acknowledged } = rememberingPosition(noticingTampered(log, tampered), headAtStart);
 
   const changes = touching(model);
-  const counted = projections === allProjections ? countedEvents : undefined;
+  const counted = projections === allProjections ? countedEvents(foreign) : undefined;
   const run = runProjections({
     store,
     model: changes.model,

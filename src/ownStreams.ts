@@ -1,19 +1,15 @@
 import { aggregates } from './commands/all.ts';
 import { areas } from './domain/engine/core.ts';
 import { publishedEvent } from './domain/operations-manager/publishedEvents.ts';
+import { linkedCategories } from './domain/ownCategories.ts';
 import { splitStream } from './store/event.ts';
+import { isOwnStream } from './store/foreignEvents.ts';
 import type { StoredEvent } from './store/port.ts';
 
-// Categories that the log itself uses (payloads.ts, identity.ts, eventstoredbCheckpoints.ts, keyCheck.ts, proof/lines.ts).
-const unlinked = ['payload', 'log', 'checkpoint', 'secret'];
-const linked = new Set([...aggregates.map(({ category }) => category), 'digest']);
-const categories = new Set([...linked, ...unlinked]);
+export { isOwnStream };
 
 /** True if every event of a stream has a link to the one before it. */
-export const isLinkedStream = (stream: string): boolean => linked.has(splitStream(stream).category);
-
-/** True if a stream is the platform's own. Tools write to other streams. */
-export const isOwnStream = (stream: string): boolean => categories.has(splitStream(stream).category);
+export const isLinkedStream = (stream: string): boolean => linkedCategories.has(splitStream(stream).category);
 
 const platform = '@platform/';
 const sources: ReadonlySet<string> = new Set(areas.map((area) => platform + area));
@@ -44,7 +40,7 @@ type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 export const isMisplaced = ({ stream, type }: Placed): boolean => {
   if (!type.startsWith(platform)) return false;
   const { category } = splitStream(stream);
-  if (!categories.has(category) || category === publishedEvent.category) return true;
+  if (!isOwnStream(stream) || category === publishedEvent.category) return true;
   return homes.get(type)?.has(category) === false;
 };
 

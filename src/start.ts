@@ -75,14 +75,13 @@ export const startService = async (
   const misplaced = misplacedEvents(warn);
   const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
   const past = backInTime({ config, node, index, warn });
-  const { log, model, settled } = node;
-  const access = eventAccess({ areas, model, log, settled, accountNow: auth.accountNow });
+  const access = eventAccess({ ...node, areas, accountNow: auth.accountNow, foreign: config.FOREIGN_EVENTS });
   const firing = { node, runs, access, metrics: measured, logger };
   const triggers = eventTriggersOf({ ...firing, config, settings: settings.current, filters: compiled });
   const schedules = schedulesOf(firing);
   const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
   const places = readerPlaces({ perNode: config.STREAM_READERS });
-  const streaming = eventStream({ access, log, after: node.acknowledged(), places, warn });
+  const streaming = eventStream({ access, log: node.log, after: node.acknowledged(), places, warn });
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });

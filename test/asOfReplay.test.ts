@@ -73,7 +73,7 @@ const changeAtRandom = async ({ ask }: TestService, events: readonly StoredEvent
 /** Replays the log, and stops wherever it is told to. */
 const replaying = async (events: readonly StoredEvent[]) => {
   const model = memoryReadStore({ collections: collectionsOf(projections) });
-  const fold = projector(projections, { read: model.forRunner.get, log: () => undefined, counted: countedEvents });
+  const fold = projector(projections, { read: model.forRunner.get, log: () => undefined, counted: countedEvents() });
   await model.resume();
   fold.reset(true);
   let at = 0;

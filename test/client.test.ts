@@ -49,7 +49,7 @@ describe('subscribe() of the package', () => {
     await until(() => all.taken.length === 1);
     const [{ data, topic, source, resource, ...event } = assert.fail()] = all.taken;
     assert.deepEqual([source, topic, data], ['tests', 'first', { n: 0 }]);
-    assert.deepEqual([event.id, event.position, resource.kind], [id, position, 'publishedEvent']);
+    assert.deepEqual([event.id, event.position, resource?.kind], [id, position, 'publishedEvent']);
     await all.stop();
   });
 

@@ -20,6 +20,9 @@ describe('An attempt to configure a device', () => {
     given().when(attempt, about).then(attempted);
     given(attempted).when(conclude, { status: 200 }, { answer }).then(applied);
     given(attempted)
+      .when(conclude, { status: 200, unverified: true }, { answer })
+      .then({ topic: 'deviceConfigurationApplied', data: { ...applied.data, unverified: true } });
+    given(attempted)
       .when(conclude, { status: 422 }, { answer })
       .then({ topic: 'deviceConfigurationFailed', data: { ...about, status: 422, answer } });
     given(attempted)

@@ -47,7 +47,7 @@ const world = async (bounds: Bounds, pageLength = 10, perAccount = 20) => {
   let hold: Promise<void> | undefined;
   let away = false;
   const access = {
-    resourceOf: ({ stream }) => ({ kind: 'thing', id: stream.slice(6) }),
+    aboutOf: ({ stream }) => ({ kind: 'thing', id: stream.slice(6) }),
     shown: async () => {
       if (away) throw new RequestError('unavailable', 'away');
     },

@@ -14,6 +14,7 @@ const om = '/operations-manager';
 
 describe('counted events', () => {
   const started = '@platform/operations-manager:jobStarted';
+  const all = countedEvents();
   const counted: readonly (readonly [stream: string, type: string])[] = [
     ['job-1', started],
     ['job-1', '@platform/operations-manager:claimLapsed'],
@@ -21,9 +22,12 @@ describe('counted events', () => {
     ['watching-1', '@platform/operations-manager:jobsWatched'],
     ['publishedEvent-1', 'itsm:eu:ticketOpened'],
     ['publishedEvent-1', 'toString:__proto__'],
+    ['tool-1', 'itsm:ticketOpened'],
+    ['of-no-category', 'itsm:eu:ticketOpened'],
+    ['plain', 'Platform:ticketOpened'],
   ];
   for (const [stream, type] of counted)
-    it(`are those of ${stream}: ${type}`, () => assert.equal(countedEvents.counts({ stream, type }), true));
+    it(`are those of ${stream}: ${type}`, () => assert.equal(all.counts({ stream, type }), true));
 
   const others: typeof counted = [
     ['name-1', '@platform/operations-manager:nameClaimed'],
@@ -32,17 +36,40 @@ describe('counted events', () => {
     ['parkedReaction-1', '@platform/operations-manager:reactionParked'],
     ['payload-1', '@platform/operations-manager:payloadPart'],
     ['checkpoint-reactions', '@platform/log:checkpointSet'],
-    ['tool-1', 'itsm:ticketOpened'],
+    ['tool-1', 'ticketOpened'],
+    ['tool-1', ':ticketOpened'],
+    ['tool-1', 'itsm:'],
+    ['tool-1', started],
+    ['tool-1', '$metadata:x'],
+    ['$tool-1', 'itsm:ticketOpened'],
+    ['$$tool-1', 'itsm:ticketOpened'],
+    ['tool-1', `${'s'.repeat(257)}:ticketOpened`],
+    ['tool-1', `itsm:${'t'.repeat(257)}`],
+    ['secret-key', 'itsm:ticketOpened'],
     ['job-1', 'itsm:ticketOpened'],
     ['job-1', '@platform/mop:commandTemplateCreated'],
     ['publishedEvent-1', started],
     ['publishedEvent-1', '$metadata'],
   ];
   for (const [stream, type] of others)
-    it(`are not those of ${stream}: ${type}`, () => assert.equal(countedEvents.counts({ stream, type }), false));
+    it(`are not those of ${stream}: ${type}`, () => assert.equal(all.counts({ stream, type }), false));
+
+  it('are those of the sources that FOREIGN_EVENTS names, and of no others', () => {
+    const { counts } = countedEvents(['shop', 'itsm:']);
+    const isCounted = (type: string): boolean => counts({ stream: 'tool-1', type });
+    assert.deepEqual(['shop:a', 'shopping:a', 'itsm:eu:a', 'itsm:a', 'crm:shop'].map(isCounted), [
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    assert.equal(countedEvents([]).counts({ stream: 'tool-1', type: 'shop:a' }), false);
+    assert.equal(countedEvents([]).counts({ stream: 'publishedEvent-1', type: 'shop:a' }), true);
+  });
 
   it('are not all known: no internal topic is', () => {
-    const { known } = countedEvents;
+    const { known } = all;
     assert.ok(known.includes(started));
     assert.equal(new Set(known).size, known.length);
     for (const topic of ['nameClaimed', 'turnTaken', 'loggedIn', 'reactionParked'])

@@ -145,8 +145,26 @@ describe('an append by the adapter of EventStoreDB', () => {
       await assert.rejects(store.head(), refused('unavailable'));
       assert.equal(store.connected(), false);
       await serve(memory.handlers, { port });
+      await until(() => store.connected(), 'a new connection');
       assert.equal((await store.append(stream, -1, events)).revision, 0);
       assert.equal(store.connected(), true);
+    });
+
+    it('those that come after it, one after the other, are refused in the time of one', async () => {
+      let answers = false;
+      const memory = memoryEventStore({
+        script: ({ stream }, __, usual) => {
+          if (answers || !stream.startsWith('thing-')) usual();
+        },
+      });
+      const store = await open((await serve(memory.handlers)).url, { tries: 1000 });
+      const began = performance.now();
+      for (let n = 0; n < 6; n++)
+        await assert.rejects(store.append(newStream(), -1, [newEvent()]), refused('unavailable'));
+      const ms = performance.now() - began;
+      assert.ok(ms < 3500, `six appends were refused after ${Math.round(ms)} ms`);
+      answers = true;
+      await until(async () => (await store.append(newStream(), -1, [newEvent()]).catch(() => undefined)) !== undefined);
     });
 
     it('because EventStoreDB calls it a bad request, that is told in its words, nothing is tried again, and the connection is not to blame', async () => {

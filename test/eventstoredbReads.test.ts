@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
+import { unwrapForeign } from '../src/store/foreign.ts';
 import { beforeSending, breakOff, ids, type ReadCall, read, readAll, workbench } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newEvents } from './store.contract.ts';
@@ -79,7 +80,9 @@ describe('the adapter of EventStoreDB', () => {
     proposed.getMetadataMap().set('type', 'foreign').set('content-type', 'application/octet-stream');
     memory.store({ id: randomUUID(), stream: 'thing-a', expected: 0, messages: [proposed] });
     const event = (await read(store, 'thing-a'))[1]!;
-    assert.deepEqual([event.type, event.data, event.metadata], ['foreign', '"AP8B"', '{}']);
+    const { data, metadata, contentType } = unwrapForeign(event) ?? assert.fail();
+    assert.deepEqual([event.type, [...data], [...metadata]], ['foreign', [0, 255, 1], []]);
+    assert.equal(contentType, 'application/octet-stream');
     assert.deepEqual(await store.at(event.position), event);
   });
 

@@ -101,7 +101,7 @@ const rebuilt = async (file: string): Promise<unknown[]> => {
     store,
     model,
     projections,
-    counted: countedEvents,
+    counted: countedEvents(),
     catchUp: 100_000,
     log: (message, about) => assert.fail(`${message} ${JSON.stringify(about)}`),
   });
@@ -192,7 +192,7 @@ describe('read models', function () {
       store,
       model,
       projections,
-      counted: countedEvents,
+      counted: countedEvents(),
       catchUp: 100_000,
       log: () => assert.fail('projecting stopped'),
     });

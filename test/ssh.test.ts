@@ -26,10 +26,42 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
       {},
       patient(),
     );
-    assert.deepEqual([status, JSON.parse(text).refused], [422, { line: 2, text: 'mistake one' }]);
+    const { refused, message } = JSON.parse(text);
+    assert.deepEqual([status, refused], [422, { line: 2, text: 'mistake one' }]);
+    assert.equal(message, "% Invalid input detected at '^' marker.");
     const config = await adapter().configuration(device(), patient());
     assert.ok(config.includes('192.0.2.10') && !config.includes('192.0.2.11'));
   });
+
+  it('takes no answer for a success that it does not know', async () => {
+    const applied = async (config: string, more: Partial<SshProperties> = {}, ostype?: string) => {
+      const on = ostype === undefined ? device() : { ...device(), ostype };
+      const { status, text, unverified = false } = await adapter(more).apply(on, config, {}, patient());
+      const { status: word, message, unrecognized, warnings } = JSON.parse(text);
+      return [status, word, unverified, message ?? unrecognized, ...(warnings ?? [])];
+    };
+    const strange = 'ntp server 192.0.2.9\nsay The flux is unstable\n';
+    assert.deepEqual(await applied('ntp server 192.0.2.9\n'), [200, 'success', false, undefined]);
+    assert.deepEqual(await applied(strange), [200, 'unverified', true, ['The flux is unstable']]);
+    assert.deepEqual(await applied(strange, { harmless: ['flux is'] }), [200, 'success', false, undefined]);
+    assert.deepEqual(await applied(strange, { refusals: ['flux is'] }), [422, 'error', false, 'The flux is unstable']);
+    assert.deepEqual(await applied('say Bad mask /24 for address\n'), [
+      422,
+      'error',
+      false,
+      'Bad mask /24 for address',
+    ]);
+    assert.deepEqual(await applied('ntp server 192.0.2.9\n', {}, 'cisco-ios-xr'), [
+      ...[200, 'unverified', true, []],
+      'No line commits the configuration',
+    ]);
+    // What is refused at the end is refused.
+    const late = await applied('ntp server 192.0.2.9\n', { leave: ['say % Failed to commit one', 'end'] });
+    assert.deepEqual(late, [422, 'error', false, '% Failed to commit one']);
+  });
+
+  it('gives no refusal for a configuration', () =>
+    fails(adapter({ show: 'show nonsense' }).configuration(device(), patient()), /Invalid input detected/));
 
   it('follows a change of the host name, and sends a banner as a whole', async () => {
     const { status, text } = await adapter().apply(

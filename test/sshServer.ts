@@ -39,6 +39,7 @@ while printf %s "$name$mode#"; input line; do
     "show flood") yes "all work and no play makes a dull router, and that without an end" ;;
     "show nothing") sleep 20 ;;
     "reload") kill -9 $PPID ;;
+    say\\ *) echo "\${line#say }" ;;
     hostname\\ *) [ -n "$mode" ] && name=\${line#hostname } && echo "$line" >> ${file} ;;
     "banner motd ^C") echo "Enter TEXT message. End with ^C"; echo "$line" >> ${file}; while input text; do echo "$text" >> ${file}; [ "$text" = "^C" ] && break; done ;;
     interface\\ *|\\ *|ntp\\ *|snmp-server\\ *) if [ -n "$mode" ]; then echo "$line" >> ${file}; else echo "% Invalid input detected at '^' marker."; fi ;;

@@ -1,6 +1,6 @@
 import type { Resource } from '../domain/engine/resource.ts';
-import { decode, type Recorded, splitStream, splitType } from '../store/event.ts';
-import { unwrapForeign } from '../store/foreign.ts';
+import { type AnyEvent, completeIn } from '../store/anyEvent.ts';
+import { type Recorded, splitStream, splitType } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
 import { masked } from './hiddenSecrets.ts';
 import { resourceOf } from './resourceOf.ts';
@@ -27,7 +27,7 @@ export type AuditEvent = {
 
 /** The event as everybody sees it: in the stream of events, and in audits. Its secrets are masked. */
 export const inWords = (
-  { id, position, revision, source, topic, metadata, stream, data }: Recorded,
+  { id, position, revision, source, topic, metadata, stream, data }: AnyEvent,
   resource: Resource | null,
 ) => ({
   id,
@@ -45,49 +45,27 @@ export const inWords = (
 
 /** The event in the words of audits. It never throws: what cannot be read is null. */
 export const auditEvent = (stored: StoredEvent): AuditEvent => {
-  const event = recordedIn(stored);
-  if (!event) return ofOthers(stored);
-  const { data, ...facts } = inWords(event, resourceOf(stored));
+  const event = completeIn(stored);
+  const resource = resourceOf(stored);
+  if (!event) return incomplete(stored, resource);
+  const { data, ...facts } = inWords(event, resource);
   const { operation = null, requestId = null } = event.metadata;
   const { correlation = null, causation = null } = facts;
   return { ...facts, correlation, causation, operation, requestId, data };
 };
 
-/** The parsed event; undefined if it lacks what the platform always writes. */
-const recordedIn = (stored: StoredEvent): Recorded | undefined => {
-  try {
-    const event = decode(stored);
-    const { at, actor } = event.metadata;
-    return typeof at === 'string' && typeof actor === 'object' && actor !== null ? event : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-/** An event of another program, or one that is damaged. */
-const ofOthers = (stored: StoredEvent): AuditEvent => {
-  const { id, position, revision, type } = stored;
-  const foreign = unwrapForeign(stored);
-  return {
-    id,
-    position,
-    ...splitType(type),
-    at: null,
-    actor: null,
-    resource: resourceOf(stored),
-    revision,
-    correlation: null,
-    causation: null,
-    operation: null,
-    requestId: null,
-    data: foreign ? parsed(Buffer.from(foreign.data).toString()) : null,
-  };
-};
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-};
+/** An event that is damaged, or lacks what the platform always writes. */
+const incomplete = ({ id, position, revision, type }: StoredEvent, resource: AuditEvent['resource']): AuditEvent => ({
+  id,
+  position,
+  ...splitType(type),
+  at: null,
+  actor: null,
+  resource,
+  revision,
+  correlation: null,
+  causation: null,
+  operation: null,
+  requestId: null,
+  data: null,
+});

@@ -14,9 +14,9 @@ export type TailOptions = {
 const columns: readonly Column<PlatformEvent>[] = [
   { heading: 'at', width: 24, text: ({ at }) => at },
   { heading: 'position', width: 10, text: ({ position }) => String(position) },
-  { heading: 'actor', width: 12, text: ({ actor }) => actor.username },
+  { heading: 'actor', width: 12, text: ({ actor }) => actor?.username ?? '' },
   { heading: 'event', width: 44, text: ({ source, topic }) => `${source}:${topic}` },
-  { heading: 'resource', width: 40, text: ({ resource }) => `${resource.kind}/${resource.id}` },
+  { heading: 'resource', width: 40, text: ({ resource }) => (resource ? `${resource.kind}/${resource.id}` : '') },
   { heading: 'data', width: 0, text: ({ data }) => JSON.stringify(data) },
 ];
 

@@ -28,8 +28,10 @@ export type PlatformEvent<Data = unknown> = {
   readonly topic: string;
   /** When it happened: UTC, ISO 8601. */
   readonly at: string;
-  readonly actor: { readonly id: string; readonly username: string; readonly provenance: string };
-  readonly resource: { readonly kind: string; readonly id: string };
+  /** Null for an event that another program has written to the log. */
+  readonly actor: { readonly id: string; readonly username: string; readonly provenance: string } | null;
+  /** Null for an event that another program has written to the log. */
+  readonly resource: { readonly kind: string; readonly id: string } | null;
   readonly revision: number;
   readonly correlation: string;
   readonly causation: string;

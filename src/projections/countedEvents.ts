@@ -1,6 +1,7 @@
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
 import { describedTopics, listedTopics } from '../domain/topics.ts';
 import { splitStream } from '../store/event.ts';
+import { everySource, type ForeignSources, foreignEvents } from '../store/foreignEvents.ts';
 import type { Counted } from './engine/eventTypes.ts';
 
 /** How the types of events begin that the platform writes to streams of a category. */
@@ -11,13 +12,16 @@ const sources = new Map(
     .map(({ category, area }) => [category, `@platform/${area}:`]),
 );
 
-/** The events that users can wait for: those of resources, and published ones. Other programs' events do not count. */
-export const countedEvents: Counted = {
-  known: listedTopics.map(({ source, topic }) => `${source}:${topic}`),
-  counts: ({ stream, type }) => {
-    const { category } = splitStream(stream);
-    if (category === publishedEvent.category) return !type.startsWith('@platform/') && !type.startsWith('$');
-    const source = sources.get(category);
-    return source !== undefined && type.startsWith(source);
-  },
+/** The events that users can wait for: those of resources, published ones, and those of other programs. */
+export const countedEvents = (foreign: ForeignSources = everySource): Counted => {
+  const isForeign = foreignEvents(foreign);
+  return {
+    known: listedTopics.map(({ source, topic }) => `${source}:${topic}`),
+    counts: ({ stream, type }) => {
+      const { category } = splitStream(stream);
+      if (category === publishedEvent.category) return !type.startsWith('@platform/') && !type.startsWith('$');
+      const source = sources.get(category);
+      return source === undefined ? isForeign({ stream, type }) : type.startsWith(source);
+    },
+  };
 };

@@ -1,4 +1,5 @@
 import { splitStream } from '../store/event.ts';
+import type { ForeignSources } from '../store/foreignEvents.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 import { projections } from './all.ts';
 import { countedEvents } from './countedEvents.ts';
@@ -15,18 +16,22 @@ export const isProjected = ({ stream, type }: StoredEvent): boolean =>
 
 type Log = Pick<EventStore, 'readAll' | 'at' | 'head'>;
 
-/**
- * Folds a log into read models in memory, beside all others. `load` gives the state from which folding begins; without
- * it, that is the beginning of the log.
- */
-export const foldLog = async (log: Log, load?: MemoryOptions['load']) => {
+type Folding = {
+  /** Gives the state from which folding begins; without it, that is the beginning of the log. */
+  readonly load?: MemoryOptions['load'];
+  /** The sources of other programs' events that count; all unless given. */
+  readonly foreign?: ForeignSources | undefined;
+};
+
+/** Folds a log into read models in memory, beside all others. */
+export const foldLog = async (log: Log, { load, foreign }: Folding = {}) => {
   const specs = { collections: collectionsOf(projections) };
   const model = memoryReadStore(load ? { ...specs, load } : specs);
   const documents = projector(projections, {
     read: model.forRunner.get,
     list: model.forRunner.list,
     log: () => undefined,
-    counted: countedEvents,
+    counted: countedEvents(foreign),
   });
   let at = await resume(log, model, documents, () => undefined);
 

@@ -14,7 +14,7 @@ import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import { positionAt } from '../store/auditIndex/times.ts';
 
 type Needs = {
-  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'ASOF_MEMORY'>;
+  readonly config: Pick<Config, 'ASOF_MEMORY' | 'EVENTSTORE_URL' | 'FOREIGN_EVENTS'>;
   readonly node: Node;
   readonly index: Pick<AuditIndex, 'read'>;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
@@ -24,7 +24,8 @@ const mostViews = 100;
 
 /** Makes services that show an earlier time. */
 export const backInTime = ({ config, node, index, warn }: Needs) => {
-  const { reads, stop } = pastThread({ log: config.EVENTSTORE_URL, memory: config.ASOF_MEMORY * 2 ** 20, warn });
+  const { EVENTSTORE_URL: at, FOREIGN_EVENTS: foreign } = config;
+  const { reads, stop } = pastThread({ log: at, memory: config.ASOF_MEMORY * 2 ** 20, foreign, warn });
   const { log, model: live, tools, guarding } = node;
   // Admins see everything, so they share their services.
   const ofAdmins = new LRUCache<number, Service>({ max: mostViews });

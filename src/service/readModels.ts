@@ -12,9 +12,10 @@ import { readSnapshot } from '../projections/snapshots/snapshot.ts';
 import type { Origin } from '../projections/snapshots/snapshotFile.ts';
 import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { snapshots } from '../projections/snapshots/snapshots.ts';
+import { everySource, type ForeignSources } from '../store/foreignEvents.ts';
 
 type Needs = {
-  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'DATA_DIR'>;
+  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'FOREIGN_EVENTS' | 'READSTORE_URL' | 'DATA_DIR'>;
   /** Id of the log from which the read models are made. */
   readonly logId: string;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
@@ -47,16 +48,20 @@ const lookEveryMs = 1000;
 // A step blocks Redis, so it must be small.
 const largestStep = 5_000;
 
-/** What read models of a log are made by: this version of the program. */
-export const originOf = (logId: string) => ({
+/** This version of the program, and what else decides what documents say. */
+const versionWith = (foreign: ForeignSources): string =>
+  foreign === everySource ? projectionVersion() : hash('sha256', JSON.stringify([projectionVersion(), foreign]), 'hex');
+
+/** What read models of a log are made by: this version of the program, and the events of others that count. */
+export const originOf = (logId: string, foreign: ForeignSources = everySource) => ({
   log: logId,
-  version: projectionVersion(),
+  version: versionWith(foreign),
   shape: hash('sha256', JSON.stringify(collectionsOf(projections)), 'hex'),
 });
 
 /** The read models in the store that READSTORE_URL names. */
 export const readModelsOf = (needs: Needs): ReadModels => {
-  const origin = originOf(needs.logId);
+  const origin = originOf(needs.logId, needs.config.FOREIGN_EVENTS);
   const { READSTORE_URL: url } = needs.config;
   return url === undefined ? inMemory(needs, origin) : inRedis(url, `ap:${origin.log}:${origin.version}`);
 };
@@ -77,7 +82,8 @@ const inRedis = (url: string, prefix: string): ReadModels => ({
 
 const inMemory = ({ config, warn }: Needs, origin: Origin): ReadModels => {
   const file = join(config.DATA_DIR, snapshotName);
-  const keeping = snapshots({ work: { log: config.EVENTSTORE_URL, file, origin }, every: snapshotEvery, log: warn });
+  const { EVENTSTORE_URL: at, FOREIGN_EVENTS: foreign } = config;
+  const keeping = snapshots({ work: { log: at, file, origin, foreign }, every: snapshotEvery, log: warn });
   let timer: NodeJS.Timeout | undefined;
   let isOutdated = false;
   return {

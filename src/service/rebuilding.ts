@@ -10,7 +10,7 @@ import { rebuild } from '../projections/rebuild/rebuild.ts';
 import type { ReadModels } from './readModels.ts';
 
 type Needs = {
-  readonly config: Pick<Config, 'EVENTSTORE_URL'>;
+  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'FOREIGN_EVENTS'>;
   readonly node: Pick<Node, 'model' | 'run' | 'changes'>;
   readonly readModels: Pick<ReadModels, 'isOutdated' | 'snapshotSoon' | 'discardSnapshot'>;
   readonly logger: Logger;
@@ -39,7 +39,7 @@ export const rebuildingOf = ({ config, node, readModels, logger }: Needs): Rebui
   const make = async (): Promise<readonly Compared[]> => {
     if (!run.leadership.held()) throw new RequestError('conflict', 'Another node writes the read models; ask that one');
     if (!run.ready()) throw new RequestError('conflict', 'The read models are being made already');
-    folder = startFolder({ log: config.EVENTSTORE_URL });
+    folder = startFolder({ log: config.EVENTSTORE_URL, foreign: config.FOREIGN_EVENTS });
     try {
       const collections = collectionsOf(projections);
       const compared = await rebuild({ model, run, touched: changes, collections, folder });

@@ -66,6 +66,7 @@ const openNodeOn = async (config: Config, opened: OpenedLog, { warn, leaving, un
       model: readModels.model,
       ...defined({ leadership: lead }),
       catchUp: readModels.catchUp,
+      foreign: config.FOREIGN_EVENTS,
       readWaitMs: config.READ_WAIT_MS,
       hashing: passwords(),
       secrets: secrets({ key }),

@@ -11,9 +11,10 @@ export type Device = {
 
 /**
  * The answer of the southbound system: its status (of HTTP, or the nearest to it), and its body as JSON text. A JSON
- * body stays unchanged. Any other body becomes a JSON string.
+ * body stays unchanged. Any other body becomes a JSON string. `unverified`: nobody knows whether the device took all of
+ * a configuration.
  */
-export type AdapterAnswer = { readonly status: number; readonly text: string };
+export type AdapterAnswer = { readonly status: number; readonly text: string; readonly unverified?: true };
 
 /**
  * The way to some devices. Every adapter passes the same contract suite. Throws `RequestError('adapter_failed')` when

@@ -5,6 +5,8 @@ import { SshFailure } from './sshConnection.ts';
 export type Cli = {
   /** Sends a command of one or more lines. Returns the output up to the next prompt, without the echo. */
   run(command: string): Promise<string>;
+  /** The prompt that was shown last. */
+  prompt(): string;
 };
 
 // Matches escape sequences of terminals, and the characters NUL, BEL and backspace.
@@ -81,6 +83,7 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
   names.push(lastLine().slice(0, -1).slice(0, leastName));
 
   return {
+    prompt: lastLine,
     run: async (command) => {
       const [, renamed] = /^\s*hostname (\S+)/.exec(command) ?? [];
       if (renamed !== undefined) names.push(renamed.slice(0, leastName));

@@ -71,6 +71,9 @@ export const decode = (event: StoredEvent): Recorded => {
   if (incomplete !== undefined) throw new BadEvent(event, incomplete);
   const { source, topic } = splitType(type);
   const data = parsed(event, 'data');
+  // Published events may have any data.
+  if (type.startsWith('@platform/') && (typeof data !== 'object' || data === null || Array.isArray(data)))
+    throw new BadEvent(event, 'has data that is no object');
   const metadata = parsed(event, 'metadata');
   if (typeof metadata !== 'object' || metadata === null) throw new BadEvent(event, 'has metadata that is no object');
   return { id, stream, revision, position, source, topic, data, metadata: metadata as Metadata };

@@ -62,14 +62,16 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
   };
 
   const store = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
-    for (const tries = connections.tries(); ; ) {
+    for (const tries = connections.tries('appends'); ; ) {
       const connection = connections.current();
       try {
-        return await tryOnce(connection, stream, expected, events).catch((error: unknown) => {
+        const appended = await tryOnce(connection, stream, expected, events).catch((error: unknown) => {
           if (error instanceof StreamDeletedError) throw new TamperedStream(stream, 'was deleted for ever');
           if (!(error instanceof WrongRevision)) throw error;
           return settled(stream, expected, events, error);
         });
+        tries.progress();
+        return appended;
       } catch (error) {
         await tries.next(connection, error);
       }

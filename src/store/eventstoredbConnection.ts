@@ -151,8 +151,22 @@ const append = async (connection: Opened, times: Times, [stream, expected, event
   }
 };
 
+/** Calls that read and calls that append: one kind may fail while the other goes on. */
+export type Kind = 'reads' | 'appends';
+
+/**
+ * How calls of a kind fare: since when all have failed, when the last one did, and until when further ones are refused
+ * at once.
+ */
+type Fare = { failing?: number | undefined; last: number; refused: number };
+
+// Who comes right after a call whose tries have ended would wait for nothing else. A request makes several calls, and
+// requests for the same stream wait for each other.
+const restMs = 500;
+
 type Tried = {
   readonly times: Times;
+  readonly fare: Fare;
   /** Called when a try over a connection has failed. */
   readonly failed: (connection: Connection, error: unknown) => void;
   readonly ended: () => boolean;
@@ -160,13 +174,20 @@ type Tried = {
   readonly trouble: () => unknown;
 };
 
-/** The pauses between tries, each longer than the last, and the time limit for all tries without progress. */
-const triesOf = ({ times, failed, ended, trouble }: Tried) => {
-  let until = Date.now() + times.tries;
+/**
+ * The pauses between tries, each longer than the last, and the time limit for all tries without progress. Where calls of
+ * the kind have failed for as long already, there is one try, and none right after another call has given up.
+ */
+const triesOf = ({ times, fare, failed, ended, trouble }: Tried) => {
+  let began = performance.now();
+  if (began - fare.last > times.tries) fare.failing = undefined;
+  if (fare.failing !== undefined && began < fare.refused) throw unavailable(trouble());
+  let until = (fare.failing ?? began) + times.tries;
   let wait = 25;
   return {
     progress: (): void => {
-      until = Date.now() + times.tries;
+      fare.failing = undefined;
+      until = performance.now() + times.tries;
       wait = 25;
     },
     /** Pauses before the next try, or throws the error for the caller. */
@@ -175,9 +196,17 @@ const triesOf = ({ times, failed, ended, trouble }: Tried) => {
       const final = finalError(error);
       if (final) throw final;
       if (ended()) throw closed();
-      if (Date.now() + wait > until) throw unavailable(trouble() ?? error);
+      const now = performance.now();
+      fare.failing ??= began;
+      fare.last = now;
+      // The next try may take as long as this one did.
+      if (now + wait + (now - began) > until) {
+        fare.refused = now + restMs;
+        throw unavailable(trouble() ?? error);
+      }
       await pause(wait * (0.5 + Math.random() / 2));
       wait = Math.min(2 * wait, 500);
+      began = performance.now();
     },
   };
 };
@@ -196,6 +225,7 @@ export const connections = (url: string, times: Times, log: Log) => {
   let toldDown = false;
   // The reason why the connection is down.
   let trouble: unknown;
+  const fares: Readonly<Record<Kind, Fare>> = { reads: { last: 0, refused: 0 }, appends: { last: 0, refused: 0 } };
   let current: Opened;
 
   const answered = (): void => {
@@ -223,6 +253,7 @@ export const connections = (url: string, times: Times, log: Log) => {
         if (opened !== current || ended) return;
         failures = 0;
         leads = line.leads();
+        for (const fare of Object.values(fares)) fare.failing = undefined;
         answered();
       },
       (error: unknown) => {
@@ -287,7 +318,7 @@ export const connections = (url: string, times: Times, log: Log) => {
     up: () => up,
     /** True if the server is a process of the platform, which leads. */
     leads: () => leads,
-    tries: () => triesOf({ times, failed, ended: () => ended, trouble: () => trouble }),
+    tries: (kind: Kind) => triesOf({ times, fare: fares[kind], failed, ended: () => ended, trouble: () => trouble }),
     close: (): void => {
       ended = true;
       up = false;

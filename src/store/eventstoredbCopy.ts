@@ -85,7 +85,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
 
   /** Tries the work again as long as that may help. */
   const retryUntilDone = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-    for (const tries = connections.tries(); ; ) {
+    for (const tries = connections.tries('appends'); ; ) {
       const connection = connections.current();
       try {
         return await work(connection);
@@ -136,7 +136,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     let position = after;
     // A server is silent while it searches a long part of the log for events of the filter.
     const patience = filter ? undefined : answer;
-    for (const tries = connections.tries(); position < end; ) {
+    for (const tries = connections.tries('reads'); position < end; ) {
       const connection = connections.current();
       try {
         for await (const events of reading(connection, readOfAll(position, filter ?? 'everything'), own, patience)) {

@@ -1,5 +1,7 @@
 import type { Told } from './eventstoredbAnswer.ts';
 import { Unreadable } from './eventstoredbErrors.ts';
+import { wrapForeign } from './foreign.ts';
+import { isOwnStream } from './foreignEvents.ts';
 import { textsOf } from './foreignText.ts';
 import type { Filter, StoredEvent } from './port.ts';
 
@@ -34,19 +36,22 @@ export const isCountable = ({ type, revision, position }: Told): boolean =>
   type.startsWith(own) || [revision, position].every((text) => Number.isSafeInteger(Number(text)));
 
 /**
+ * Data and metadata as all kinds of logs have them. Events that others store under names of the platform keep their
+ * texts, as do the server's own.
+ */
+const contentOf = ({ id, type, stream, contentType, created, data, metadata }: Told) => {
+  if (type.startsWith(own) || type.startsWith('$') || isOwnStream(stream))
+    return textsOf({ type, contentType, data, metadata });
+  const time = new Date(Number(BigInt(created) / 10_000n));
+  return wrapForeign({ id, type, data, metadata, contentType, created: time });
+};
+
+/**
  * Converts an event of EventStoreDB. Numbers of the server's own events may be inexact. For other events, an inexact
  * number throws `Unreadable`.
  */
-export const toStoredEvent = ({
-  id,
-  type,
-  stream,
-  revision,
-  position,
-  contentType,
-  data,
-  metadata,
-}: Told): StoredEvent => {
+export const toStoredEvent = (told: Told): StoredEvent => {
+  const { id, type, stream, revision, position } = told;
   const exact = !type.startsWith('$');
   const at = toNumber(position, 'position', exact);
   // An event without a position has 0 here. Only an event of EventStoreDB's own can really be at 0.
@@ -54,12 +59,5 @@ export const toStoredEvent = ({
     throw new Unreadable(
       'EventStoreDB gives no positions with the events of a stream: version 22.10 or later is needed',
     );
-  return {
-    id,
-    type,
-    stream,
-    revision: toNumber(revision, 'revision', exact),
-    position: at,
-    ...textsOf({ type, contentType, data, metadata }),
-  };
+  return { ...contentOf(told), id, type, stream, revision: toNumber(revision, 'revision', exact), position: at };
 };

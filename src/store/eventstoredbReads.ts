@@ -83,7 +83,7 @@ const askingOver = (connections: Connections) => {
   const patience = { suspect: late - ping, late };
 
   const retryUntilDone = async function* <T>(read: (connection: Connection) => AsyncIterable<T>): AsyncGenerator<T> {
-    for (const tries = connections.tries(); ; ) {
+    for (const tries = connections.tries('reads'); ; ) {
       const connection = connections.current();
       try {
         for await (const part of read(connection)) {
@@ -92,6 +92,7 @@ const askingOver = (connections: Connections) => {
           tries.progress();
         }
         connections.answered();
+        tries.progress();
         return;
       } catch (error) {
         await tries.next(connection, error);

@@ -1,5 +1,8 @@
+import { defined } from '../../domain/engine/defined.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
+import type { FiringEvent } from '../../domain/operations-manager/triggerVariables.ts';
+import type { AnyEvent } from '../../store/anyEvent.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Tools } from '../engine/define.ts';
@@ -20,8 +23,20 @@ const keepSecrets = new Set(['account', 'adapter', 'agent', 'prebuilt', 'profile
 export const givenBy = ({ stream, data }: Pick<Recorded, 'stream' | 'data'>): unknown =>
   keepSecrets.has(splitStream(stream).category) ? maskSecrets(data) : data;
 
+/** An event as the variables of the jobs that it starts name it. */
+export const firingEvent = ({
+  id,
+  source,
+  topic,
+  position,
+  metadata: { at, actor },
+}: AnyEvent): FiringEvent & { readonly id: string } => ({
+  ...{ id, source, topic, position, at },
+  ...defined({ actor: actor === null ? actor : undefined }),
+});
+
 /** How many triggers have fired one after the other until this event. */
-export const depthOf = async ({ stream, metadata }: Recorded, state: Tools['state']): Promise<number> => {
+export const depthOf = async ({ stream, metadata }: AnyEvent, state: Tools['state']): Promise<number> => {
   const { category, id } = splitStream(stream);
   if (category !== job.category) return metadata.depth ?? 0;
   return (await state(job, id)).started?.depth ?? 0;

@@ -4,12 +4,12 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Variables } from '../../domain/operations-manager/jobs.ts';
 import type { TriggerContent } from '../../domain/operations-manager/triggers.ts';
 import type { FiringEvent } from '../../domain/operations-manager/triggerVariables.ts';
-import { decode } from '../../store/event.ts';
+import { decodeAny } from '../../store/anyEvent.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { mayRead } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Filters } from '../user-schemas/filters.ts';
-import { depthOf, givenBy, mayFire, tooDeep } from './firing.ts';
+import { depthOf, firingEvent, givenBy, mayFire, tooDeep } from './firing.ts';
 import { RunRefused, type TriggerRuns } from './triggerRuns.ts';
 
 export const reasonCodes = ['source', 'topic', 'schema', 'enabled', 'depth', 'rights', 'transformation'] as const;
@@ -65,10 +65,9 @@ export const imagined = (source: string, topic: string, payload: unknown): TestE
 
 /** An event of the log. Throws `BadEvent`. */
 export const recorded = async (stored: StoredEvent, state: Tools['state']): Promise<TestEvent> => {
-  const event = decode(stored);
-  const { id, position, source, topic, metadata } = event;
+  const event = decodeAny(stored);
   const depth = await depthOf(event, state);
-  return { id, position, source, topic, payload: givenBy(event), at: metadata.at, depth, placed: stored };
+  return { ...firingEvent(event), payload: givenBy(event), depth, placed: stored };
 };
 
 /**

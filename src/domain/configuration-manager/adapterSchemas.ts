@@ -18,6 +18,8 @@ const timeout = Type.Optional(
 const line = (description: string) =>
   Type.String({ description, minLength: 1, maxLength: 1000, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
 const lines = (description: string) => Type.Optional(Type.Array(line('One line'), { description, maxItems: 20 }));
+const words = (description: string) =>
+  Type.Optional(Type.Array(line('Part of a line, in any case'), { description, maxItems: 100 }));
 const fingerprint = Type.String({
   description: 'SHA256:... as ssh-keygen -l prints it',
   pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
@@ -69,6 +71,8 @@ const sshPropertiesSchema = Type.Object(
     leave: lines(
       'Commands after a configuration; "end" unless given. Add one that saves, if it shall survive a restart of the device',
     ),
+    refusals: words('Parts of lines by which the devices refuse a line, besides those that are known'),
+    harmless: words('Parts of lines that mean nothing, besides those that are known'),
     show: Type.Optional(line('Command that prints the running configuration; "show running-config" unless given')),
   },
   { additionalProperties: false, title: 'SshAdapterProperties', description: 'Of CLI sessions over SSH' },

@@ -32,6 +32,7 @@ const outcome = Type.Object({
   status: Type.Union([Type.Integer(), Type.Null()]),
   answer: Type.Union([sealed, Type.Null()]),
   reason: Type.Optional(text),
+  unverified: Type.Optional(Type.Literal(true)),
 });
 const group = { name: text, description: text, devices: texts };
 const { imported: _, ...authors } = restored;

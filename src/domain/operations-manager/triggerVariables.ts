@@ -1,3 +1,4 @@
+import { defined } from '../engine/defined.ts';
 import { isObject, type Members } from '../engine/members.ts';
 import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -21,6 +22,8 @@ export type FiringEvent = {
   readonly topic: string;
   readonly position: number | null;
   readonly at: string | null;
+  /** Null: another program stored the event, no account of the platform. */
+  readonly actor?: null;
 };
 
 /** The variables before the transformation. Throws `invalid` for a body that is no object. */
@@ -46,8 +49,8 @@ export const withOrigin = (
 ): Variables => {
   const named = { ...withoutOrigin(variables), _trigger: { id, name, type } };
   if (!event) return named;
-  const { source, topic, position, at } = event;
-  return { ...named, _event: { id: event.id, source, topic, position, at } };
+  const { source, topic, position, at, actor } = event;
+  return { ...named, _event: { id: event.id, source, topic, position, at, ...defined({ actor }) } };
 };
 
 /** What the member `jst` of a trigger, or of a part of one, asks for. `refused`: why a run cannot do it. */

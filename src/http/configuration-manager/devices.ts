@@ -8,6 +8,8 @@ import {
   type DeviceConfigurationState,
   deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { isObject } from '../../domain/engine/members.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import type { Answer, Route } from '../engine/route.ts';
@@ -85,10 +87,24 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
   const text = outcome.answer === null ? 'null' : unseal(outcome.answer);
   if (outcome.applied) return { text };
   const { adapter } = about;
+  const body: unknown = JSON.parse(text);
   throw new RequestError(
     'adapter_failed',
-    outcome.reason ?? `Adapter ${JSON.stringify(adapter)}: the answer has status ${outcome.status}`,
-    { metadata: { adapter: { name: adapter, status: outcome.status, body: JSON.parse(text) } } },
+    outcome.reason ?? wordsIn(body) ?? `Adapter ${JSON.stringify(adapter)}: the answer has status ${outcome.status}`,
+    { metadata: { adapter: { name: adapter, status: outcome.status, body } } },
+  );
+};
+
+const longestWords = 300;
+
+/** What the other side says of its refusal, on one line; undefined if it does not say. */
+const wordsIn = (body: unknown): string | undefined => {
+  const said = isObject(body) && typeof body.message === 'string' ? body.message : undefined;
+  return (
+    said
+      ?.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+      .trim()
+      .slice(0, longestWords) || undefined
   );
 };
 
@@ -148,7 +164,7 @@ const apply = actionRoute({
           .calls(call.traceparent)
           .apply(adapter, device, config, options)
           .then(
-            ({ status, text }) => ({ input: { status, text }, bug: undefined }),
+            ({ status, text, unverified }) => ({ input: defined({ status, text, unverified }), bug: undefined }),
             (error: unknown) => ({
               input: withoutAnswer(error),
               bug: error instanceof RequestError ? undefined : error,

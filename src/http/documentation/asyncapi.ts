@@ -13,11 +13,13 @@ const eventSchema = Type.Object(
     source: Type.String({ description: 'Source' }),
     topic: Type.String({ description: 'Topic' }),
     at: time('When it happened'),
-    actor: Type.Object(
-      { id: Type.String(), username: Type.String(), provenance: Type.String() },
-      { description: 'Who did it' },
+    actor: Type.Union(
+      [Type.Object({ id: Type.String(), username: Type.String(), provenance: Type.String() }), Type.Null()],
+      { description: 'Who did it; null: another program has written it to the log' },
     ),
-    resource: Type.Object({ kind: Type.String(), id: Type.String() }, { description: 'What it is about' }),
+    resource: Type.Union([Type.Object({ kind: Type.String(), id: Type.String() }), Type.Null()], {
+      description: 'What it is about; null: another program has written it to the log',
+    }),
     revision: Type.Integer({ description: 'Which event of the resource it is, counted from 0' }),
     correlation: Type.String({ description: 'Id of the request that began it all' }),
     causation: Type.String({ description: 'Id of the event or request just before' }),
@@ -106,9 +108,9 @@ const messageOf = ({ source, topic, description, data }: ListedTopic): object =>
 
 const published = {
   name: 'published',
-  title: 'An event that others have published',
+  title: 'An event that others have published or written to the log',
   summary: 'An event with a source and a topic of its own, and any JSON as data',
-  payload: eventWith({ resource: { type: 'object', properties: { kind: { const: 'publishedEvent' } } } }),
+  payload: eventWith({ resource: { type: ['object', 'null'], properties: { kind: { const: 'publishedEvent' } } } }),
 };
 
 const payload = {

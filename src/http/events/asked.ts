@@ -74,8 +74,8 @@ export const wants = ({ source, topic, resource }: Wanted) => {
   const slash = resource?.indexOf('/') ?? -1;
   const kind = slash < 0 ? resource : resource?.slice(0, slash);
   const id = slash < 0 ? undefined : resource?.slice(slash + 1);
-  return ({ type }: Pick<StoredEvent, 'type'>, about: Resource): boolean => {
-    if (kind !== undefined && (about.kind !== kind || (id !== undefined && about.id !== id))) return false;
+  return ({ type }: Pick<StoredEvent, 'type'>, about: Resource | null): boolean => {
+    if (kind !== undefined && (about?.kind !== kind || (id !== undefined && about.id !== id))) return false;
     if (source === undefined && topic === undefined) return true;
     const colon = type.lastIndexOf(':');
     return (

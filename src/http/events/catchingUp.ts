@@ -103,7 +103,7 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
     const began = performance.now();
     const atLeast = window.end();
     for await (const { events, position } of log.readAll(reader.after, typesOf(reader.wanted))) {
-      const goesOn = await send(reader, itemsOf(events, access.resourceOf), position);
+      const goesOn = await send(reader, itemsOf(events, access.aboutOf), position);
       if (!goesOn || reader.after >= window.start() || performance.now() - began > turnMs) return;
     }
     // With a filter, the end of the log is further than the last position that was read.

@@ -1,5 +1,6 @@
 import { resourceOf } from '../../audit/resourceOf.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { describedTopics } from '../../domain/topics.ts';
@@ -8,6 +9,7 @@ import { findParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { hiddenCategories } from '../../store/auditIndex/found.ts';
 import { splitStream } from '../../store/event.ts';
+import { everySource, type ForeignSources, foreignEvents } from '../../store/foreignEvents.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';
@@ -63,6 +65,8 @@ type Needs = {
   readonly settled: (least: number) => Promise<void> | undefined;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly accountNow: (id: string) => Promise<Principal | undefined>;
+  /** The sources of other programs' events that count; all unless given. */
+  readonly foreign?: ForeignSources;
 };
 
 const yes: Judge = () => true;
@@ -78,10 +82,11 @@ const both = (a: Judge, b: Judge): Judge => {
 /**
  * Says who sees an event. An event of a resource is seen by who may GET that resource now; that of a deleted one by who
  * may call its GET row and passes the access list that it had last. Events of a package show its automations: they are
- * seen by who may read all of them. A published event is seen by who may list events. As a stream, nobody gets events of
- * the log's own streams, and of streams of other programs.
+ * seen by who may read all of them. A published event is seen by who may list events, and so is one of another program
+ * that counts. As a stream, nobody gets other events of other programs, and those of the log's own streams.
  */
-export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) => {
+export const eventAccess = ({ areas, model, log, settled, accountNow, foreign = everySource }: Needs) => {
+  const isForeign = foreignEvents(foreign);
   const rows = getRows(areas);
   const retiredGuard = retiredGuards(log);
   const brought = packagedAutomations({ model, log });
@@ -99,10 +104,15 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
     return guard === null ? yes : ({ actor }) => actor.admin || mayReadGuard(actor, model)(guard);
   };
 
+  /** What an event is about: null if it is one of another program; undefined if nobody may see it as a stream. */
+  const aboutOf = (event: Placed): Resource | null | undefined =>
+    resourceOf(event) ?? (isForeign(event) ? null : undefined);
+
   /** The judge of an event. The read models must show the event. */
   const judgeOf = async ({ stream, type }: Placed): Promise<Judge> => {
-    const resource = resourceOf({ stream, type });
-    if (!resource) return no;
+    const resource = aboutOf({ stream, type });
+    if (resource === undefined) return no;
+    if (resource === null) return byList;
     const { kind, id } = resource;
     if (kind === publishedEvent.category) return byList;
     if (forAdmins.includes(kind)) return admins;
@@ -139,11 +149,11 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
   };
 
   return {
-    resourceOf,
-    /** Whether there is anybody who may see an event: nobody sees how the platform works inside, and other programs. */
+    aboutOf,
+    /** Whether there is anybody who may see an event: nobody sees how the platform works inside. */
     isForSomebody: (event: Placed): boolean => {
-      const resource = resourceOf(event);
-      if (!resource) return false;
+      const resource = aboutOf(event);
+      if (!resource) return resource === null;
       const { kind } = resource;
       return kind === publishedEvent.category || forAdmins.includes(kind) || rows.has(kind);
     },
@@ -160,7 +170,7 @@ export const eventAccess = ({ areas, model, log, settled, accountNow }: Needs) =
     },
     /** The same in audits, which also show records of requests, and events that belong to no resource. */
     seesInAudit: async (viewer: Viewer, event: Placed & Pick<StoredEvent, 'position'>): Promise<boolean> => {
-      if (resourceOf(event)) return sees(viewer, event);
+      if (aboutOf(event) !== undefined) return sees(viewer, event);
       const { category } = splitStream(event.stream);
       if (records.includes(category)) return viewer.may('audit', listOfDenials);
       return viewer.actor.admin && !hiddenCategories.includes(category);

@@ -1,27 +1,19 @@
 import { inWords } from '../../audit/auditEvent.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
-import { decode, type Recorded } from '../../store/event.ts';
+import { completeIn } from '../../store/anyEvent.ts';
 import type { StoredEvent } from '../../store/port.ts';
 
 /** Why a stream of events ends. */
 export type Reason = 'slow' | 'rights' | 'stopping';
 
-const recordedIn = (event: StoredEvent): Recorded | undefined => {
-  try {
-    return decode(event);
-  } catch {
-    return undefined;
-  }
-};
-
 /**
  * An event as a frame of `text/event-stream`, with its secrets masked. Undefined if it cannot be read, or if it lacks
  * what the platform always writes: then somebody else wrote it.
  */
-export const frameOf = (stored: StoredEvent, resource: Resource): Buffer | undefined => {
-  const event = recordedIn(stored);
-  if (typeof event?.metadata.at !== 'string' || typeof event.metadata.actor !== 'object') return undefined;
+export const frameOf = (stored: StoredEvent, resource: Resource | null): Buffer | undefined => {
+  const event = completeIn(stored);
+  if (!event) return undefined;
   const shown = exactText(inWords(event, resource));
   return Buffer.from(`id: ${event.position}\nevent: ${oneLine(stored.type)}\ndata: ${shown}\n\n`);
 };

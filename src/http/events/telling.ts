@@ -57,7 +57,7 @@ export const telling = ({ access, window, readers, bring, stopped }: Needs) => {
   return async (events: readonly StoredEvent[]): Promise<number> => {
     const [first, last] = [events[0], events.at(-1)];
     if (!first || !last) return 0;
-    const items = itemsOf(events, access.resourceOf);
+    const items = itemsOf(events, access.aboutOf);
     const audience = [...readers.all].filter(({ isLive }) => isLive);
     // Who becomes live from now on finds these events in the window.
     window.add(items, last.position);

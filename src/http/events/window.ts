@@ -5,12 +5,12 @@ import { frameOf } from './frames.ts';
 /** An event that readers may want. Its frame is made once, when the first reader gets it. */
 export type Item = {
   readonly event: StoredEvent;
-  readonly resource: Resource;
+  /** Null for an event of another program. */
+  readonly resource: Resource | null;
   readonly frame: () => Buffer | undefined;
 };
 
-/** Makes the item of an event of a resource. */
-const itemOf = (event: StoredEvent, resource: Resource): Item => {
+const itemOf = (event: StoredEvent, resource: Resource | null): Item => {
   let made: { readonly frame: Buffer | undefined } | undefined;
   return {
     event,
@@ -22,15 +22,15 @@ const itemOf = (event: StoredEvent, resource: Resource): Item => {
   };
 };
 
-/** The items of those events that belong to a resource. */
+/** The items of those events that somebody may see. */
 export const itemsOf = (
   events: readonly StoredEvent[],
-  resourceOf: (event: StoredEvent) => Resource | null,
+  aboutOf: (event: StoredEvent) => Resource | null | undefined,
 ): readonly Item[] => {
   const items: Item[] = [];
   for (const event of events) {
-    const resource = resourceOf(event);
-    if (resource) items.push(itemOf(event, resource));
+    const resource = aboutOf(event);
+    if (resource !== undefined) items.push(itemOf(event, resource));
   }
   return items;
 };

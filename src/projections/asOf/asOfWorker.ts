@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { splitStream } from '../../store/event.ts';
+import type { ForeignSources } from '../../store/foreignEvents.ts';
 import { openLogToRead } from '../../store/open.ts';
 import { withPayloads } from '../../store/payloads.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -11,7 +12,8 @@ import type { LogUrl } from '../../store/url.ts';
 import { projections } from '../all.ts';
 import { type PastReads, pastReads } from './pastReads.ts';
 
-export type AsOfWork = { readonly log: LogUrl; readonly memory: number };
+/** `foreign`: the sources of other programs' events that count; all unless given. */
+export type AsOfWork = { readonly log: LogUrl; readonly memory: number; readonly foreign?: ForeignSources | undefined };
 
 /** One question, and its answer. The first argument of every read is the position. */
 export type Asked = {
@@ -24,7 +26,7 @@ export type Told =
   | { readonly id: number; readonly failed: Failure };
 type Failure = Pick<RequestError, 'code' | 'message' | 'retryAfterSeconds'>;
 
-const { log: url, memory } = workerData as AsOfWork;
+const { log: url, memory, foreign } = workerData as AsOfWork;
 const port = parentPort as MessagePort;
 const behindMs = 50;
 
@@ -44,7 +46,7 @@ const opened = async () => {
       if (head < position) await pause(behindMs);
     }
   };
-  return { log, reached, reads: pastReads({ log: withPayloads(log, isProjected), memory }) };
+  return { log, reached, reads: pastReads({ log: withPayloads(log, isProjected), memory, foreign }) };
 };
 
 const parts = opened();

@@ -1,3 +1,4 @@
+import type { ForeignSources } from '../../store/foreignEvents.ts';
 import type { EventStore } from '../../store/port.ts';
 import { streamUpTo } from '../../store/upTo.ts';
 import { countedEvents } from '../countedEvents.ts';
@@ -10,8 +11,8 @@ import { projectionsOf, type Unit } from './units.ts';
 
 type Read = (collection: string, id: string) => Promise<Entry | undefined>;
 
-const foldOf = (unit: Unit, read: Read) => {
-  const counted = unit === 'log' ? countedEvents : undefined;
+const foldOf = (unit: Unit, read: Read, foreign?: ForeignSources) => {
+  const counted = unit === 'log' ? countedEvents(foreign) : undefined;
   const fold = projector(projectionsOf(unit), { read, log: () => undefined, counted, keptStreams: 1 });
   fold.reset(true);
   return fold;
@@ -38,13 +39,13 @@ export const foldStreams = async (
  * handed on as soon as their streams are complete, so that the events of few streams are in memory at a time.
  */
 export const foldUnit = async (
-  log: EventStore,
+  { log, foreign }: { readonly log: EventStore; readonly foreign?: ForeignSources | undefined },
   unit: Unit,
   until: number,
   put: (changes: readonly Change[]) => void,
 ): Promise<void> => {
   // Streams that are not complete are never drained, so no document has to be read again.
-  const fold = foldOf(unit, nothing);
+  const fold = foldOf(unit, nothing, foreign);
   const left = await leavingRetired(log, unit, until);
   const drain = (): void => {
     // Rights are those of now.

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { places } from '../../concurrency/places.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import type { ForeignSources } from '../../store/foreignEvents.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Entry, Page, Query } from '../engine/port.ts';
 import { foldStreams, foldUnit } from './foldUnit.ts';
@@ -34,6 +35,8 @@ type Needs = {
   readonly log: EventStore;
   /** How many bytes the models may take together. */
   readonly memory: number;
+  /** The sources of other programs' events that count; all unless given. */
+  readonly foreign?: ForeignSources | undefined;
 };
 
 const bytesOfEntry = 1000;
@@ -41,7 +44,7 @@ const guardsAtOnce = 5000;
 const mostWaiting = 16;
 
 /** Reads documents as of earlier positions from the log. Whole collections are folded once and kept as long as they fit. */
-export const pastReads = ({ log, memory }: Needs): PastReads => {
+export const pastReads = ({ log, memory, foreign }: Needs): PastReads => {
   // Documents of models without texts, and single ones.
   const alone = new LRUCache<string, Entry>({
     maxSize: Math.max(1, Math.floor(memory / 8)),
@@ -68,7 +71,7 @@ export const pastReads = ({ log, memory }: Needs): PastReads => {
 
   const fold = async (unit: Unit, position: number): Promise<PastModel> => {
     const model = pastModel(unit);
-    await foldUnit(log, unit, position, (changes) => {
+    await foldUnit({ log, foreign }, unit, position, (changes) => {
       model.put(changes);
       bound(model, unit);
     });

@@ -2,6 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { endWorker, startWorker } from '../../startWorker.ts';
+import type { ForeignSources } from '../../store/foreignEvents.ts';
 import type { LogUrl } from '../../store/url.ts';
 import type { Entry } from '../engine/port.ts';
 import type { Asked, AsOfWork, Told } from './asOfWorker.ts';
@@ -11,6 +12,8 @@ type Needs = {
   readonly log: LogUrl;
   /** How many bytes documents of earlier times may take. */
   readonly memory: number;
+  /** The sources of other programs' events that count; all unless given. */
+  readonly foreign?: ForeignSources | undefined;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
   readonly patienceMs?: number;
 };
@@ -30,7 +33,7 @@ const notYet = (): RequestError => unavailable('The log is still being read for 
  * Reads documents as of earlier positions in a thread of its own, which starts when it is first needed. What takes
  * longer than a request should wait goes on: who asks again gets it.
  */
-export const pastThread = ({ log, memory, warn, patienceMs = 10_000 }: Needs) => {
+export const pastThread = ({ log, memory, foreign, warn, patienceMs = 10_000 }: Needs) => {
   // Joins read the same documents again and again.
   const documents = new LRUCache<string, Entry | false>({
     maxSize: Math.max(1, Math.floor(memory / 8)),
@@ -56,7 +59,7 @@ export const pastThread = ({ log, memory, warn, patienceMs = 10_000 }: Needs) =>
   };
 
   const started = (): Worker => {
-    const work: AsOfWork = { log, memory: memory - documents.maxSize };
+    const work: AsOfWork = { log, memory: memory - documents.maxSize, foreign };
     const thread = startWorker('asOfWorker', import.meta.url, work, {
       importsLater: 'url' in log,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil((2 * memory) / 2 ** 20) + heapAround },

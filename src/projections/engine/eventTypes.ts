@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { timeOf } from '../../store/anyEvent.ts';
 import { splitType } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { type Collection, entryOf } from './define.ts';
@@ -76,7 +77,7 @@ export const newEventCounts = (
     },
     drain: (changes: Change[]): void => {
       for (const [type, tally] of changed) {
-        tally.last = timeOf(tally.newest) ?? tally.last;
+        tally.last = (tally.newest && timeOf(tally.newest)) ?? tally.last;
         tally.newest = undefined;
         const { count, last } = tally;
         const entry = entryOf(eventTypes, type, { ...splitType(type), count, last }, 0);
@@ -86,15 +87,4 @@ export const newEventCounts = (
       changed.clear();
     },
   };
-};
-
-/** When an event happened; undefined if it does not say. */
-const timeOf = (event: StoredEvent | undefined): string | undefined => {
-  if (!event) return undefined;
-  try {
-    const { at } = JSON.parse(event.metadata) as { readonly at?: unknown };
-    return typeof at === 'string' ? at : undefined;
-  } catch {
-    return undefined;
-  }
 };

@@ -1,12 +1,14 @@
 import '../../soundJson.ts';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ForeignSources } from '../../store/foreignEvents.ts';
 import { openLogToRead } from '../../store/open.ts';
 import { withPayloads } from '../../store/payloads.ts';
 import type { LogUrl } from '../../store/url.ts';
 import type { Entry } from '../engine/port.ts';
 import { foldLog, isProjected } from '../foldLog.ts';
 
-export type FoldWork = { readonly log: LogUrl };
+/** `foreign`: the sources of other programs' events that count; all unless given. */
+export type FoldWork = { readonly log: LogUrl; readonly foreign?: ForeignSources | undefined };
 
 /** A question to the worker. Each has one answer, in order. */
 export type Question =
@@ -28,9 +30,9 @@ export type FoldAnswer =
   | { readonly counts: Readonly<Record<string, number>> }
   | { readonly failed: string };
 
-const begin = async ({ log: at }: FoldWork): Promise<(question: Question) => Promise<FoldAnswer>> => {
+const begin = async ({ log: at, foreign }: FoldWork): Promise<(question: Question) => Promise<FoldAnswer>> => {
   const log = withPayloads(await openLogToRead(at, () => undefined), isProjected);
-  const { model, foldTo } = await foldLog(log);
+  const { model, foldTo } = await foldLog(log, { foreign });
   let all: Iterator<readonly [string, Entry]> | undefined;
 
   const next = (count: number): readonly Folded[] => {

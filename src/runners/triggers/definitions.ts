@@ -5,10 +5,9 @@ import {
   automation,
 } from '../../domain/operations-manager/automations.ts';
 import { type TriggerContent, type TriggerState, trigger } from '../../domain/operations-manager/triggers.ts';
-import { type Recorded, splitStream } from '../../store/event.ts';
+import { decode, type Recorded, splitStream } from '../../store/event.ts';
 import { type EventStore, type StoredEvent, TamperedStream } from '../../store/port.ts';
 import { isUnusable } from '../../store/tampered.ts';
-import { readOf } from './read.ts';
 
 type EventTrigger = Extract<TriggerContent, { readonly type: 'eventSystem' }>;
 
@@ -46,9 +45,13 @@ export const aboutDefinition = ({
   return undefined;
 };
 
-const readable = (event: StoredEvent): Recorded | undefined => {
-  const read = readOf(event);
-  return read instanceof Error ? undefined : read;
+/** What comes of an event; undefined if it cannot be read or folded: then nobody knows what it says. */
+const ifReadable = <T>(stored: StoredEvent, after: (event: Recorded) => T | undefined): T | undefined => {
+  try {
+    return after(decode(stored));
+  } catch {
+    return undefined;
+  }
 };
 
 /**
@@ -70,27 +73,25 @@ const accountAfter = (before: string | null, { topic, data, metadata }: Recorded
  * The definition after an event of the trigger's stream; undefined if there is none, if it is no event trigger, or if
  * the event cannot be read: then nobody knows what the trigger says.
  */
-export const triggerAfter = (before: Definition | undefined, stored: StoredEvent): Definition | undefined => {
-  const event = readable(stored);
-  if (!event) return undefined;
-  const state: TriggerState = before ? { exists: true, content: before.content } : { exists: false };
-  const { exists, content } = fold(trigger, [event], state);
-  if (!exists || content?.type !== 'eventSystem') return undefined;
-  const { id } = splitStream(event.stream);
-  return { id, revision: event.revision, content, account: accountAfter(before?.account ?? null, event) };
-};
+export const triggerAfter = (before: Definition | undefined, stored: StoredEvent): Definition | undefined =>
+  ifReadable(stored, (event) => {
+    const state: TriggerState = before ? { exists: true, content: before.content } : { exists: false };
+    const { exists, content } = fold(trigger, [event], state);
+    if (!exists || content?.type !== 'eventSystem') return undefined;
+    const { id } = splitStream(event.stream);
+    return { id, revision: event.revision, content, account: accountAfter(before?.account ?? null, event) };
+  });
 
 /** The automation after an event of its stream; undefined if there is none, or if the event cannot be read. */
 export const automationAfter = (
   before: AutomationContent | undefined,
   stored: StoredEvent,
-): AutomationContent | undefined => {
-  const event = readable(stored);
-  if (!event) return undefined;
-  const state: AutomationState = before ? { exists: true, content: before } : automation.initial;
-  const { exists, content } = fold(automation, [event], state);
-  return exists ? content : undefined;
-};
+): AutomationContent | undefined =>
+  ifReadable(stored, (event) => {
+    const state: AutomationState = before ? { exists: true, content: before } : automation.initial;
+    const { exists, content } = fold(automation, [event], state);
+    return exists ? content : undefined;
+  });
 
 /** Reads what triggers and automations said at a position of the log from their own streams. */
 export const pastDefinitions = (store: Pick<EventStore, 'read'>) => {

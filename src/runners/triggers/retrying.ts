@@ -2,15 +2,15 @@ import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { completeReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
-import type { Streams } from '../../commands/engine/streams.ts';
 import { givenBy } from '../../commands/operations-manager/firing.ts';
 import { plainValue } from '../../domain/engine/exactJson.ts';
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { Recorded } from '../../store/event.ts';
+import type { AnyEvent } from '../../store/anyEvent.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { pastDefinitions } from './definitions.ts';
 import { type Firing, jobIdOf } from './firing.ts';
+import { readOf } from './read.ts';
 import type { Starting } from './starting.ts';
 
 /** Why there is no job, in a word and in a sentence. */
@@ -23,7 +23,13 @@ type Needs = {
   readonly store: Pick<EventStore, 'read'>;
   readonly handle: Handle;
   readonly tools: Tools;
-  readonly events: Streams['events'];
+};
+
+/** Reads an event. Throws `internal` if it cannot be read. */
+const readable = (event: StoredEvent): AnyEvent => {
+  const read = readOf(event);
+  if (read instanceof Error) throw new RequestError('internal', read.message, { cause: read });
+  return read;
 };
 
 /**
@@ -31,17 +37,21 @@ type Needs = {
  * is a job then. Throws `not_found` if it is no parked run.
  */
 export const retrying = (
-  { store, handle, tools, events }: Needs,
+  { store, handle, tools }: Needs,
   { decide, start, ended, hasJob, fits }: Pick<Starting, 'decide' | 'start' | 'ended' | 'hasJob' | 'fits'>,
 ) => {
   const past = pastDefinitions(store);
 
+  const eventAt = async (stream: string, revision: number): Promise<StoredEvent | undefined> => {
+    for await (const events of store.read(stream, revision)) return events.find((event) => event.revision === revision);
+    return undefined;
+  };
+
   /** The event of a parked run as the log has it, with what its trigger says now. */
-  const firingNow = async (id: string, stored: Recorded, type: string): Promise<Firing | undefined> => {
+  const firingNow = async (id: string, event: StoredEvent): Promise<Firing | undefined> => {
     const definition = await past.trigger(id, Infinity);
-    const event: StoredEvent = { ...stored, type, data: '', metadata: '' };
     const automation = definition && (await past.automation(definition.content.actionId, Infinity));
-    return definition && { event, read: stored, definition, automation };
+    return definition && { event, read: readable(event), definition, automation };
   };
 
   /** Why the trigger would not fire by the event as it is now. */
@@ -73,8 +83,8 @@ export const retrying = (
     if (!parked || parking?.trigger === undefined)
       throw new RequestError('not_found', 'No such parked run', { path: 'id' });
     const { stream, revision } = parking;
-    const [stored] = await events(stream, revision, revision);
-    const firing = stored && (await firingNow(parking.trigger, stored, `${stored.source}:${stored.topic}`));
+    const stored = await eventAt(stream, revision);
+    const firing = stored && (await firingNow(parking.trigger, stored));
     if (!firing) return { job: null, refused: { reason: 'gone', message: 'No such trigger' } };
     const retried = await retryNow(firing);
     if (retried.job !== null) await handle(completeReaction, { ...about, id, input: {} });

@@ -3,7 +3,7 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import { parkReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
-import { givenBy } from '../../commands/operations-manager/firing.ts';
+import { firingEvent, givenBy } from '../../commands/operations-manager/firing.ts';
 import { noteRefusals } from '../../commands/operations-manager/refusedRuns.ts';
 import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
 import { type Actor, fold, platform } from '../../domain/engine/core.ts';
@@ -71,7 +71,7 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
       automation: { id: content.actionId, content: automation },
       actor: async () => (account === null ? undefined : (await needs.viewerOf(account))?.actor),
       given: { payload: givenBy(read) },
-      event: { id: event.id, source: read.source, topic: read.topic, position: event.position, at: read.metadata.at },
+      event: firingEvent(read),
       depth: depth + 1,
       jobId,
       about: aboutOf(firing),
