@@ -2,7 +2,7 @@ import { publishedEvent } from './operations-manager/publishedEvents.ts';
 import { describedTopics } from './topics.ts';
 
 /** Categories that the log itself uses beside the domain's: parts of large events, its identity, places of readers, keys. */
-export const unlinkedCategories: readonly string[] = ['payload', 'log', 'checkpoint', 'secret'];
+const unlinkedCategories: readonly string[] = ['payload', 'log', 'checkpoint', 'secret'];
 
 /** The categories of the streams in which every event has a link to the one before it. */
 export const linkedCategories: ReadonlySet<string> = new Set([
