@@ -10,6 +10,7 @@ import { identityEvent } from '../src/store/identity.ts';
 import type { NewEvent } from '../src/store/port.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
 import { openGrpcLog } from './grpcLog.ts';
+import { noSmallDisk, smallDisk } from './smallDisk.ts';
 import { until } from './until.ts';
 
 const begin = Date.UTC(2026, 0, 1);
@@ -210,6 +211,35 @@ describe('the audit index', () => {
       lost.read(1, () => undefined),
       /shutting down/,
     );
+  });
+
+  (noSmallDisk ? it.skip : it)('answers on a full disk, also before it was ever made', async () => {
+    const disk = smallDisk(16);
+    const store = await openSqliteStore({ file: join(disk.data, 'events.db') });
+    const on = () =>
+      auditIndex({
+        folder: disk.data,
+        log: { file: join(disk.data, 'events.db') },
+        warn: (message) => warnings.push(message),
+      });
+    try {
+      await store.append('note-1', -1, [10, 20, 30].map(eventAt));
+      disk.fill();
+      for (const one of [on(), on()]) {
+        assert.equal(await one.read(3, (db) => positionAt(db, store, begin + 25)), 2);
+        await one.stop();
+      }
+      assert.equal(warnings.length, 2);
+      assert.match(warnings[0] ?? '', /cannot be written beside the log; it is made elsewhere/);
+      disk.empty();
+      const later = on();
+      assert.equal(await later.read(3, (db) => positionAt(db, store, begin + 25)), 2);
+      await later.stop();
+      assert.equal(warnings.length, 2);
+    } finally {
+      await store.close();
+      disk.remove();
+    }
   });
 
   it('is made of a log in EventStoreDB', async () => {

@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { endWorker, startWorker } from '../../startWorker.ts';
 import { isForGood } from '../sqliteErrors.ts';
@@ -22,10 +24,13 @@ const patienceMs = 10_000;
 
 /**
  * The index beside the log, in `audit-index.db`. A thread fills it when somebody asks, or when it is far behind. The
- * log has everything, so an index that is lost is made anew.
+ * log has everything, so an index that is lost is made anew. One that cannot be written there, as on a full disk, is made
+ * among the temporary files until the next start.
  */
 export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
-  const file = join(folder, 'audit-index.db');
+  const name = 'audit-index.db';
+  const beside = join(folder, name);
+  let file = beside;
   const waiting = waitingForIndex({ patienceMs, whileItGrows: growing !== undefined });
   let worker: Worker | undefined;
   let db: Connection | undefined;
@@ -34,18 +39,46 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
   let unasked = 0;
   let stopped = false;
 
-  const forget = (message: string): void => {
+  const close = (): void => {
     worker = undefined;
     db?.close();
     db = undefined;
     reached = -1;
+  };
+
+  const forget = (message: string): void => {
+    close();
     waiting.fail(message);
+  };
+
+  /** Goes on in a folder for temporary files, which may be on another disk. False if there is none, or it is full too. */
+  const goElsewhere = (reason: string): boolean => {
+    if (stopped || file !== beside) return false;
+    try {
+      file = join(mkdtempSync(join(tmpdir(), 'audit-index-')), name);
+    } catch {
+      return false;
+    }
+    warn('The audit index cannot be written beside the log; it is made elsewhere until the next start', {
+      reason,
+      file,
+    });
+    close();
+    ask(wanted);
+    return true;
+  };
+
+  const goBack = (): void => {
+    if (file !== beside) rmSync(dirname(file), { recursive: true, force: true });
+    file = beside;
   };
 
   const hear = (news: AuditIndexNews): void => {
     if ('failed' in news) {
+      if (news.unwritable && goElsewhere(news.failed)) return;
       warn('The audit index cannot be written; it is tried again', { reason: news.failed });
       forget('The audit index cannot be written; try again');
+      goBack();
       return;
     }
     reached = news.reached;
@@ -60,7 +93,7 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
       if (worker === thread) hear(news);
     });
     thread.on('error', (error) => {
-      if (worker === thread) hear({ failed: error.message });
+      if (worker === thread) hear({ failed: error.message, unwritable: false });
     });
     return thread;
   };
@@ -113,6 +146,7 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
       const thread = worker;
       forget('The service is shutting down');
       if (thread) await endWorker(thread);
+      goBack();
     },
   };
 };

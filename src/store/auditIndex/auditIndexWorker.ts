@@ -12,7 +12,10 @@ import { openIndex, removeIndex } from './indexFile.ts';
 export type AuditIndexWork = { readonly file: string; readonly log: LogUrl };
 
 /** What the worker tells: how far the index has come, or why the worker ends. */
-export type AuditIndexNews = { readonly reached: number } | { readonly failed: string };
+export type AuditIndexNews =
+  | { readonly reached: number }
+  /** `unwritable`: the file is the reason, and another place may help. */
+  | { readonly failed: string; readonly unwritable: boolean };
 
 const { file, log: url } = workerData as AuditIndexWork;
 const port = parentPort as MessagePort;
@@ -22,11 +25,15 @@ const filter = 'file' in url ? [''] : undefined;
 const behindMs = 50;
 
 let ended = false;
+// Whether the work under way is at the index, not at the log.
+let writing = false;
 
 /** Opens log and index. `take` takes in events until the index holds a position, or the thread is to end. */
 const opened = async () => {
   const log = await openLogToRead(url, () => undefined);
+  writing = true;
   const { db, ...index } = await openIndex(file, log, indexers);
+  writing = false;
   const writers = indexers.map(({ writer }) => writer(db));
   let reached = index.reached()?.position ?? 0;
 
@@ -53,7 +60,10 @@ const opened = async () => {
     while (reached < target) {
       for await (const { events, position } of log.readAll(reached, filter)) {
         if (ended) return;
-        if (!write(events, position)) break;
+        writing = true;
+        const isWritten = write(events, position);
+        writing = false;
+        if (!isWritten) break;
         tell({ reached });
       }
       // A reader of EventStoreDB may be behind the writer for a moment.
@@ -73,7 +83,7 @@ let work: Promise<void> = parts.then(() => undefined);
 
 const fail = (error: unknown): void => {
   if (isForGood(error)) removeIndex(file);
-  tell({ failed: inWords(error) });
+  tell({ failed: inWords(error), unwritable: writing && !isForGood(error) });
   port.close();
 };
 

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { EventStore } from '../port.ts';
+import { isFull } from '../sqliteErrors.ts';
 import { type Connection, openFile, privateFile } from '../sqliteLog.ts';
 import { hasSchema } from '../sqliteSchema.ts';
 import type { Indexer } from './indexer.ts';
@@ -97,7 +98,9 @@ export const openIndex = async (
   let db: Connection;
   try {
     db = withSchema(file, schema, log.id);
-  } catch {
+  } catch (error) {
+    // What cannot be written is whole as far as it goes.
+    if (isFull(error)) throw error;
     removeIndex(file);
     db = withSchema(file, schema, log.id);
   }
