@@ -116,7 +116,8 @@ export const createTables = (db: Connection, file: string): boolean => {
     db.exec('COMMIT');
     return isEarlier;
   } catch (error) {
-    db.exec('ROLLBACK');
+    // On a full disk SQLite has ended the transaction by itself.
+    if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
 };
