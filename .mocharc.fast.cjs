@@ -9,7 +9,7 @@ const notFast = `
   claimsCluster cli client compression deletedComponents demo deployment deviceCrash deviceGroupRaces documented eventRoles eventstoredb
   eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow eventstoredbReads
   eventstoredbTampered eventStream eventTriggerCrashes eventTriggerKills eventTriggers eventTriggersCluster
-  eventTriggersLive faults foreignDocuments foreignEvents foreignWrites grpcClients grpcHostile grpcReaders grpcServer hooks hostile hungDevices
+  eventTriggersLive faults foreignDocuments foreignEvents foreignWrites grpcClients grpcHostile grpcReaders grpcServer hooks hostile hungDevices hostileServers
   importedSecrets inheritedNames jinjaLimits jinjaOracle jobChaos jobEnds jobRaces jobStream jsonataLimits keyCheck kill largePages
   life logCopy logCopyBytes logFaults logForget logFull loginFlood logIntegrity logShorter membership memory metrics
   migrate monitoring moving movingFull movingKills movingPast orderOfChecks package passwords pastThread payloads prebuiltRaces

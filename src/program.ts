@@ -1,8 +1,11 @@
+import { plainText } from './client/messages.ts';
 import { withoutLogins } from './withoutLogins.ts';
 
 /** Ends the process with status 1 and one sentence. A stack does not help somebody who has a setting wrong. */
 export const fail = (error: unknown): never => {
-  process.stderr.write(`${withoutLogins(error instanceof Error ? error.message : String(error))}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  // It may repeat words of others.
+  process.stderr.write(`${plainText(withoutLogins(message))}\n`);
   process.exit(1);
 };
 

@@ -1,3 +1,5 @@
+import { TooLong, textOf } from '../client/answers.ts';
+import { wordsIn } from '../client/messages.ts';
 import { exactValue } from '../domain/engine/exactJson.ts';
 import { isObject } from '../domain/engine/members.ts';
 import { enterPassword } from './password.ts';
@@ -38,7 +40,10 @@ export const accessFrom = async ({ url, user }: { readonly url: string; readonly
 
 /** The message of an answer that is a refusal. */
 export const messageOf = (body: unknown, status: number): string =>
-  isObject(body) && typeof body.message === 'string' ? body.message : `status ${status}`;
+  isObject(body) && typeof body.message === 'string' ? wordsIn(body.message) : `status ${status}`;
+
+/** The answer is not what a platform answers. */
+export const noAnswer = ({ url }: Pick<Access, 'url'>): Error => new Error(`${url} answers what is no answer to this`);
 
 const mostTries = 5;
 
@@ -59,7 +64,7 @@ export const platformAt = (access: Access, signal: AbortSignal): Platform => {
       headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body }),
     });
-    const text = await response.text();
+    const text = await textOf(response);
     if (response.status === 429 || response.status === 503)
       return { retryAfter: Number(response.headers.get('retry-after') ?? 1) };
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -71,6 +76,7 @@ export const platformAt = (access: Access, signal: AbortSignal): Platform => {
     for (let tried = 1; tried <= mostTries; tried++) {
       const answer = await once(request).catch((error: unknown) => {
         signal.throwIfAborted();
+        if (error instanceof TooLong) throw error;
         fault = error;
         return { retryAfter: tried };
       });

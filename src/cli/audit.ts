@@ -6,6 +6,7 @@ import { historyOf } from '../audit/history.ts';
 import type { AuditSources } from '../audit/reading.ts';
 import { statsOf } from '../audit/stats.ts';
 import { traceOf } from '../audit/trace.ts';
+import { plainText } from '../client/messages.ts';
 import type { Config } from '../config.ts';
 import { exactText } from '../domain/engine/exactJson.ts';
 import { withLog } from './auditLog.ts';
@@ -74,7 +75,7 @@ export const auditAsOf = (
   withLog(config, async (sources) => {
     const document = await documentAt(sources, resourceGiven(resource), moment);
     const text = exactText(document);
-    output.write(`${output.isTTY ? indented(text) : text}\n`);
+    output.write(`${output.isTTY ? plainText(indented(text)) : text}\n`);
   });
 
 /** `audit diff`: how a resource differs between two moments. */

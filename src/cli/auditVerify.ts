@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { plainText } from '../client/messages.ts';
 import type { Config } from '../config.ts';
 import { isLinkedStream } from '../ownStreams.ts';
 import { openLogToRead } from '../store/open.ts';
@@ -106,7 +107,7 @@ export const verifyAndShow = async (asked: Asked): Promise<Status> => {
     }
     if (!output.isTTY) output.write(`${JSON.stringify(coverage)}\n`);
     const words = wordsOf(verified, { key: given, at: config.AUDIT_ANCHOR });
-    for (const line of words) (output.isTTY ? output : messages).write(`${line}\n`);
+    for (const line of words) (output.isTTY ? output : messages).write(`${plainText(line)}\n`);
     return findings.length > 0 ? 3 : 0;
   } finally {
     progress.end();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Access, messageOf, platformAt } from './askService.ts';
+import { wordsIn } from '../client/messages.ts';
+import { isObject } from '../domain/engine/members.ts';
+import { type Access, messageOf, noAnswer, platformAt } from './askService.ts';
 import type { Terminal } from './progress.ts';
 
 type Publication = { readonly source: string; readonly topic: string; readonly payload: string };
-
-type Published = { readonly data: { readonly id: string; readonly position: number } };
 
 /** The whole text of an input. */
 export const allOf = async (input: NodeJS.ReadableStream): Promise<string> => {
@@ -30,6 +30,9 @@ export const publishEvent = async (
     headers: { 'idempotency-key': randomUUID() },
   });
   if (status !== 200) throw new Error(messageOf(body, status));
-  const { id, position } = (body as Published).data;
-  output.write(output.isTTY ? `Published ${id} at position ${position}\n` : `${JSON.stringify({ id, position })}\n`);
+  const { id, position } = (isObject(body) && isObject(body.data) && body.data) || {};
+  if (typeof id !== 'string' || typeof position !== 'number') throw noAnswer(access);
+  output.write(
+    output.isTTY ? `Published ${wordsIn(id)} at position ${position}\n` : `${JSON.stringify({ id, position })}\n`,
+  );
 };

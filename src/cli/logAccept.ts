@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { plainText } from '../client/messages.ts';
 import type { Config } from '../config.ts';
 import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { acceptDamage } from '../store/sqliteAccept.ts';
@@ -29,7 +30,7 @@ export const logAccept = async (config: Config, output: NodeJS.WritableStream = 
     }
     for (const file of [noteOf(at.file), snapshot]) await rm(file, { force: true });
     if (shorter) output.write(`${shorter.sentence}; ${shorter.missing} missing\n`);
-    for (const reason of damaged) output.write(`${reason}\n`);
+    for (const reason of damaged) output.write(`${plainText(reason)}\n`);
     output.write('This is accepted now: the service starts with what the log has\n');
   } finally {
     unlock();

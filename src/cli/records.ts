@@ -1,3 +1,4 @@
+import { plainText } from '../client/messages.ts';
 import { exactText } from '../domain/engine/exactJson.ts';
 import type { Terminal } from './progress.ts';
 
@@ -6,9 +7,6 @@ export type RecordOutput = Terminal & { readonly columns?: number };
 
 /** A column of a table: its heading, its width, and the text of a record in it. The last one takes what is left. */
 export type Column<T> = { readonly heading: string; readonly width: number; readonly text: (record: T) => string };
-
-// A terminal would obey control characters in an event.
-const control = /[\u0000-\u001f\u007f-\u009f]/g;
 
 const presetWidth = 200;
 
@@ -19,7 +17,7 @@ const presetWidth = 200;
 export const recordWriter = <T>(output: RecordOutput, columns: readonly Column<T>[]) => {
   const row = (textOf: (column: Column<T>) => string): string =>
     columns
-      .map((column) => textOf(column).replace(control, ' ').padEnd(column.width))
+      .map((column) => plainText(textOf(column)).replaceAll('\n', ' ').padEnd(column.width))
       .join(' ')
       .trimEnd();
 

@@ -1,5 +1,5 @@
+import { objectIn, refusalIn, textOf } from './answers.ts';
 import { type Auth, authorizationOf } from './auth.ts';
-import { messageIn } from './messages.ts';
 
 /** The platform, and how to log in there. */
 export type Platform = { readonly url: string; readonly auth: Auth; readonly signal?: AbortSignal | undefined };
@@ -92,6 +92,8 @@ type Page<T> = { readonly results: readonly T[]; readonly cursor: string | null 
 
 const pageLength = 500;
 
+const noAnswer = (): AuditRefused => new AuditRefused('The platform answers what is no answer to this', 200);
+
 /**
  * Asks the platform who did what (docs/audit.md). Lists are read page by page as they are used, the newest first. Throws
  * `AuditRefused` if the platform does not answer with 200.
@@ -111,15 +113,18 @@ export const audit = ({ url, auth, signal }: Platform) => {
       request.headers = { ...headers, 'Content-Type': 'application/json' };
     }
     const answer = await fetch(`${root}/${path}?${parameters}`, request);
-    const text = await answer.text();
-    if (answer.status !== 200) throw new AuditRefused(messageIn(text, answer.status), answer.status);
-    return JSON.parse(text) as T;
+    if (answer.status !== 200) throw new AuditRefused(await refusalIn(answer), answer.status);
+    const found = objectIn(await textOf(answer));
+    if (!found) throw noAnswer();
+    return found as T;
   };
 
   async function* pages<T>(path: string, query: Query = {}): AsyncGenerator<T, void, undefined> {
     let cursor: string | null | undefined;
     while (cursor !== null) {
       const page: Page<T> = await ask(path, { limit: pageLength, ...query, cursor });
+      // The same place again would come for ever.
+      if (!Array.isArray(page.results) || page.cursor === cursor) throw noAnswer();
       yield* page.results;
       ({ cursor } = page);
     }

@@ -1,3 +1,7 @@
+import { counter } from './answers.ts';
+
+const mostFrame = 64 * 1024 * 1024;
+
 /** One frame of a stream of server-sent events. A comment is a frame as well. */
 export type Frame = {
   readonly event: string | undefined;
@@ -7,13 +11,14 @@ export type Frame = {
 
 /**
  * Makes the function that finds the frames in the pieces of a stream. The rest of a frame that is cut off is never
- * given out.
+ * given out. Throws `TooLong` when a frame has no end.
  */
 export const frameReader = () => {
   let pieces: string[] = [];
   let event: string | undefined;
   let data: string[] = [];
   let comment: string | undefined;
+  let count = counter(mostFrame, 'an event');
 
   const field = (line: string): void => {
     const colon = line.indexOf(':');
@@ -30,6 +35,7 @@ export const frameReader = () => {
     event = undefined;
     data = [];
     comment = undefined;
+    count = counter(mostFrame, 'an event');
     return found;
   };
 
@@ -38,12 +44,16 @@ export const frameReader = () => {
     const lines = piece.split('\n');
     const last = lines.pop() ?? '';
     for (const end of lines) {
+      count(end.length);
       const line = (pieces.length > 0 ? pieces.join('') + end : end).replace(/\r$/, '');
       pieces = [];
       if (line === '') frames.push(frame());
       else field(line);
     }
-    if (last !== '') pieces.push(last);
+    if (last !== '') {
+      count(last.length);
+      pieces.push(last);
+    }
     return frames;
   };
 };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { objectIn, refusalIn, TooLong } from './answers.ts';
 import { type Auth, authorizationOf } from './auth.ts';
 import { frameReader } from './frames.ts';
-import { messageIn } from './messages.ts';
 
 export type Subscription = {
   /** The platform, such as `https://platform.example.net`. */
@@ -92,16 +92,20 @@ async function* connection(subscription: Subscription, state: State): AsyncGener
       for (const { event, data, comment } of read(decoder.decode(bytes, { stream: true }))) {
         if (comment !== undefined) passed(state, comment);
         if (data === undefined) continue;
+        const told = objectIn(data);
         if (event === 'dropped') {
-          refuseEnd(JSON.parse(data) as { readonly reason: string });
+          if (told?.reason === 'rights')
+            throw new EventStreamEnded('The account may no longer read events of the platform');
           return;
         }
-        const told = JSON.parse(data) as PlatformEvent;
+        if (!told || !isEvent(told)) throw new EventStreamEnded('The platform sends what is no event');
         // The position counts as soon as the event is given out: it is given out once.
         if (passed(state, String(told.position))) yield told;
         if (closing.signal.aborted) return;
       }
     }
+  } catch (error) {
+    throw error instanceof TooLong ? new EventStreamEnded(error.message) : error;
   } finally {
     clearTimeout(silence);
     subscription.signal?.removeEventListener('abort', close);
@@ -118,8 +122,14 @@ const passed = (state: State, position: string): boolean => {
   return true;
 };
 
-const refuseEnd = ({ reason }: { readonly reason: string }): void => {
-  if (reason === 'rights') throw new EventStreamEnded('The account may no longer read events of the platform');
+/** Whether it has what each event has. What a topic says is not looked at. */
+const isEvent = (told: Readonly<Record<string, unknown>>): told is PlatformEvent => {
+  const { position, id, source, topic, actor, resource } = told;
+  return (
+    Number.isSafeInteger(position) &&
+    [id, source, topic].every((text) => typeof text === 'string') &&
+    [actor, resource].every((one) => typeof one === 'object')
+  );
 };
 
 /** The pieces of the body, until the connection ends, however it does. */
@@ -158,8 +168,7 @@ const opened = async (
   if (!answer) return undefined;
   const { status } = answer;
   if (status === 200 && answer.body) return answer.body;
-  const text = await answer.text().catch(() => '');
-  if (status >= 400 && status < 500 && !passing.has(status))
-    throw new EventStreamEnded(messageIn(text, status), status);
+  const message = await refusalIn(answer);
+  if (status >= 400 && status < 500 && !passing.has(status)) throw new EventStreamEnded(message, status);
   return undefined;
 };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { withinTime } from '../concurrency/withinTime.ts';
+import { objectIn, refusalIn, textOf } from './answers.ts';
 import { type Auth, authorizationOf } from './auth.ts';
-import { messageIn } from './messages.ts';
 
 /** A job as its worker gets it. */
 export type Job = {
@@ -85,6 +85,11 @@ const isRefused = (status: number): boolean => status !== 200 && !isPassing(stat
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   pause(ms * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
 
+const noAnswer = 'The platform answers what is no answer to this';
+
+const isClaimed = (one: Partial<Claimed> | null): one is Claimed =>
+  typeof one?.job?._id === 'string' && typeof one.claim === 'number';
+
 /** Requests to the platform. Status 0: there was no answer. */
 const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
   const headers = { Authorization: authorizationOf(auth), 'Content-Type': 'application/json' };
@@ -100,9 +105,9 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
         body: JSON.stringify(body),
         signal,
       });
-      const text = await answer.text();
-      if (answer.status !== 200) return { status: answer.status, data: null, message: messageIn(text, answer.status) };
-      return { status: 200, data: (JSON.parse(text) as { readonly data: unknown }).data, message: '' };
+      if (answer.status !== 200) return { status: answer.status, data: null, message: await refusalIn(answer) };
+      const found = objectIn(await textOf(answer));
+      return found ? { status: 200, data: found.data, message: '' } : { status: 0, data: null, message: noAnswer };
     };
     try {
       return await withinTime(patienceMs, more.signal ? [more.signal] : [], post);
@@ -159,7 +164,7 @@ const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, 
       await sleep(Math.min(longestBeatMs, (lease * 1000) / 3), ended.signal);
       if (ended.signal.aborted) return;
       const { status, data } = await send(`${job._id}/heartbeat`, progress ? { claim, progress } : { claim }, ended);
-      if (status === 200) heed((data as { readonly asked: unknown }).asked);
+      if (status === 200) heed((data as { readonly asked?: unknown } | null | undefined)?.asked);
       else if (isRefused(status)) lost('The claim is lost');
     }
   };
@@ -225,7 +230,11 @@ export const work = async (options: Work): Promise<void> => {
   const claimMore = async (): Promise<readonly Claimed[]> => {
     const body = { components, worker, max: Math.min(100, atOnce - running.size), lease, wait: longestWaitS };
     const { status, data, message } = await requests.untilAnswered('claim', body, randomUUID(), stop);
-    if (status === 200) return data as readonly Claimed[];
+    if (status === 200) {
+      if (Array.isArray(data) && data.every(isClaimed)) return data;
+      await sleep(longestPauseMs, stop);
+      return [];
+    }
     // The claim is lost on the way back: what it got is offered again.
     if (stop.aborted || status === 409) return [];
     throw new WorkRefused(message, status);

@@ -1,3 +1,4 @@
+import { plainText } from '../../client/messages.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { isObject, type Members } from '../../domain/engine/members.ts';
 import { type Access, messageOf, type Platform, platformAt } from '../askService.ts';
@@ -30,6 +31,9 @@ export type Migration = {
   readonly overwrite: boolean;
 };
 
+// They are sorted before the first is imported.
+const mostCharacters = 512 * 1024 * 1024;
+
 type Output = { readonly report: Terminal; readonly progress: Terminal };
 
 /**
@@ -57,7 +61,8 @@ export const migrate = async (
     const report = await take(entry, to, { dryRun, overwrite });
     counts.set(report.outcome, (counts.get(report.outcome) ?? 0) + 1);
     if (!output.report.isTTY) output.report.write(`${JSON.stringify(report)}\n`);
-    else if (report.outcome === 'refused' || report.outcome === 'skipped') output.report.write(inWords(report));
+    else if (report.outcome === 'refused' || report.outcome === 'skipped')
+      output.report.write(`${plainText(inWords(report))}\n`);
   }
   end();
   const summary = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
@@ -73,7 +78,13 @@ const checkLogin = async ({ ask, url }: Platform): Promise<void> => {
 /** All entries, sorted by the order of kinds. Packages come first, as they bring what single documents change. */
 const inOrder = async (entries: AsyncIterable<Entry> | Iterable<Entry>): Promise<readonly Entry[]> => {
   const found: Entry[] = [];
-  for await (const entry of entries) found.push(entry);
+  let length = 0;
+  for await (const entry of entries) {
+    length += 'text' in entry ? entry.text.length : 0;
+    if (length > mostCharacters)
+      throw new Error('There are more documents than fit into memory; migrate them in parts');
+    found.push(entry);
+  }
   const rank = (entry: Entry): number => ('kind' in entry && entry.kind ? kinds.indexOf(entry.kind) : kinds.length);
   return found.sort((a, b) => rank(a) - rank(b));
 };
@@ -109,4 +120,4 @@ const resultIn = (body: unknown): Members => {
 };
 
 const inWords = ({ outcome, kind, name, from, reason }: Report): string =>
-  `${outcome}: ${kind ?? 'document'} ${JSON.stringify(name)} of ${from}: ${reason}\n`;
+  `${outcome}: ${kind ?? 'document'} ${JSON.stringify(name)} of ${from}: ${reason}`;

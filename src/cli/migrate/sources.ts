@@ -32,11 +32,13 @@ const documentsInFile = (file: string, from: string): readonly Entry[] => {
 };
 
 const pageSize = 100;
+/** A list of more documents of one kind is taken for one without end. */
+const mostOfKind = 100_000;
 
 /** The documents of another platform, kind by kind, page by page. */
 export const documentsOfPlatform = async function* (platform: Platform): AsyncGenerator<Entry> {
   for (const kind of kinds) {
-    for await (const id of idsOf(kind, platform)) {
+    for (const id of await idsOf(kind, platform)) {
       const request = kind.exporting(id);
       const { status, body } = await platform.ask(request);
       const from = `${platform.url}${request.path.replace(/\?.*/, '')}${request.method === 'POST' ? ` ${id}` : ''}`;
@@ -47,20 +49,20 @@ export const documentsOfPlatform = async function* (platform: Platform): AsyncGe
 };
 
 /** The ids of all documents of a kind. Lists without pages give everything at once. */
-const idsOf = async function* ({ name, list }: Kind, platform: Platform): AsyncGenerator<string> {
-  if (list === undefined) return;
+const idsOf = async ({ name, list }: Kind, platform: Platform): Promise<ReadonlySet<string>> => {
   const seen = new Set<string>();
+  if (list === undefined) return seen;
   for (let skip = 0; ; skip += pageSize) {
     const paged = !list.startsWith('/mop/');
     const path = paged ? `${list}?skip=${skip}&limit=${pageSize}` : list;
     const { status, body } = await platform.ask({ method: 'GET', path });
     if (status !== 200) throw new Error(`${platform.url} does not list its ${name}s: ${messageOf(body, status)}`);
     const page = idsIn(body);
-    for (const id of page) {
-      if (!seen.has(id)) yield id;
-      seen.add(id);
-    }
-    if (!paged || page.length < pageSize) return;
+    const before = seen.size;
+    for (const id of page) seen.add(id);
+    if (!paged || page.length < pageSize) return seen;
+    if (seen.size === before) throw new Error(`${platform.url} lists the same ${name}s again and again`);
+    if (seen.size > mostOfKind) throw new Error(`${platform.url} lists more than ${mostOfKind} ${name}s`);
   }
 };
 

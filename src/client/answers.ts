@@ -1,0 +1,45 @@
+import { messageIn } from './messages.ts';
+
+/** The other side sends more than a platform does. */
+export class TooLong extends Error {}
+
+// A piece takes memory besides its bytes.
+const pieceBytes = 64;
+const mostAnswer = 128 * 1024 * 1024;
+const mostRefusal = 64 * 1024;
+
+/** Counts what the other side sends. The function throws when that is more than so many bytes. */
+export const counter = (most: number, what: string): ((bytes: number) => void) => {
+  let sum = 0;
+  return (bytes) => {
+    sum += bytes + pieceBytes;
+    if (sum > most) throw new TooLong(`The platform sends ${what} of more than ${most / 1024 / 1024} MiB`);
+  };
+};
+
+/** The text of an answer. Throws `TooLong` instead of taking in whatever comes. */
+export const textOf = async (answer: Response, most: number = mostAnswer): Promise<string> => {
+  const count = counter(most, 'an answer');
+  const pieces: Uint8Array[] = [];
+  for await (const piece of answer.body ?? []) {
+    count(piece.length);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+};
+
+/** The message of an answer that is a refusal. */
+export const refusalIn = async (answer: Response): Promise<string> =>
+  messageIn(await textOf(answer, mostRefusal).catch(() => ''), answer.status);
+
+/** The object in the text of an answer; undefined if it is none. */
+export const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};
