@@ -63,6 +63,19 @@ describe('the active profile over HTTP', function () {
     assert.deepEqual(await headers(), ['no-cache', '*']);
     service = await service.restart();
     assert.deepEqual(await headers(), ['no-cache', '*']);
+    const access_control_allow_origin = 'https://a.example,https://b.example';
+    ok(await put({ expressProps: { access_control_allow_origin, access_control_allow_credentials: true } }));
+    const { headers: sent } = await service.ask(
+      'OPTIONS',
+      '/health/live',
+      undefined,
+      { Origin: 'https://b.example' },
+      null,
+    );
+    const named = ['access-control-allow-origin', 'access-control-allow-credentials', 'vary'].map((name) =>
+      sent.get(name),
+    );
+    assert.deepEqual(named, ['https://b.example', 'true', 'Authorization, Cookie, Accept-Encoding, Origin']);
     await use({}, 'other');
     assert.deepEqual(await headers(), [null, null]);
   });
@@ -210,7 +223,7 @@ describe('settings', () => {
       principalTimeout: 1,
       cookieName: 'token',
       uniqueSession: false,
-      allowOrigin: undefined,
+      cors: { origins: [], credentials: false },
       cacheControl: false,
       timeout: 0,
       logLevel: undefined,
@@ -250,7 +263,7 @@ describe('settings', () => {
         principalTimeout: 0,
         cookieName: 'c',
         uniqueSession: true,
-        allowOrigin: '*',
+        cors: { origins: ['*'], credentials: false },
         cacheControl: true,
         timeout: 5,
         logLevel: 'trace',

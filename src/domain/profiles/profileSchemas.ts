@@ -123,11 +123,12 @@ const members = {
     cacheControl: yesOrNo('Whether a Cache-Control header is sent'),
     timeout: milliseconds('How long an answer may take before it is 503; 0: as long as it takes'),
     access_control_allow_origin: Type.String({
-      description: 'Value of the Access-Control-Allow-Origin header',
+      description: 'Origins whose pages may read answers: one, several with commas between them, or * for any',
       minLength: 1,
       maxLength: 2048,
       pattern: '^[\\u0021-\\u007e]*$',
     }),
+    access_control_allow_credentials: yesOrNo('Whether pages of these origins, but not of any, may send a login along'),
     express_http: open('HTTP listener'),
     express_https: open('HTTPS listener'),
     allowedHttpOptionalVerbs: Type.Array(oneOf('Verb', verbs), {

@@ -4,6 +4,7 @@ import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import { LoginRefused } from '../authentication/loginRefused.ts';
 import { answering } from './answer.ts';
 import type { AppNeeds } from './appNeeds.ts';
+import { corsHeaders } from './cors.ts';
 import { deadline } from './deadline.ts';
 import { internal } from './errors.ts';
 import { refused } from './fixedAnswers.ts';
@@ -22,8 +23,8 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     const address = addressOf(ctx);
     const incoming = incomingOf(ctx, address, () => isSecret(ctx));
     const { requestId } = incoming;
-    const { allowOrigin, cacheControl, timeout } = settings();
-    const headers = headersOf(requestId, allowOrigin);
+    const { cors, cacheControl, timeout } = settings();
+    const headers = headersOf(requestId, corsHeaders(cors, ctx.req.headers.origin));
     let outgoing: Outgoing;
     try {
       const work = answer(incoming);
@@ -75,21 +76,10 @@ const denialOf = (incoming: Incoming, error: RequestError) => {
 };
 
 /** The headers of every answer in Node's flat form: name, value, name, value. */
-const headersOf = (requestId: string, allowOrigin: string | undefined): string[] => {
-  const headers = [
-    'X-Request-Id',
-    requestId,
-    'Vary',
-    'Authorization, Cookie, Accept-Encoding',
-    'X-Content-Type-Options',
-    'nosniff',
-  ];
-  if (allowOrigin !== undefined)
-    headers.push(
-      'Access-Control-Allow-Origin',
-      allowOrigin,
-      'Access-Control-Expose-Headers',
-      'ETag, X-Event-Position, X-As-Of-Position, X-Request-Id, Idempotency-Replayed, Retry-After',
-    );
-  return headers;
-};
+const headersOf = (requestId: string, cors: readonly string[]): string[] => [
+  'X-Request-Id',
+  requestId,
+  ...cors,
+  'X-Content-Type-Options',
+  'nosniff',
+];

@@ -5,6 +5,7 @@ import type { Code } from '../../domain/engine/requestError.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
 import type { Past } from './asOf.ts';
+import type { Cors } from './cors.ts';
 import type { AreaRoutes } from './route.ts';
 import type { Service } from './service.ts';
 
@@ -49,8 +50,7 @@ type HandedOut = {
 
 /** Settings of the active profile that concern answers. */
 export type HttpSettings = {
-  /** Value of Access-Control-Allow-Origin; undefined: the header is not sent. */
-  readonly allowOrigin: string | undefined;
+  readonly cors: Cors;
   /** True if answers have a Cache-Control header. */
   readonly cacheControl: boolean;
   /** Name of the cookie that holds the token. */

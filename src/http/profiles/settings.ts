@@ -6,6 +6,7 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 import { isUnusable } from '../../store/tampered.ts';
 import type { LoginSettings } from '../authentication/authenticate.ts';
 import type { HttpSettings } from '../engine/appNeeds.ts';
+import { corsOf } from '../engine/cors.ts';
 
 /** The settings of the service that the active profile gives. */
 export type Settings = LoginSettings &
@@ -42,7 +43,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     auditProps = {},
   } = properties;
   const { logoutTime = 30, principalTimeout = 1, cookieName = 'token', uniqueSession = false } = authenticationProps;
-  const { access_control_allow_origin: allowOrigin, cacheControl = false, timeout = 0 } = expressProps;
+  const { access_control_allow_credentials: credentials = false, cacheControl = false, timeout = 0 } = expressProps;
   const level = loggerProps.console_level ?? loggerProps.log_level;
   return {
     admins: adminsOf(properties),
@@ -50,7 +51,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     principalTimeout,
     cookieName,
     uniqueSession,
-    allowOrigin,
+    cors: corsOf(expressProps.access_control_allow_origin, credentials),
     cacheControl,
     timeout,
     logLevel: level === 'spam' ? 'trace' : level,
