@@ -16,7 +16,7 @@ export const migrate = command({
 Documents are imported in the order in which they name each other. Each is reported: as a line of JSON, or on a terminal in
 words if it is refused. Documents that are there already are no change, so run the same command again to go on after a stop.
 Passwords come from AUTOMATION_PLATFORM_PASSWORD and AUTOMATION_PLATFORM_SOURCE_PASSWORD, or are asked for.
-The exit status is 3 if a document was refused.`,
+The exit status is 3 if a document of a known kind, or a part of a package, stayed out.`,
   run: async ({ url, user, source, sourceUser, dryRun, overwrite }) => {
     const { accessFrom, passwordFrom } = await import('../askService.ts');
     const { migrate: importAll } = await import('../migrate/migrate.ts');
@@ -26,7 +26,7 @@ The exit status is 3 if a document was refused.`,
       : '';
     const sourceAccess = { username: sourceUser, password: sourcePassword };
     const signal = stopSignal('Stopped; run the same command again to go on');
-    const refused = await importAll({ source, sourceAccess, target, dryRun, overwrite }, signal);
-    return refused > 0 ? 3 : 0;
+    const leftOut = await importAll({ source, sourceAccess, target, dryRun, overwrite }, signal);
+    return leftOut > 0 ? 3 : 0;
   },
 });

@@ -108,6 +108,17 @@ export const kinds: readonly Kind[] = [
   },
 ];
 
+/** Kinds that are known and that no import takes, by their members. Most come in as documents of a package. */
+const leftOut: readonly Pick<Kind, 'name' | 'is'>[] = [
+  { name: 'project', is: ({ components, name }) => Array.isArray(components) && typeof name === 'string' },
+  { name: 'workflow', is: ({ tasks, transitions }) => isObject(tasks) && isObject(transitions) },
+  { name: 'transformation', is: ({ steps, incoming }) => Array.isArray(steps) && Array.isArray(incoming) },
+  { name: 'OpenAPI document', is: (document) => has(document, 'openapi', 'swagger') && has(document, 'paths') },
+];
+
+/** The name of the kind of a document that no import takes; null if nobody knows its kind. */
+const leftOutKind = (document: Members): string | null => leftOut.find((one) => one.is(document))?.name ?? null;
+
 const isListOf = (value: unknown, member: string): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((one) => isObject(one) && has(one, member));
 
@@ -116,8 +127,10 @@ export type Found = {
   /** Where it was found: a file, or a path of the other platform. */
   readonly from: string;
   readonly name: string;
-  /** Undefined if no kind has such documents. */
+  /** Undefined if no import takes such documents. */
   readonly kind: Kind | undefined;
+  /** The kind of a document that no import takes; null if it is unknown. */
+  readonly leftOut: string | null;
   readonly text: string;
 };
 
@@ -141,18 +154,20 @@ const wrappers = [
  */
 export const documentsIn = (value: unknown, from: string): readonly Found[] => {
   if (Array.isArray(value)) return value.flatMap((one) => documentsIn(one, from));
-  if (!isObject(value)) return [{ from, name: '', kind: undefined, text: exactText(value) }];
+  if (!isObject(value)) return [{ from, name: '', kind: undefined, leftOut: null, text: exactText(value) }];
   const kind = kinds.find((one) => one.is(value));
-  const wrapper = kind ? undefined : wrappers.find((name) => typeof value[name] === 'object' && value[name] !== null);
+  const leftOut = kind ? null : leftOutKind(value);
+  const wrapper =
+    kind || leftOut ? undefined : wrappers.find((name) => typeof value[name] === 'object' && value[name] !== null);
   if (wrapper !== undefined) return documentsIn(value[wrapper], from);
-  return [{ from, name: nameOf(value), kind, text: exactText(value) }];
+  return [{ from, name: nameOf(value), kind, leftOut, text: exactText(value) }];
 };
 
 /** The document in the answer of an export, which may have an envelope. */
 export const exportedDocument = (answer: unknown, from: string, kind: Kind): Found => {
   const isEnvelope = isObject(answer) && typeof answer.message === 'string' && isObject(answer.data);
   const document = isEnvelope ? answer.data : answer;
-  return { from, name: isObject(document) ? nameOf(document) : '', kind, text: exactText(document) };
+  return { from, name: isObject(document) ? nameOf(document) : '', kind, leftOut: null, text: exactText(document) };
 };
 
 const nameOf = ({ name, metadata, data }: Members): string => {

@@ -39,7 +39,8 @@ type Output = { readonly report: Terminal; readonly progress: Terminal };
 /**
  * Imports documents into a running platform, in the order in which they name each other. Every document is reported: as
  * NDJSON, or on a terminal in sentences, with a line of progress. Documents that are there already are no change, so a
- * second run goes on where the first one stopped. Returns the number of documents that were refused.
+ * second run goes on where the first one stopped. Returns the number of documents of known kinds that stayed out, in whole
+ * or in part.
  */
 export const migrate = async (
   { source, sourceAccess, target, dryRun, overwrite }: Migration,
@@ -54,21 +55,45 @@ export const migrate = async (
     : documentsInFiles(source);
   const found = await inOrder(entries);
   const { show, end } = progressLine(output.progress);
-  const counts = new Map<Report['outcome'], number>();
+  const reports: Report[] = [];
   for (const [i, entry] of found.entries()) {
     signal.throwIfAborted();
     show(() => `${i} of ${found.length} documents`);
     const report = await take(entry, to, { dryRun, overwrite });
-    counts.set(report.outcome, (counts.get(report.outcome) ?? 0) + 1);
+    reports.push(report);
     if (!output.report.isTTY) output.report.write(`${JSON.stringify(report)}\n`);
-    else if (report.outcome === 'refused' || report.outcome === 'skipped')
-      output.report.write(`${plainText(inWords(report))}\n`);
+    else for (const sentence of inWords(report)) output.report.write(`${plainText(sentence)}\n`);
   }
   end();
-  const summary = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
-  output.progress.write(`${summary || 'There are no documents'}\n`);
-  return counts.get('refused') ?? 0;
+  output.progress.write(`${summaryOf(reports) || 'There are no documents'}\n`);
+  return reports.filter(isLeftOut).length;
 };
+
+/** The documents of a package that were refused. */
+const refusedOf = ({ package: result }: Report): readonly Members[] =>
+  isObject(result) && Array.isArray(result.refused) ? result.refused.filter(isObject) : [];
+
+/** Whether the document, or a part of it, is of a known kind and stayed out. */
+const isLeftOut = (report: Report): boolean =>
+  report.outcome === 'refused' ||
+  (report.outcome === 'skipped' && report.kind !== null) ||
+  refusedOf(report).length > 0;
+
+/** How many documents came to what, and of which kinds those are that were left out. */
+const summaryOf = (reports: readonly Report[]): string => {
+  const parts = countsOf(reports.map(({ outcome }) => outcome)).map(([outcome, count]) => {
+    const some = reports.filter((report) => report.outcome === outcome);
+    const kinds = countsOf(some.map(({ kind }) => kind ?? 'document'));
+    const named = kinds.map(([kind, of]) => `${of} ${kind}${of === 1 ? '' : 's'}`).join(', ');
+    return outcome === 'imported' || outcome === 'found' ? `${count} ${outcome}` : `${count} ${outcome}: ${named}`;
+  });
+  const within = reports.flatMap(refusedOf).length;
+  return [...parts, ...(within > 0 ? [`${within} refused within packages`] : [])].join('; ');
+};
+
+/** How often each word occurs, in the order of their first places. */
+const countsOf = <Word extends string>(words: readonly Word[]): readonly (readonly [Word, number])[] =>
+  [...new Set(words)].map((word) => [word, words.filter((one) => one === word).length]);
 
 const checkLogin = async ({ ask, url }: Platform): Promise<void> => {
   const { status, body } = await ask({ method: 'GET', path: '/authorization/whoami' });
@@ -92,8 +117,8 @@ const inOrder = async (entries: AsyncIterable<Entry> | Iterable<Entry>): Promise
 const take = async (entry: Entry, to: Platform, how: ImportOptions): Promise<Report> => {
   if ('unreadable' in entry)
     return { from: entry.from, kind: null, name: '', outcome: 'refused', reason: entry.unreadable };
-  const { from, kind, name } = entry;
-  const about = { from, kind: kind?.name ?? null, name };
+  const { from, kind, name, leftOut } = entry;
+  const about = { from, kind: kind?.name ?? leftOut, name };
   if (!kind) return { ...about, outcome: 'skipped', reason: 'No import takes such a document' };
   if (how.dryRun && kind.name !== 'package') return { ...about, outcome: 'found' };
   const { status, body } = await to.ask(kind.importing(entry.text, how));
@@ -119,5 +144,12 @@ const resultIn = (body: unknown): Members => {
   return defined({ missingSecrets, ...about });
 };
 
-const inWords = ({ outcome, kind, name, from, reason }: Report): string =>
-  `${outcome}: ${kind ?? 'document'} ${JSON.stringify(name)} of ${from}: ${reason}`;
+/** What was left out, in sentences. */
+const inWords = (report: Report): readonly string[] => {
+  const { outcome, kind, name, from, reason } = report;
+  const about = `${kind ?? 'document'} ${JSON.stringify(name)} of ${from}`;
+  if (outcome === 'refused' || outcome === 'skipped') return [`${outcome}: ${about}: ${reason}`];
+  return refusedOf(report).map(
+    (part) => `refused: ${part.type} ${JSON.stringify(part.name ?? part.id ?? '')} within ${about}: ${part.reason}`,
+  );
+};
