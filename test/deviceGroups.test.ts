@@ -133,6 +133,18 @@ describe('Device groups over HTTP', () => {
     refused(await service.ask('GET', `${area}/devicegroups/Trier`), 404);
   });
 
+  it('are taken in as lists give them', async () => {
+    ok(await service.ask('POST', '/configuration_manager/devicegroup', { name: 'Listed', devices: ['r1'] }));
+    const { results } = ok(await service.ask('GET', '/configuration_manager/deviceGroups?limit=1000'));
+    const before = await positionOf(service);
+    ok(await service.ask('POST', '/configuration_manager/import/groups', { groups: results }));
+    assert.equal(await positionOf(service), before);
+    const theirs = { _id: 'x', name: 'Theirs', description: null, devices: ['r2'], createdBy: { username: 'x' } };
+    ok(await service.ask('POST', '/configuration_manager/import/groups', { groups: [theirs] }));
+    const { description, devices } = ok(await service.ask('GET', '/configuration_manager/devicegroups/Theirs'));
+    assert.deepEqual([description, devices], ['', ['r2']]);
+  });
+
   it('are imported once per Idempotency-Key', async () => {
     const headers = { 'Idempotency-Key': 'groups-1' };
     ok(await importing([{ name: 'Once' }], headers));

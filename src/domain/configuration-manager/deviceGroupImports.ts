@@ -1,12 +1,24 @@
 import { type Static, Type } from 'typebox';
+import { authoredByPeople } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { contentOf, type DeviceGroupContent, deviceGroupItemSchema, deviceGroupName } from './deviceGroups.ts';
 
+/** A device group in an import, as lists give it. Its id, times and authors are not kept. */
+const importedGroup = Type.Object(
+  {
+    ...deviceGroupItemSchema.properties,
+    description: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'What it is for' })),
+    _id: Type.Optional(Type.String({ description: 'Not kept' })),
+    ...authoredByPeople,
+  },
+  { additionalProperties: false, title: 'ImportedDeviceGroup', description: 'Device group to take in' },
+);
+
 export const deviceGroupImportSchema = Type.Object(
   {
-    groups: Type.Array(deviceGroupItemSchema, { description: 'Device groups to take in: all or none', maxItems: 1000 }),
+    groups: Type.Array(importedGroup, { description: 'Device groups to take in: all or none', maxItems: 1000 }),
   },
   { additionalProperties: false, title: 'DeviceGroupImport', description: 'Device groups to take in' },
 );
@@ -44,7 +56,7 @@ export const decideImport = (
   if (repeated.length > 0)
     throw new RequestError('invalid', 'Names must be unique within the request', { faults: repeated });
 
-  const wanted = groups.map(contentOf);
+  const wanted = groups.map(({ description, ...group }) => contentOf({ ...group, description: description ?? '' }));
   const others = wanted.flatMap((group, i) => {
     const there = refs.existing.get(group.name);
     return there && !alike(there, group)
