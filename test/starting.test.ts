@@ -8,6 +8,7 @@ import { readConfig } from '../src/config.ts';
 import { serviceLogger } from '../src/logger.ts';
 import { startService } from '../src/start.ts';
 import { ownCertificate } from '../src/store/grpc/certificate.ts';
+import { lockFolder } from '../src/store/sqliteLock.ts';
 import { auditKey } from './auditKey.ts';
 import { gateway } from './certificates.ts';
 import { type Program, startProgram, temporaryFolder, watched } from './process.ts';
@@ -57,7 +58,10 @@ describe('the start', () => {
     occupied = createServer().listen(0, '127.0.0.1');
     await once(occupied, 'listening');
   });
+  let unlock = (): void => undefined;
   afterEach(async () => {
+    unlock();
+    unlock = () => undefined;
     occupied.close();
     await once(occupied, 'close');
     rmSync(folder, { recursive: true, force: true });
@@ -80,6 +84,14 @@ describe('the start', () => {
       settings: { DATA_DIR: file('data', '') },
       says: `DATA_DIR ${join(folder, 'data')} is a file, not a folder`,
     }),
+    'a data folder of a node that runs': async () => {
+      unlock = lockFolder(join(folder, 'lock.db'));
+      const settings = { EVENTSTORE_URL: 'esdb://127.0.0.1:1', SECRET_KEY: 'sixteen characters', AUDIT_KEY: auditKey };
+      return {
+        settings: { ...settings, DATA_DIR: folder },
+        says: `DATA_DIR ${folder}: Another process runs in ${folder}`,
+      };
+    },
     'a data folder in a file': async () => ({
       settings: { DATA_DIR: `${file('data', '')}/below` },
       says: `DATA_DIR ${join(folder, 'data/below')} lies in something that is no folder`,
