@@ -574,7 +574,7 @@ describe('/', () => {
       const { status, headers } = await service.ask(method, '/', undefined, {}, null);
       assert.deepEqual([status, new URL(headers.get('location')!, service.url).pathname], [302, '/docs']);
     }
-    assert.equal((await service.ask('POST', '/', {})).status, 404);
+    assert.equal((await service.ask('POST', '/', {})).status, 405);
     await service.stop();
   });
 });
