@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { type EventStoreDbAppends, eventStoreDbAppends } from './eventstoredbAppends.ts';
 import { eventStoreDbCheckpoints } from './eventstoredbCheckpoints.ts';
-import { connections as connectionsTo, type Log, type Times, usualTimes } from './eventstoredbConnection.ts';
+import { connections as connectionsTo, type Log, restMs, type Times, usualTimes } from './eventstoredbConnection.ts';
 import { closed, isSlow } from './eventstoredbErrors.ts';
 import { eventStoreDbFollowers } from './eventstoredbFollow.ts';
 import { eventStoreDbLead, type LeadNotes } from './eventstoredbLead.ts';
@@ -43,7 +44,9 @@ const whileSlow = async <T>(waits: AbortSignal | undefined, work: () => Promise<
     try {
       return await work();
     } catch (error) {
-      if (!waits || waits.aborted || !isSlow(error)) throw error;
+      if (!waits || !isSlow(error)) throw error;
+      await pause(restMs, undefined, { signal: waits }).catch(() => undefined);
+      if (waits.aborted) throw error;
     }
   }
 };

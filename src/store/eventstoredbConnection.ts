@@ -155,14 +155,14 @@ const append = async (connection: Opened, times: Times, [stream, expected, event
 export type Kind = 'reads' | 'appends';
 
 /**
- * How calls of a kind fare: since when all have failed, when the last one did, and until when further ones are refused
- * at once.
+ * How calls of a kind fare: since when all have failed, when the last one did and why, and until when further ones are
+ * refused at once.
  */
-type Fare = { failing?: number | undefined; last: number; refused: number };
+type Fare = { failing?: number | undefined; last: number; reason?: unknown; refused: number };
 
 // Who comes right after a call whose tries have ended would wait for nothing else. A request makes several calls, and
 // requests for the same stream wait for each other.
-const restMs = 500;
+export const restMs = 500;
 
 type Tried = {
   readonly times: Times;
@@ -181,7 +181,7 @@ type Tried = {
 const triesOf = ({ times, fare, failed, ended, trouble }: Tried) => {
   let began = performance.now();
   if (began - fare.last > times.tries) fare.failing = undefined;
-  if (fare.failing !== undefined && began < fare.refused) throw unavailable(trouble());
+  if (fare.failing !== undefined && began < fare.refused) throw unavailable(trouble() ?? fare.reason);
   let until = (fare.failing ?? began) + times.tries;
   let wait = 25;
   return {
@@ -199,6 +199,7 @@ const triesOf = ({ times, fare, failed, ended, trouble }: Tried) => {
       const now = performance.now();
       fare.failing ??= began;
       fare.last = now;
+      fare.reason = error;
       // The next try may take as long as this one did.
       if (now + wait + (now - began) > until) {
         fare.refused = now + restMs;
