@@ -58,7 +58,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
       querystring: '',
       actor: context.actor,
       requestId: 'r',
-      header: () => '',
+      header: () => undefined,
     } as unknown as Call; // what these rows use
     const { body: text } = await serveRoute(row, service)(call, service);
     return JSON.parse(String(text));

@@ -318,7 +318,7 @@ describe('Triggers and forms over HTTP', () => {
       for (const [name, value] of Object.entries(full)) assert.deepEqual(data[name], value, `${bare.name} ${name}`);
       assert.ok(!('description' in data) && !('options' in data), bare.name);
       const { _id, ...rest } = data;
-      const document = { ...common, ...bare, name: `${bare.name} again`, _id: `e${_id.slice(1)}` };
+      const document = { ...common, ...bare, name: `${bare.name} again`, _id: [..._id].reverse().join('') };
       if (bare.type === 'endpoint') Object.assign(document, { routeName: 'again' });
       const put = () => service.ask('PUT', triggers, { triggers: [document] });
       const [first] = ok(await put()).data;
