@@ -145,8 +145,8 @@ describe('authorization over HTTP', () => {
         assignedRoles: [],
         externalGroups: [],
       });
-      assert.deepEqual(ok(await service.ask('GET', `/authorization/accounts/${own('bob')}`)), data);
-      assert.deepEqual(ok(await service.ask('GET', `/authorization/accounts/${_id}`)), data);
+      for (const name of [own('bob'), _id])
+        assert.deepEqual(ok(await service.ask('GET', `/authorization/accounts/${name}`)), { ...data, mappings: [] });
       await post('accounts', { username: own('eve'), password });
       assert.deepEqual(ok(await service.ask('GET', `/authorization/accounts?multiEquals[memberOf]=${own('noc')}`)), {
         results: [data],
@@ -267,6 +267,39 @@ describe('authorization over HTTP', () => {
         for (const word of [password, 'a mistyped password', 'the newest password', adminPassword, '$scrypt$'])
           assert.ok(!text.includes(word), word);
       assert.ok(files.some((text) => text.includes('accountCreated')));
+    });
+  });
+
+  describe('external groups', () => {
+    it('say what they give, or why they give nothing, to the account and to who asks for it', async () => {
+      const mapping = (provenance: string, name: string, platformGroups: readonly string[]) =>
+        service.ask('PATCH', `/group-mappings/${provenance}/${own(name)}`, { updates: { platformGroups } });
+      for (const made of [
+        await mapping('local', 'gives', ['readers', 'later']),
+        await mapping('local', 'later', ['later']),
+        await mapping('local', 'empty', []),
+        await mapping('ldap', 'elsewhere', ['admins']),
+      ])
+        ok(made);
+      const externalGroups = ['gives', 'later', 'empty', 'elsewhere', 'unknown'].map(own);
+      const { _id } = await post('accounts', { username: own('bob'), password, externalGroups });
+      const wanted = [
+        [['readers'], /no group later/],
+        [[], /no group later/],
+        [[], /names no group/],
+        [[], /provenance ldap, the account has local/],
+        [[], /no mapping/],
+      ] as const;
+      for (const answer of [
+        ok(await service.ask('GET', `/authorization/accounts/${_id}`)),
+        ok(await asBob('/authorization/whoami')),
+      ]) {
+        assert.deepEqual(answer.externalGroups, externalGroups);
+        answer.mappings.forEach((one: any, i: number) => {
+          assert.deepEqual([one.externalGroup, one.platformGroups], [externalGroups[i], wanted[i]![0]]);
+          assert.match(one.reason, wanted[i]![1]);
+        });
+      }
     });
   });
 
@@ -411,6 +444,8 @@ describe('authorization over HTTP', () => {
           firstname: 'Bob',
           groups: [{ name: own('noc'), provenance: 'LDAP' }],
           roles: [own('lister')],
+          externalGroups: [],
+          mappings: [],
           methods: {
             authorization: ['whoami', 'changePassword', 'login', 'logout', 'getAccounts'],
             customization: ['getBanner'],

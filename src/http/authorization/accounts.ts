@@ -4,6 +4,7 @@ import { accountPatchSchema, newAccountSchema } from '../../domain/authorization
 import { authored, objectId } from '../../domain/engine/authors.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
+import { externalGroupsSchema, mappingsOf } from '../authentication/externalGroups.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
@@ -56,9 +57,14 @@ export const accountRoutes: readonly Route[] = [
     path,
     access: ['readers'],
     summary: 'Get an account',
+    description: 'mappings says what each external group gives to the account, or why it gives nothing.',
     get: accounts,
+    join: async (doc, service) => ({ ...doc, mappings: await mappingsOf(doc, service) }),
     envelope: plain,
-    answer: accountSchema,
+    answer: Type.Object(
+      { ...accountSchema.properties, mappings: externalGroupsSchema.mappings },
+      { title: 'AccountInDetail', description: 'Account, and what its external groups give' },
+    ),
   }),
   mappedCommandRoute({
     name: 'updateAccount',

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { setPassword } from '../../commands/authorization/accounts.ts';
 import { account, passwordSchema } from '../../domain/authorization/accounts.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { externalGroupsOf, externalGroupsSchema } from '../authentication/externalGroups.ts';
 import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { requestOf } from '../engine/serve.ts';
@@ -23,17 +24,20 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
         firstname: Type.String(),
         groups: Type.Array(Type.Object({ name: Type.String(), provenance: Type.String() })),
         roles: Type.Array(Type.String()),
+        ...externalGroupsSchema,
         methods: Type.Record(Type.String(), Type.Array(Type.String()), {
           description: 'Names of the methods that may be called, by area',
         }),
       },
       { title: 'Caller', description: 'Who is calling' },
     ),
-    run: async ({ principal }) => {
+    run: async ({ principal }, service) => {
       const caller = principal!; // the route is not open, so there is a caller
       const { actor, firstname, groups, roles } = caller;
       const { id, username, provenance } = actor;
-      return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), caller) } };
+      const methods = callable(areas(), caller);
+      const external = await externalGroupsOf(id, service);
+      return { body: { id, username, provenance, firstname, groups, roles, ...external, methods } };
     },
   });
 
