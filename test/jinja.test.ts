@@ -28,7 +28,32 @@ const refuses = (rows: readonly (readonly [template: string, line: number, reaso
 describe('what templates cannot print', () =>
   refuses([['{{ "\\ud83d" }}', 1, /UnicodeEncodeError: surrogates are not allowed/]]));
 
+describe('what of Ansible is refused in words', () =>
+  refuses([
+    ...['lookup', 'query', 'q'].map(
+      (name) =>
+        [`{{ ${name}('file', '/etc/passwd') }}`, 1, new RegExp(`'${name}' is undefined\\. .*reads no files`)] as const,
+    ),
+    ['{{ {}|ansible.builtin.combin({}) }}', 1, /The nearest is 'combine'/],
+    ['{{ []|json_qery("a") }}', 1, /The nearest is 'json_query'/],
+    ['{{ "a" is ansible.builtin.serch("a") }}', 1, /No test named .* The nearest is 'search'/],
+    ['{{ "1" is version("2", "lt", version_type="pep440") }}', 1, /Must be one of loose, strict, semver, semantic/],
+  ]));
+
 describe('what templates print', () => {
+  describe("Ansible's tests and queries", () =>
+    prints([
+      ['{{ ["Gi0/1", "Te0/1"]|select("match", "^Gi")|list }}', "['Gi0/1']"],
+      ['{{ "15.2(4)M10" is version("15.2(4)M3", ">=") }} {{ "1.9"|version_compare("1.10", "lt") }}', 'True True'],
+      ['{{ "Yes"|bool }} {{ "x"|ansible.builtin.bool }}', 'True False'],
+      ['{{ {"20": 1, "10": 2.0}|json_query("@") }}', "{'20': 1, '10': 2.0}"],
+      [
+        '{{ [{}, "a", [1]]|json_query("[].[__proto__, constructor, toString]") }}',
+        '[[None, None, None], [None, None, None], [None, None, None]]',
+      ],
+      ['{{ lookup is defined }} {{ query }}', 'False '],
+    ]));
+
   describe('values as Python shows them', () =>
     prints([
       ['{{ none }} {{ true }} {{ [true, none] }}', 'None True [True, None]'],

@@ -72,6 +72,12 @@ const bombs: Readonly<Record<string, readonly [template: string, reason: RegExp]
   'a pattern that repeats much': ["{{ 'a'|regex_search('" + '(a?)'.repeat(100) + "{1000}') }}", /too large/],
   'a pattern on a long text': ["{{ ('a' * 8000000)|regex_search('(a|b|c|d){100}x') }}", /too long/],
   'matches that look at all the rest': ["{{ ('a' * 30000)|regex_findall('a(?:.*b)?')|length }}", /1000 ms|steps/],
+  'a query that doubles a list': [
+    "{{ [1]|json_query('[@, @][]' ~ ' | [@, @][]' * 64)|length }}",
+    /8388608|steps|64 MiB|1000 ms/,
+  ],
+  'a query within brackets': ["{{ [1]|json_query('(' * 9999) }}", /nested too deeply/],
+  'a long query': ["{{ [1]|json_query('!' * 10001) }}", /10000 characters/],
   'a deep JSON text': ["{{ ('[' * 100000)|from_json }}", /nested deeper than 200 levels/],
   'a long YAML': [
     '{{ range(99999)|list|to_nice_yaml|length }}{{ (["x" * 1000] * 10000)|to_yaml|length }}',

@@ -4,7 +4,7 @@ import { bind, needInt } from './values/arguments.ts';
 import { newDict, setKey } from './values/dicts.ts';
 import { itemAt } from './values/iterate.ts';
 import { repr, textRepr } from './values/print.ts';
-import { callable, type Thing, type Value } from './values/values.ts';
+import { callable, type Thing, undefinedValue, type Value } from './values/values.ts';
 
 const mostInRange = 100_000n;
 
@@ -114,6 +114,12 @@ const lipsum = callable('function', '<function lipsum>', () => {
   throw typeError(`${textRepr('lipsum')} is not supported: the same template and variables give the same text`);
 });
 
+/** Undefined as in Jinja2; a call of it says why it is refused. */
+const lookup = (name: string): Value =>
+  undefinedValue(
+    `'${name}' is undefined. Ansible's function is refused: a template reads no files, programs or addresses`,
+  );
+
 /** The names that every template knows, with their values. */
 export const globals: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['range', range],
@@ -122,4 +128,5 @@ export const globals: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['cycler', cycler],
   ['joiner', joiner],
   ['lipsum', lipsum],
+  ...['lookup', 'query', 'q'].map((name) => [name, lookup(name)] as const),
 ]);

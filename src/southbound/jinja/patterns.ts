@@ -200,10 +200,35 @@ export type Match = {
   readonly names: Readonly<Record<string, number>>;
 };
 
+/** The pattern of Python for one text that is not too long for it. */
+const patternOn = (run: Run, source: string, flags: PatternFlags, text: string): Pattern => {
+  const pattern = patternFor(run, source, flags, text);
+  if (pattern.instructions * text.length > mostWork)
+    throw limitError('The text is too long for this regular expression');
+  return pattern;
+};
+
+/** Where a match may be: anywhere, at the beginning, or over the whole text. */
+export const hows = ['search', 'match', 'fullmatch'] as const;
+export type How = (typeof hows)[number];
+
+/** Whether Python's re finds a match. */
+export const hasMatch = (
+  run: Run,
+  source: string,
+  flags: PatternFlags,
+  [text, how]: readonly [text: string, how: How],
+): boolean => {
+  const { expression, instructions } = patternOn(run, source, flags, text);
+  run.budget.step(50 + Math.ceil((text.length * instructions) / 256));
+  const matcher = expression.matcher(text);
+  if (how === 'search') return matcher.find();
+  return how === 'match' ? matcher.lookingAt() : matcher.matches();
+};
+
 /** All matches from left to right, as Python's finditer. */
 export function* matches(run: Run, source: string, flags: PatternFlags, text: string): Generator<Match, void> {
-  const { expression, instructions } = patternFor(run, source, flags, text);
-  if (instructions * text.length > mostWork) throw limitError('The text is too long for this regular expression');
+  const { expression, instructions } = patternOn(run, source, flags, text);
   const matcher = expression.matcher(text);
   const count = matcher.groupCount();
   const names = expression.namedGroups() as Readonly<Record<string, number>>;

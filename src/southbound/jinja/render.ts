@@ -2,6 +2,7 @@ import { exactEntries } from '../../domain/engine/exactJson.ts';
 import { nearestName } from '../../domain/engine/nearest.ts';
 import { isWellFormed } from '../../domain/engine/strictJson.ts';
 import { type Budget, limits, newBudget } from './budget.ts';
+import { shortName } from './collections.ts';
 import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
 import { execute } from './execute.ts';
 import { filters } from './filters/all.ts';
@@ -18,9 +19,9 @@ import { fromJson } from './values/dicts.ts';
 import { repr } from './values/print.ts';
 import { isUndefined, type Run, textOf, type Value } from './values/values.ts';
 
-/** A sentence that names the nearest of the names, if one is near. */
+/** A sentence that names the nearest of the names, if one is near. Collections do not count. */
 const hint = (name: string, names: Iterable<string>): string => {
-  const near = nearestName(name, names);
+  const near = nearestName(shortName(name), new Set([...names].map(shortName)));
   return near === undefined ? '' : ` The nearest is '${near}'.`;
 };
 
@@ -39,7 +40,10 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
 const known = {
   filter: (name: string) => filters.has(name),
   test: (name: string) => tests.has(name),
-  nearest: (name: string) => hint(name, filters.keys()),
+  hint: {
+    filter: (name: string) => hint(name, filters.keys()),
+    test: (name: string) => hint(name, tests.keys()),
+  },
 };
 
 const newRun = (budget: Budget, template: Loaded): Run => {

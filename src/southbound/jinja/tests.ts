@@ -1,5 +1,8 @@
+import { within } from './collections.ts';
+import { typeError } from './errors.ts';
 import { filters } from './filters/all.ts';
-import { bind, type Given, type Named, type Parameters } from './values/arguments.ts';
+import { type How, hasMatch, hows } from './patterns.ts';
+import { bind, type Given, type Named, needText, type Parameters } from './values/arguments.ts';
 import { operate } from './values/arithmetic.ts';
 import { isCase } from './values/cases.ts';
 import { contains, equal, type Order, ordered } from './values/compare.ts';
@@ -15,10 +18,17 @@ import {
   numberOf,
   type Run,
   textOf,
+  truthy,
   type Value,
 } from './values/values.ts';
+import { versionCompare } from './versions.ts';
 
-type Test = { readonly parameters: Parameters; readonly holds: (run: Run, value: Value, other: Value) => boolean };
+type Test = {
+  readonly parameters: Parameters;
+  // The type is `any`, because each test declares its own arguments. `bind` passes Values, and undefined for missing
+  // optional arguments.
+  readonly holds: (run: Run, value: Value, ...args: any[]) => boolean;
+};
 
 const of = (holds: (value: Value, run: Run) => boolean): Test => ({
   parameters: [],
@@ -44,8 +54,30 @@ const tableName = (value: Value): string => {
   return textOf(value) ?? '';
 };
 
-/** Jinja2's tests by name. */
+/** Whether a text has a match. */
+const matching = (how: How, parameters: Parameters = []): Test => ({
+  parameters: ['pattern?', 'ignorecase?', 'multiline?', ...parameters],
+  holds: (run, value, pattern: Value = '', ignoreCase: Value = false, multiline: Value = false, type: Value = how) => {
+    const where = hows.find((name) => name === textOf(type));
+    if (where === undefined) throw typeError(`match_type must be one of ${hows.join(', ')}`);
+    const flags = { ignoreCase: truthy(ignoreCase), multiline: truthy(multiline) };
+    return hasMatch(run, needText(pattern, 'pattern'), flags, [str(run, value), where]);
+  },
+});
+
+const ofVersions: Test = { parameters: versionCompare.parameters, holds: versionCompare.call };
+
+const ansible = within<Test>(['ansible.builtin'], {
+  match: matching('match'),
+  search: matching('search'),
+  regex: matching('search', ['match_type?']),
+  version: ofVersions,
+  version_compare: ofVersions,
+});
+
+/** Tests by name: those of Jinja2, and of Ansible those that templates of networks use. */
 export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
+  ...Object.entries(ansible),
   ['odd', of((value, run) => equal(run, remainder(run, value, 2n), 1n))],
   ['even', of((value, run) => equal(run, remainder(run, value, 2n), 0n))],
   ['divisibleby', { parameters: ['num'], holds: (run, value, by) => equal(run, remainder(run, value, by), 0n) }],
@@ -78,7 +110,5 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ...['<=', 'le'].map((name) => [name, order('<=')] as const),
 ]);
 
-export const callTest = (run: Run, [name, { parameters, holds }]: Named<Test>, value: Value, given: Given): boolean => {
-  const [other = null] = bind(name, parameters, given.args, given.kwargs);
-  return holds(run, value, other);
-};
+export const callTest = (run: Run, [name, { parameters, holds }]: Named<Test>, value: Value, given: Given): boolean =>
+  holds(run, value, ...bind(name, parameters, given.args, given.kwargs));

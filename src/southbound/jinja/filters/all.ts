@@ -1,3 +1,5 @@
+import { within } from '../collections.ts';
+import { jsonQuery } from '../jmespath/jsonQuery.ts';
 import { addressFilters } from './addresses.ts';
 import { dataFilters } from './data.ts';
 import type { Filter, Filters } from './define.ts';
@@ -19,19 +21,12 @@ const jinja: Filters = {
   d: defaultFilter,
 };
 
-/** The filters under their short names, and under their full names in the collections. */
-const within = (collections: readonly string[], all: Filters): Filters =>
-  Object.fromEntries(
-    Object.entries(all).flatMap(([name, filter]) =>
-      [name, ...collections.map((collection) => `${collection}.${name}`)].map((full) => [full, filter]),
-    ),
-  );
-
 /** Filters by name: those of Jinja2 and those of Ansible. If both have a name, the name means Ansible's filter. */
 export const filters: ReadonlyMap<string, Filter> = new Map(
   Object.entries({
     ...jinja,
     ...within(['ansible.builtin'], { ...dataFilters, ...patternFilters, ...serializeFilters, ...valueFilters }),
+    ...within(['community.general'], { json_query: jsonQuery }),
     ...within(['ansible.utils', 'ansible.netcommon'], addressFilters),
   }),
 );

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { PythonError } from '../errors.ts';
 import { needText } from '../values/arguments.ts';
+import { contains } from '../values/compare.ts';
 import { str } from '../values/print.ts';
 import { isUndefined, type Run, textOf, truthy, typeName, type Value } from '../values/values.ts';
+import { versionCompare } from '../versions.ts';
 import type { Filters } from './define.ts';
 
 const filterError = (message: string): PythonError => new PythonError('AnsibleFilterError', message);
@@ -39,6 +41,12 @@ const bytesOf = (run: Run, value: Value, encoding: string): Buffer => {
   return Buffer.from(text, 'latin1');
 };
 
+/** Whether a value is `yes`, `on`, `1`, `true` or 1. None stays None. */
+const toBool = (run: Run, value: Value): Value => {
+  const known = textOf(value)?.toLowerCase() ?? value;
+  return value === null ? null : contains(run, ['yes', 'on', '1', 'true', 1n], known);
+};
+
 /** Ansible's filters for one value, by name. */
 export const valueFilters: Filters = {
   ternary: {
@@ -60,6 +68,7 @@ export const valueFilters: Filters = {
       );
     },
   },
+  bool: { parameters: [], call: toBool },
   type_debug: { parameters: [], call: (_run, value: Value) => typeName(value) },
   hash: {
     parameters: ['hashtype?'],
@@ -76,4 +85,5 @@ export const valueFilters: Filters = {
       return bytes.toString('base64');
     },
   },
+  version_compare: versionCompare,
 };

@@ -17,8 +17,8 @@ import { describe, streamOf } from './stream.ts';
 type Known = {
   readonly filter: (name: string) => boolean;
   readonly test: (name: string) => boolean;
-  /** A sentence with the most similar filter; empty if none is similar. */
-  readonly nearest: (name: string) => string;
+  /** A sentence with the most similar filter or test; empty if none is similar. */
+  readonly hint: { readonly filter: (name: string) => string; readonly test: (name: string) => string };
 };
 
 /** Names that a macro has only if its body reads them. */
@@ -112,11 +112,11 @@ export const parse = (template: string, known: Known): Tree => {
     },
     filter: (name, line) => {
       if (nesting.conditions > 0 || known.filter(name)) return;
-      unknown.push(() => new TemplateError(`No filter named '${name}'.${known.nearest(name)}`, line));
+      unknown.push(() => new TemplateError(`No filter named '${name}'.${known.hint.filter(name)}`, line));
     },
     test: (name, line) => {
       if (nesting.conditions > 0 || known.test(name)) return;
-      unknown.push(() => new TemplateError(`No test named '${name}'.`, line));
+      unknown.push(() => new TemplateError(`No test named '${name}'.${known.hint.test(name)}`, line));
     },
     condition: (parse) => {
       const before = unknown.length;
