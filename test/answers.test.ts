@@ -339,6 +339,11 @@ const requests = ({
   'POST /lifecycle-manager/resources': {
     body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] },
   },
+  'POST /lifecycle-manager/resources/import': {
+    body: {
+      model: { name: 'Published', schema: {}, actions: [{ name: 'Set', type: 'update', preWorkflowJst: null }] },
+    },
+  },
   'PUT /lifecycle-manager/resources/:id': {
     params: { id: 'Temporary' },
     body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } },

@@ -30,7 +30,11 @@ describe('A device group', () => {
 
 describe('An import of device groups', () => {
   const given = specification(deviceGroupImport);
-  const refs = (...groups: (typeof content)[]) => ({ existing: new Map(groups.map((group) => [group.name, group])) });
+  const refs = (...groups: (typeof content)[]) => ({
+    existing: new Map(groups.map((group) => [group.name, group])),
+    ids: new Set<string>(),
+    accounts: {},
+  });
   const core = { name: 'Core', devices: ['core-01'] };
 
   it('is one decision on all that are new', () =>
@@ -133,16 +137,41 @@ describe('Device groups over HTTP', () => {
     refused(await service.ask('GET', `${area}/devicegroups/Trier`), 404);
   });
 
-  it('are taken in as lists give them', async () => {
-    ok(await service.ask('POST', '/configuration_manager/devicegroup', { name: 'Listed', devices: ['r1'] }));
-    const { results } = ok(await service.ask('GET', '/configuration_manager/deviceGroups?limit=1000'));
+  it('are taken in as lists and exports give them, with ids, times and authors', async () => {
+    ok(await service.ask('POST', `${area}/devicegroup`, { name: 'Listed', devices: ['r1'] }));
+    const { results } = ok(await service.ask('GET', `${area}/deviceGroups?limit=1000`));
     const before = await positionOf(service);
-    ok(await service.ask('POST', '/configuration_manager/import/groups', { groups: results }));
+    ok(await importing(results));
     assert.equal(await positionOf(service), before);
-    const theirs = { _id: 'x', name: 'Theirs', description: null, devices: ['r2'], createdBy: { username: 'x' } };
-    ok(await service.ask('POST', '/configuration_manager/import/groups', { groups: [theirs] }));
-    const { description, devices } = ok(await service.ask('GET', '/configuration_manager/devicegroups/Theirs'));
-    assert.deepEqual([description, devices], ['', ['r2']]);
+    const theirs = {
+      _id: '64f1c2b8e4b0123456789abc',
+      name: 'Theirs',
+      description: null,
+      devices: ['r2'],
+      created: '2023-09-03T14:00:00+02:00',
+      createdBy: { username: 'somebody' },
+      lastUpdatedBy: 'member',
+    };
+    ok(await importing([theirs]));
+    const kept = ok(await who.reader('GET', `${area}/devicegroups/Theirs/export`));
+    const created = '2023-09-03T12:00:00.000Z';
+    assert.deepEqual(kept, {
+      ...theirs,
+      description: '',
+      created,
+      createdBy: 'somebody',
+      lastUpdated: created,
+    });
+    const { position, deleted } = { position: await positionOf(service), deleted: `${area}/devicegroups/Listed` };
+    ok(await importing([kept]));
+    assert.equal(await positionOf(service), position);
+    refused(await importing([{ ...kept, name: 'Other' }]), 409, /"\/groups\/0\/_id"/);
+    refused(await importing([{ ...kept, devices: [] }]), 409, /"\/groups\/0"/);
+    refused(await importing([kept, { ...kept, name: 'Other' }]), 400, /"\/groups\/1\/_id"/);
+    const listed = await shown('Listed');
+    ok(await service.ask('DELETE', deleted));
+    ok(await importing([listed]));
+    assert.deepEqual(await shown('Listed'), listed);
   });
 
   it('are imported once per Idempotency-Key', async () => {

@@ -8,6 +8,7 @@ import { analyticTemplates, commandTemplates } from './foreign/commandTemplates.
 import { forms, oldForms } from './foreign/forms.ts';
 import type { Kind, Request } from './foreign/kind.ts';
 import { packages } from './foreign/packages.ts';
+import { resourceModels } from './foreign/resourceModels.ts';
 import { scheduledJobs } from './foreign/scheduledJobs.ts';
 import { templates } from './foreign/templates.ts';
 import { ownTrees, publishedTrees } from './foreign/trees.ts';
@@ -24,6 +25,7 @@ const kinds: readonly Kind[] = [
   ownTrees,
   scheduledJobs,
   automations,
+  resourceModels,
 ];
 
 /** `npm run soak` tries more documents than `npm test`. */

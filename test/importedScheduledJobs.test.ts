@@ -117,6 +117,21 @@ describe('Scheduled jobs of other installations', () => {
     refused(await take({ ...text, unique: 1 }), 409);
   });
 
+  it('name their form in exports, so that another installation finds it; either word is the same document', async () => {
+    const form = { name: 'Sites', schema: { type: 'object', title: 'Sites', properties: {} } };
+    const { id } = ok(await service.ask('POST', '/json-forms/forms', form)).data;
+    const job = published('8', { name: 'With a form' }, { formId: id, formData: {} });
+    const { position } = await taken(job);
+    const ours = await given(job._id);
+    assert.equal(ours.data.formId, 'Sites');
+    assert.equal((await given(job._id, 'imported')).data.formId, id);
+    for (const again of [job, ours]) assert.equal((await taken(again)).position, position);
+    assert.equal(ok(await service.ask('GET', `${jobs}/${job._id}`)).data.formId, id);
+    const elsewhere = { ...ours, _id: '9'.padStart(24, '0'), name: 'Elsewhere' };
+    await taken(elsewhere);
+    ok(await migrate(elsewhere._id));
+  });
+
   it('keep what fits no schedule of ours, and numbers as they were written', async () => {
     const text =
       '{"repeatInterval":"0 3 * * *","nextRunAt":"tomorrow","name":"Cron","priority":1.0,"10":1,"2":[1e3],' +

@@ -305,6 +305,11 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
         data: { workflowId: 'W' },
       }),
     ],
+    [`POST ${lm}/import`]: [
+      refuse('invalid', `${lm}/import`, {
+        model: { name: 'x', schema: {}, actions: [{ name: 'x', type: 'explode' }] },
+      }),
+    ],
     'POST /automation_catalog/import/scheduled-jobs': [
       refuse('invalid', '/automation_catalog/import/scheduled-jobs', {
         scheduledJobs: [{ name: 's', data: { workflowId: 'W', gbac: { read: ['ops'] } } }],

@@ -39,7 +39,7 @@ import { restoreInventory } from './inventory-manager/inventories.ts';
 import { importForm, updateForm } from './json-forms/forms.ts';
 import { createResourceGroup, updateResourceGroup } from './lifecycle-manager/resourceGroups.ts';
 import { createInstance, updateInstance } from './lifecycle-manager/resourceInstances.ts';
-import { bringBackResourceModel, updateResourceModel } from './lifecycle-manager/resourceModels.ts';
+import { importResourceModel, updateResourceModel } from './lifecycle-manager/resourceModels.ts';
 import { importAnalyticTemplate, updateAnalyticTemplate } from './mop/analyticTemplates.ts';
 import { importCommandTemplate, updateCommandTemplate } from './mop/commandTemplates.ts';
 import { importAutomation } from './operations-manager/automationImports.ts';
@@ -260,7 +260,7 @@ export const restorable: Readonly<Record<string, Restorable>> = {
   },
   resourceModel: {
     there: { command: updateResourceModel, method: 'updateResourceModel', input: picked(newModelSchema) },
-    gone: { command: bringBackResourceModel, method: 'createResourceModel', input: picked(newModelSchema) },
+    gone: importing(importResourceModel, 'importResourceModel', 'model'),
   },
   scheduledJob: always(importing(importScheduledJob, 'importScheduledJobs', 'job')),
   serviceGroup: always({

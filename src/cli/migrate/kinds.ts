@@ -1,3 +1,4 @@
+import { signatureMembers } from '../../domain/engine/authors.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import { isObject, type Members } from '../../domain/engine/members.ts';
 import type { ApiRequest } from '../askService.ts';
@@ -46,6 +47,9 @@ const mop = (type: string, list: string): Pick<Kind, 'importing' | 'exporting' |
   }),
 });
 
+/** The members of a device group beside its name and devices. */
+const groupMembers: readonly string[] = ['_id', 'description', ...signatureMembers];
+
 /** In the order in which they are imported: what others name comes first. */
 export const kinds: readonly Kind[] = [
   {
@@ -86,6 +90,21 @@ export const kinds: readonly Kind[] = [
     exporting: exportAt('/template_builder/templates'),
   },
   {
+    name: 'device group',
+    is: ({ name, devices, ...others }) =>
+      typeof name === 'string' &&
+      Array.isArray(devices) &&
+      devices.every((one) => typeof one === 'string') &&
+      Object.keys(others).every((member) => groupMembers.includes(member)),
+    importing: (document) => ({
+      method: 'POST',
+      path: '/configuration_manager/import/groups',
+      body: `{"groups":[${document}]}`,
+    }),
+    list: '/configuration_manager/deviceGroups',
+    exporting: exportAt('/configuration_manager/devicegroups'),
+  },
+  {
     name: 'golden configuration',
     is: ({ data, versions }) => isListOf(data, 'root') || isListOf(versions, 'root'),
     importing: listOf('POST', '/configuration_manager/import/configs', 'trees'),
@@ -98,6 +117,17 @@ export const kinds: readonly Kind[] = [
     importing: listOf('PUT', '/operations-manager/automations', 'automations'),
     list: '/operations-manager/automations',
     exporting: exportAt('/operations-manager/automations'),
+  },
+  {
+    name: 'resource model',
+    is: ({ name, schema, actions }) => typeof name === 'string' && isObject(schema) && Array.isArray(actions),
+    importing: (document, { overwrite }) => ({
+      method: 'POST',
+      path: '/lifecycle-manager/resources/import',
+      body: `{"model":${document},"overwrite":${overwrite}}`,
+    }),
+    list: '/lifecycle-manager/resources',
+    exporting: exportAt('/lifecycle-manager/resources'),
   },
   {
     name: 'scheduled job',
@@ -144,6 +174,8 @@ const wrappers = [
   'trees',
   'automations',
   'scheduledJobs',
+  'groups',
+  'model',
   'template',
   'mop',
 ];

@@ -1,17 +1,19 @@
 import { Type } from 'typebox';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import {
-  authorsIn,
   importedScheduledJobSchema,
   importOne,
   jobIdIn,
+  knownOf,
   sealJob,
 } from '../../domain/automation-catalog/scheduledJobImports.ts';
 import { gbacOfJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import type { Members } from '../../domain/engine/members.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
+import { inStoredWords } from '../operations-manager/triggerForms.ts';
 import { isDecided } from './scheduledJobMigrations.ts';
 
 /** The id of the job that an import of the document creates or changes. */
@@ -37,8 +39,12 @@ export const importScheduledJob = commandsOf(scheduledJob)({
       seal,
     ),
   }),
-  prepare: async ({ id, input, state }, tools) => ({
-    ...(await importAuthors({ aggregate: scheduledJob, id, documents: [authorsIn(input.job)], ...input }, tools)),
-    decided: state.content !== undefined && (await isDecided(id, tools)),
-  }),
+  prepare: async ({ id, input, state: { content } }, tools) => {
+    const known = knownOf(input.job);
+    return {
+      ...(await importAuthors({ aggregate: scheduledJob, id, documents: [known], ...input }, tools)),
+      decided: content !== undefined && (await isDecided(id, tools)),
+      formId: (await inStoredWords(known.data, defined({ content: content?.data }), tools)).formId,
+    };
+  },
 });

@@ -1,8 +1,10 @@
+import { Type } from 'typebox';
 import {
   type DeviceGroupsImported,
   decideImport,
   deviceGroupImport,
   deviceGroupImportSchema,
+  importedGroupId,
 } from '../../domain/configuration-manager/deviceGroupImports.ts';
 import {
   create,
@@ -10,10 +12,13 @@ import {
   deviceGroup,
   deviceGroupItemSchema,
   remove,
+  restore,
 } from '../../domain/configuration-manager/deviceGroups.ts';
+import type { Authored } from '../../domain/engine/authors.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
 import type { Recorded } from '../../store/event.ts';
+import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
@@ -49,16 +54,21 @@ export const importDeviceGroups = commandsOf(deviceGroupImport)({
   input: deviceGroupImportSchema,
   on: 'new',
   decide: decideImport,
-  prepare: async ({ input: { groups } }, { query }) => {
+  prepare: async ({ input: { groups } }, tools) => {
+    const { query, state } = tools;
     const existing = new Map<string, DeviceGroupContent>();
+    const accounts: Record<string, string> = {};
     for (let from = 0; from < groups.length; from += perQuery) {
-      const any = groups
-        .slice(from, from + perQuery)
-        .map(({ name }) => ({ field: 'name', op: 'equals', value: name }) as const);
+      const some = groups.slice(from, from + perQuery);
+      const any = some.map(({ name }) => ({ field: 'name', op: 'equals', value: name }) as const);
       for (const { name, description, devices } of await query(deviceGroups, { any }))
         existing.set(name, { name, description, devices });
+      Object.assign(accounts, await accountIds(some, tools));
     }
-    return { existing };
+    const ids = new Set<string>();
+    for (const id of groups.flatMap((group) => importedGroupId(group) ?? []))
+      if ((await state(deviceGroup, id)).exists) ids.add(id);
+    return { existing, ids, accounts };
   },
 });
 
@@ -70,12 +80,12 @@ export const bringBackDeviceGroup = command({
   decide: (state, item) => (state.exists ? [] : create(state, item)),
 });
 
-/** Part of an import. The import made the id, so nobody else has created this stream. */
+/** Part of an import. */
 const createImported = command({
   name: 'createImportedDeviceGroup',
-  input: deviceGroupItemSchema,
+  input: Type.Unsafe<DeviceGroupContent & Partial<Authored>>({}),
   on: 'any',
-  decide: create,
+  decide: restore,
 });
 
 export const deviceGroupReactions: readonly Reaction[] = [

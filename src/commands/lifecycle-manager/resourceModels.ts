@@ -1,17 +1,25 @@
 import { Type } from 'typebox';
+import type { Members } from '../../domain/engine/members.ts';
 import {
-  bringBack,
   countRemoved,
   create,
+  importedModelSchema,
+  importOne,
+  type ModelState,
+  modelParts,
   newModelSchema,
   remove,
   replace,
   resourceModel,
+  sealModel,
 } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
+import { resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
+import { importedId } from '../engine/imports.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 import { removeResourceGroup } from './resourceGroups.ts';
@@ -38,18 +46,35 @@ export const updateResourceModel = command({
   decide: replace,
 });
 
-/** Makes a deleted model anew, once all its instances and groups are deleted. */
-export const bringBackResourceModel = command({
-  name: 'bringBackResourceModel',
-  input: newModelSchema,
-  on: 'new',
-  locks: (_, __, id) => partsOfModel(id),
-  prepare: async ({ id, input }, { count }) => ({
-    ...(await prepare({ input })),
-    parts: (await count(resourceInstances, ofModel(id))) + (await count(resourceGroups, ofModel(id))),
+/**
+ * Imports one model. `modelMeant` chooses the stream. A deleted model comes back once all its instances and groups are
+ * deleted: until then it still has its lock.
+ */
+export const importResourceModel = command({
+  name: 'importResourceModel',
+  input: Type.Object({ model: importedModelSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  decide: importOne,
+  seal: sealModel,
+  locks: (state, _, id) => (isDeleted(state) ? partsOfModel(id) : undefined),
+  prepare: async ({ id, input, state }, tools) => ({
+    ...(await importAuthors(
+      { aggregate: resourceModel, id, documents: [modelParts(input.model).known], ...input },
+      tools,
+    )),
+    parts: isDeleted(state) ? await partsOf(id, tools) : 0,
   }),
-  decide: bringBack,
 });
+
+/** Whether the model was there before. */
+const isDeleted = ({ exists, content }: ModelState): boolean => !exists && content.name !== '';
+
+const partsOf = async (id: string, { count }: Tools): Promise<number> =>
+  (await count(resourceInstances, ofModel(id))) + (await count(resourceGroups, ofModel(id)));
+
+/** The id of the model that an import creates or changes, by the rule of `importedId`. */
+export const modelMeant = (document: Members, fresh: string, tools: Tools): Promise<string> =>
+  importedId({ aggregate: resourceModel, collection: resourceModels }, modelParts(document).known, fresh, tools);
 
 /** One event, however many instances there are. The reactions below delete the instances in steps. */
 export const deleteResourceModel = command({

@@ -74,8 +74,8 @@ const document = Type.Object(
 export const importedScheduledJobSchema = Type.Unsafe<Members>(lenient(document));
 const partsOf = partsBy(document);
 
-/** The authors in a document. */
-export const authorsIn = (job: Members) => partsOf(job).known;
+/** What the service knows of a document. */
+export const knownOf = (job: Members) => partsOf(job).known;
 
 const contentOf = ({
   _id: _,
@@ -116,6 +116,8 @@ const importIn = ({ content, imported }: ScheduledJobState) =>
 type Refs = ImportAuthors & {
   /** Whether a migration of the job was decided. */
   readonly decided: boolean;
+  /** The document's form, as the stored job names it if both mean the same. */
+  readonly formId: string | null | undefined;
 };
 
 /** Imports one job with its id, times and authors. A job that has become an automation stays as it is. */
@@ -125,7 +127,8 @@ export const importOne = (
   context: Context<Refs>,
 ): readonly ScheduledJobEvent[] => {
   const { known } = partsOf(job);
-  const wanted = contentOf(known);
+  const { formId } = context.refs;
+  const wanted = contentOf({ ...known, data: { ...known.data, ...defined({ formId }) } });
   gbacOf(wanted.data.gbac, everybody, [], '/data/gbac');
   const stored = importIn(state);
   if (

@@ -1,16 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { authoredByPeople } from '../engine/authors.ts';
+import { Compile } from 'typebox/compile';
+import { type Authored, authoredByPeople, authorsOf, objectId, signatureMembers } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { contentOf, type DeviceGroupContent, deviceGroupItemSchema, deviceGroupName } from './deviceGroups.ts';
 
-/** A device group in an import, as lists give it. Its id, times and authors are not kept. */
+/** A device group in an import, as lists give it. */
 const importedGroup = Type.Object(
   {
     ...deviceGroupItemSchema.properties,
     description: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'What it is for' })),
-    _id: Type.Optional(Type.String({ description: 'Not kept' })),
+    _id: Type.Optional(Type.String({ description: 'Id; any other than 24 hexadecimal digits is not kept' })),
     ...authoredByPeople,
   },
   { additionalProperties: false, title: 'ImportedDeviceGroup', description: 'Device group to take in' },
@@ -23,7 +24,9 @@ export const deviceGroupImportSchema = Type.Object(
   { additionalProperties: false, title: 'DeviceGroupImport', description: 'Device groups to take in' },
 );
 
-export type DeviceGroupsImported = { readonly groups: readonly (DeviceGroupContent & { readonly _id: string })[] };
+type ImportedGroup = DeviceGroupContent & Partial<Authored> & { readonly _id: string };
+
+export type DeviceGroupsImported = { readonly groups: readonly ImportedGroup[] };
 
 export type DeviceGroupImportEvent = Event<'deviceGroupsImported', DeviceGroupsImported>;
 
@@ -38,36 +41,41 @@ export const deviceGroupImport = aggregate<DeviceGroupsImported, DeviceGroupImpo
     groups.map(({ _id, name }) => ({ owner: `deviceGroup-${_id}`, name: deviceGroupName(name) })),
 });
 
-/** The existing groups whose names are in the request, by name. */
-export type DeviceGroupImportRefs = { readonly existing: ReadonlyMap<string, DeviceGroupContent> };
+export type DeviceGroupImportRefs = {
+  /** The existing groups whose names are in the request, by name. */
+  readonly existing: ReadonlyMap<string, DeviceGroupContent>;
+  /** The ids of the request that groups have. */
+  readonly ids: ReadonlySet<string>;
+  /** Account ids by username. */
+  readonly accounts: Readonly<Record<string, string>>;
+};
 
-/** Decides `importGroups`. An existing group with the same content is no change, with other content a conflict. */
+const isId = Compile(objectId(''));
+
+/** The id that an imported group keeps; undefined if it has none, or one that no group can have here. */
+export const importedGroupId = ({ _id }: { readonly _id?: string }): string | undefined =>
+  isId.Check(_id) ? _id : undefined;
+
+/**
+ * Decides `importGroups`. An existing group with the same content is no change, with other content a conflict. So is
+ * the id of a group that has another name.
+ */
 export const decideImport = (
   _: unknown,
   { groups }: Static<typeof deviceGroupImportSchema>,
-  { newId, refs }: Context<DeviceGroupImportRefs>,
+  context: Context<DeviceGroupImportRefs>,
 ): readonly DeviceGroupImportEvent[] => {
-  const seen = new Set<string>();
-  const repeated = groups.flatMap(({ name }, i) =>
-    seen.size === seen.add(name).size
-      ? [{ message: `${JSON.stringify(name)} is named twice`, path: `/groups/${i}/name` }]
-      : [],
-  );
-  if (repeated.length > 0)
-    throw new RequestError('invalid', 'Names must be unique within the request', { faults: repeated });
+  const { newId, refs } = context;
+  refuseRepeated(groups, 'name');
+  refuseRepeated(groups, '_id');
 
-  const wanted = groups.map(({ description, ...group }) => contentOf({ ...group, description: description ?? '' }));
-  const others = wanted.flatMap((group, i) => {
+  const others = groups.flatMap((group, i) => {
     const there = refs.existing.get(group.name);
-    return there && !alike(there, group)
-      ? [
-          {
-            message: `The device group ${JSON.stringify(group.name)} exists with other content`,
-            path: `/groups/${i}`,
-            name: group.name,
-          },
-        ]
-      : [];
+    if (there && !alike(there, wantedOf(group)))
+      return [{ ...conflict('with other content', group), path: `/groups/${i}` }];
+    const id = importedGroupId(group);
+    if (there || id === undefined || !refs.ids.has(id)) return [];
+    return [{ ...conflict('under another name: its id is used', group), path: `/groups/${i}/_id` }];
   });
   if (others.length > 0)
     throw new RequestError(
@@ -76,15 +84,41 @@ export const decideImport = (
       { faults: others },
     );
 
-  const news = wanted.filter(({ name }) => !refs.existing.has(name));
+  const news = groups.filter(({ name }) => !refs.existing.has(name));
   return news.length > 0
     ? [
         {
           topic: 'deviceGroupsImported',
-          data: { groups: news.map((group) => ({ _id: newId(`device group ${group.name}`), ...group })) },
+          data: {
+            groups: news.map((group) => ({
+              _id: importedGroupId(group) ?? newId(`device group ${group.name}`),
+              ...wantedOf(group),
+              ...(signatureMembers.some((member) => group[member] !== undefined) &&
+                authorsOf(group, refs.accounts, context)),
+            })),
+          },
         },
       ]
     : [];
+};
+
+const conflict = (how: string, { name }: { readonly name: string }) => ({
+  message: `The device group ${JSON.stringify(name)} exists ${how}`,
+  name,
+});
+
+const wantedOf = ({ name, description, devices = [] }: Static<typeof importedGroup>): DeviceGroupContent =>
+  contentOf({ name, description: description ?? '', devices });
+
+const refuseRepeated = (groups: readonly Static<typeof importedGroup>[], member: 'name' | '_id'): void => {
+  const values = groups.map((group) => group[member]);
+  const repeated = values.flatMap((value, i) =>
+    value !== undefined && values.indexOf(value) < i
+      ? [{ message: `${JSON.stringify(value)} is named twice`, path: `/groups/${i}/${member}` }]
+      : [],
+  );
+  if (repeated.length > 0)
+    throw new RequestError('invalid', 'Names and ids must be unique within the request', { faults: repeated });
 };
 
 /** The order of devices does not matter. */

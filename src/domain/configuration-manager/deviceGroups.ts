@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { authored, objectId } from '../engine/authors.ts';
+import { type Authored, authored, objectId } from '../engine/authors.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { name } from '../engine/schemas.ts';
@@ -37,6 +37,8 @@ export type DeviceGroupContent = {
 
 export type DeviceGroupEvent =
   | Event<'deviceGroupCreated', DeviceGroupContent>
+  /** Made by an import, with the times and authors of its document. */
+  | Event<'deviceGroupRestored', DeviceGroupContent & Authored>
   | Event<'deviceGroupDeleted', Record<string, never>>;
 
 type State = { readonly exists: boolean; readonly name: string };
@@ -47,6 +49,7 @@ export const deviceGroup = aggregate<State, DeviceGroupEvent>({
   initial: { exists: false, name: '' },
   evolve: {
     deviceGroupCreated: (_, { name }) => ({ exists: true, name }),
+    deviceGroupRestored: (_, { name }) => ({ exists: true, name }),
     deviceGroupDeleted: (state) => ({ ...state, exists: false }),
   },
   exists: (state) => state.exists,
@@ -65,6 +68,13 @@ export const contentOf = ({ name, description = '', devices = [] }: DeviceGroupI
 export const create = (_: State, item: DeviceGroupItem): readonly DeviceGroupEvent[] => [
   { topic: 'deviceGroupCreated', data: contentOf(item) },
 ];
+
+/** Part of an import. Its document had times and authors, or not. */
+export const restore = (_: State, group: DeviceGroupContent & Partial<Authored>): readonly DeviceGroupEvent[] => [
+  isSigned(group) ? { topic: 'deviceGroupRestored', data: group } : { topic: 'deviceGroupCreated', data: group },
+];
+
+const isSigned = <G extends Partial<Authored>>(group: G): group is G & Authored => group.created !== undefined;
 
 /** `referrers`: the plans that name the group. */
 export const remove = (

@@ -68,12 +68,18 @@ export const configurationTopics: readonly Described[] = [
   }),
   describeTopics(deviceGroup, {
     deviceGroupCreated: ['A device group was created', Type.Object(group)],
+    deviceGroupRestored: [
+      'A device group was taken in with the times and authors of its document',
+      Type.Object({ ...group, ...authors }),
+    ],
     deviceGroupDeleted: ['A device group was deleted', nothing],
   }),
   describeTopics(deviceGroupImport, {
     deviceGroupsImported: [
       'Device groups are to be taken in',
-      Type.Object({ groups: Type.Array(Type.Object({ _id: text, ...group })) }),
+      Type.Object({
+        groups: Type.Array(Type.Object({ _id: text, ...group, ...Type.Partial(Type.Object(authors)).properties })),
+      }),
     ],
   }),
   describeTopics(plan, {

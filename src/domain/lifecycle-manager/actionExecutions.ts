@@ -10,7 +10,7 @@ import type { ResourceAction } from './resourceModels.ts';
 /** The body of `runAction`. An action runs on an instance, on all instances of a group, or makes a new instance. */
 export const runActionSchema = Type.Object(
   {
-    actionId: Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Id of an action of the model' }),
+    actionId: name('Id of an action of the model'),
     instance: Type.Optional(name('Id or name of the instance; for update and delete')),
     group: Type.Optional(name('Id or name of a group, in place of an instance')),
     instanceName: Type.Optional(name('Name of the new instance; for create and import')),

@@ -1,8 +1,15 @@
-import { type Static, Type } from 'typebox';
-import { changesBetween } from '../engine/changes.ts';
+import { type Static, type TSchema, Type } from 'typebox';
+import { type Authored, authoredByPeople, authorsOf, type ImportAuthors, objectId } from '../engine/authors.ts';
+import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
+import { sealDocument } from '../engine/importedSecrets.ts';
+import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
+import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import type { Seal } from '../engine/secretFields.ts';
 
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
 const schema = Type.Unsafe<Readonly<Record<string, unknown>>>(
@@ -19,7 +26,7 @@ const workflow = Type.Union([name('Automation or workflow'), Type.Null()], {
 });
 
 const actionMembers = {
-  _id: Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Four hexadecimal digits, unique within the model' }),
+  _id: name('Id, unique within the model, in lower case; made here it has four hexadecimal digits'),
   name: name('Name, unique among the actions of the model'),
   type: Type.Enum(['import', 'create', 'update', 'delete'], { description: 'What it does to instances' }),
   workflow,
@@ -61,6 +68,49 @@ export const newModelSchema = Type.Object(
 );
 export type NewModel = Static<typeof newModelSchema>;
 
+const orNull = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
+const { created, lastUpdated, ...people } = authoredByPeople;
+
+const document = Type.Object(
+  {
+    _id: Type.Optional({ ...objectId('Id; any other than 24 hexadecimal digits is only kept'), [ifItFits]: true }),
+    name: newModelSchema.properties.name,
+    description: orNull(description),
+    schema,
+    actions: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            _id: Type.Optional(actionMembers._id),
+            name: actionMembers.name,
+            type: actionMembers.type,
+            workflow: orNull(
+              Type.String({ description: 'Automation or workflow that carries it out', maxLength: 256 }),
+            ),
+            description: orNull(description),
+          },
+          { additionalProperties: false, title: 'ResourceAction', description: 'Action on instances' },
+        ),
+        { maxItems: 200, description: 'What can be done with instances' },
+      ),
+    ),
+    created: Type.Optional({ ...created, [ifItFits]: true }),
+    lastUpdated: Type.Optional({ ...lastUpdated, [ifItFits]: true }),
+    ...people,
+  },
+  {
+    additionalProperties: false,
+    title: 'ImportedResourceModel',
+    description: 'Resource model of any installation',
+  },
+);
+
+/** A model in an import, as it was written. */
+export const importedModelSchema = Type.Unsafe<Members>(lenient(document));
+
+/** Takes an imported model apart. */
+export const modelParts = partsBy(document);
+
 /** The fields of a model in documents, without id, times and authors. */
 export const modelMembers = {
   name: newModelSchema.properties.name,
@@ -78,6 +128,8 @@ export type ModelContent = {
 export type ModelEvent =
   | Event<'resourceModelCreated', ModelContent>
   | Event<'resourceModelChanged', Partial<ModelContent>>
+  /** Set to the content of an imported document, with its times and authors. */
+  | Event<'resourceModelRestored', ModelContent & Authored & { readonly imported?: Members }>
   /** Decides that the instances and groups of the model are deleted too. */
   | Event<'resourceModelDeleted', { readonly deletedInstances: number }>
   /** One step of that deletion is done. */
@@ -86,8 +138,17 @@ export type ModelEvent =
 export type ModelState = {
   readonly exists: boolean;
   readonly content: ModelContent;
+  /** The last import; undefined if there was none. */
+  readonly imported?: Imported<ModelContent>;
   readonly deletedInstances: number;
 };
+
+const contentIn = ({ name, description, schema, actions }: ModelContent): ModelContent => ({
+  name,
+  description,
+  schema,
+  actions,
+});
 
 export const resourceModel = aggregate<ModelState, ModelEvent>({
   area: 'lifecycle-manager',
@@ -96,7 +157,11 @@ export const resourceModel = aggregate<ModelState, ModelEvent>({
   evolve: {
     resourceModelCreated: (state, content) => ({ ...state, exists: true, content }),
     resourceModelChanged: (state, changed) => ({ ...state, content: { ...state.content, ...changed } }),
-    resourceModelDeleted: (state, { deletedInstances }) => ({ ...state, exists: false, deletedInstances }),
+    resourceModelRestored: ({ deletedInstances }, data) => {
+      const content = contentIn(data);
+      return { exists: true, content, deletedInstances, ...importedIn(data, content) };
+    },
+    resourceModelDeleted: ({ content }, { deletedInstances }) => ({ exists: false, content, deletedInstances }),
     resourceModelPartsRemoved: (state) => state,
   },
   exists: (state) => state.exists,
@@ -106,18 +171,58 @@ export const resourceModel = aggregate<ModelState, ModelEvent>({
 /** `schemaFault`: why the schema cannot be compiled; absent if it can. */
 export type ModelRefs = { readonly schemaFault?: string };
 
-export const create = (_: ModelState, input: NewModel, context: Context<ModelRefs>): readonly ModelEvent[] => [
-  { topic: 'resourceModelCreated', data: contentOf(input, [], context) },
-];
+export const create = (_: ModelState, input: NewModel, context: Context<ModelRefs>): readonly ModelEvent[] => {
+  refuseSchema(context.refs);
+  refuseActions(input.actions);
+  return [{ topic: 'resourceModelCreated', data: contentOf(input, [], context) }];
+};
 
-/** Existing instances are not checked against the new schema. It holds for later changes. */
+/**
+ * Existing instances are not checked against the new schema. It holds for later changes. A schema and actions that stay
+ * as they are may be such as only an import brings.
+ */
 export const replace = (
   { content }: ModelState,
   input: NewModel,
   context: Context<ModelRefs>,
 ): readonly ModelEvent[] => {
+  if (!same(input.schema, content.schema)) refuseSchema(context.refs);
+  if (!same(input.actions, content.actions)) refuseActions(input.actions);
   const changes = changesBetween(content, contentOf(input, content.actions, context));
   return changes ? [{ topic: 'resourceModelChanged', data: changes.changed }] : [];
+};
+
+type Importing = { readonly model: Members; readonly overwrite?: boolean };
+
+/** The import with sealed secrets. The mask keeps those of the last import. */
+export const sealModel = <I extends Importing>(input: I, { imported }: ModelState, seal: Seal): I => ({
+  ...input,
+  model: sealDocument(input.model, [imported?.document], seal),
+});
+
+/**
+ * Imports a model of any installation with its times and authors, into its own stream or that of the model with the
+ * same name. A schema that cannot be used is kept: whoever writes an instance is told.
+ */
+export const importOne = (
+  { exists, content, imported }: ModelState,
+  { model, overwrite = false }: Importing,
+  context: Context<ImportAuthors & { readonly parts: number }>,
+): readonly ModelEvent[] => {
+  const { refs, id } = context;
+  refuseParts(refs);
+  const { known } = modelParts(model);
+  refuseSameIds(known.actions);
+  const wanted = contentOf(known, content.actions, context);
+  const own = [id, imported && modelParts(imported.document).known._id].includes(known._id ?? id);
+  const alike = same(wanted, content) && sameRest(model, defined({ imported, content }), modelParts, refs);
+  if (exists && (own || overwrite) && alike) return [];
+  if (exists && !overwrite)
+    throw own
+      ? new RequestError('conflict', 'A resource model with this id exists with other content', { path: '/_id' })
+      : new RequestError('conflict', 'Another resource model has this name', { path: '/name' });
+  const authors = authorsOf(known, refs.accounts, context);
+  return [{ topic: 'resourceModelRestored', data: { ...wanted, ...authors, imported: withoutContent(model, wanted) } }];
 };
 
 /** Decides `deleteResourceModel`. A model with instances can only be deleted together with them. */
@@ -139,43 +244,60 @@ export const countRemoved = (
   { removed }: { readonly removed: number },
 ): readonly ModelEvent[] => (exists ? [] : [{ topic: 'resourceModelPartsRemoved', data: { removed } }]);
 
-/** Makes a deleted model anew. `parts`: how many instances and groups of it are still to be deleted. */
-export const bringBack = (
-  state: ModelState,
-  input: NewModel,
-  context: Context<ModelRefs & { readonly parts: number }>,
-): readonly ModelEvent[] => {
-  if (context.refs.parts > 0)
+/** `parts`: how many instances and groups of a deleted model are still to be deleted. */
+const refuseParts = ({ parts }: { readonly parts: number }): void => {
+  if (parts > 0)
     throw new RequestError('unavailable', 'The instances of the deleted model are still being deleted; try again', {
       retryAfterSeconds: 1,
     });
-  return create(state, input, context);
 };
 
 /** The action with the id, in upper or lower case. */
 export const actionOf = ({ actions }: ModelContent, id: string): ResourceAction | undefined =>
   actions.find(({ _id }) => _id === id.toLowerCase());
 
-const contentOf = (
-  { name, description = '', schema, actions = [] }: NewModel,
-  before: readonly ResourceAction[],
-  { newId, refs }: Context<ModelRefs>,
-): ModelContent => {
-  if (refs.schemaFault !== undefined)
-    throw new RequestError('invalid', `The schema cannot be used: ${refs.schemaFault}`, { path: '/schema' });
-  const fault = (i: number, member: string, message: string) =>
-    new RequestError('invalid', message, { path: `/actions/${i}/${member}` });
-  actions.forEach((action, i) => {
-    if (actions.findIndex((other) => other.name === action.name) < i)
-      throw fault(i, 'name', 'Two actions have this name');
-    if (
-      action._id !== undefined &&
-      actions.findIndex(({ _id }) => _id?.toLowerCase() === action._id?.toLowerCase()) < i
-    )
-      throw fault(i, '_id', 'Two actions have this id');
-    if (action.type === 'import' && action.workflow != null)
-      throw fault(i, 'workflow', 'An import takes effect at once: it has no workflow');
+const refuseSchema = ({ schemaFault }: ModelRefs): void => {
+  if (schemaFault !== undefined)
+    throw new RequestError('invalid', `The schema cannot be used: ${schemaFault}`, { path: '/schema' });
+};
+
+type GivenAction = Pick<ResourceAction, 'name' | 'type'> & {
+  readonly _id?: string | undefined;
+  readonly workflow?: string | null | undefined;
+  readonly description?: string | null | undefined;
+};
+
+const faultAt = (i: number, member: string, message: string): RequestError =>
+  new RequestError('invalid', message, { path: `/actions/${i}/${member}` });
+
+const refuseSameIds = (actions: readonly GivenAction[] = []): void => {
+  const ids = actions.map(({ _id }) => _id?.toLowerCase());
+  ids.forEach((id, i) => {
+    if (id !== undefined && ids.indexOf(id) < i) throw faultAt(i, '_id', 'Two actions have this id');
   });
+};
+
+/** What a person may not write. An import may bring it. */
+const refuseActions = (actions: readonly GivenAction[] = []): void => {
+  refuseSameIds(actions);
+  actions.forEach(({ name, type, workflow }, i) => {
+    if (actions.findIndex((other) => other.name === name) < i) throw faultAt(i, 'name', 'Two actions have this name');
+    if (type === 'import' && workflow != null)
+      throw faultAt(i, 'workflow', 'An import takes effect at once: it has no workflow');
+  });
+};
+
+type GivenModel = Pick<ModelContent, 'name' | 'schema'> & {
+  readonly description?: string | null | undefined;
+  readonly actions?: readonly GivenAction[] | undefined;
+};
+
+/** The content of a request or document, with defaults. Actions without an id keep that of the action with their name. */
+const contentOf = (
+  { name, description, schema, actions = [] }: GivenModel,
+  before: readonly ResourceAction[],
+  { newId }: Pick<Context, 'newId'>,
+): ModelContent => {
   const taken = new Set(actions.flatMap(({ _id }) => _id?.toLowerCase() ?? []));
   const idFor = (actionName: string): string => {
     const own = before.find((action) => action.name === actionName)?._id;
@@ -186,14 +308,14 @@ const contentOf = (
   };
   return {
     name,
-    description,
+    description: description ?? '',
     schema,
-    actions: actions.map(({ _id, name: actionName, type, workflow = null, description: about = '' }) => ({
+    actions: actions.map(({ _id, name: actionName, type, workflow, description: about }) => ({
       _id: _id?.toLowerCase() ?? idFor(actionName),
       name: actionName,
       type,
-      workflow,
-      description: about,
+      workflow: workflow || null,
+      description: about ?? '',
     })),
   };
 };

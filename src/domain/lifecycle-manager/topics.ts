@@ -1,5 +1,15 @@
 import { Type } from 'typebox';
-import { type Described, describeTopics, members, nothing, text, textOrNull, texts, whole } from '../engine/topics.ts';
+import {
+  type Described,
+  describeTopics,
+  members,
+  nothing,
+  restored,
+  text,
+  textOrNull,
+  texts,
+  whole,
+} from '../engine/topics.ts';
 import { actionExecution } from './actionExecutions.ts';
 import { lastAction } from './lastActions.ts';
 import { resourceGroup } from './resourceGroups.ts';
@@ -15,6 +25,10 @@ export const resourceTopics: readonly Described[] = [
   describeTopics(resourceModel, {
     resourceModelCreated: ['A resource model was created', model],
     resourceModelChanged: ['Members of a resource model changed', Type.Partial(model)],
+    resourceModelRestored: [
+      'A resource model got the content of an imported document',
+      Type.Object({ ...model.properties, ...restored }),
+    ],
     resourceModelDeleted: [
       'A resource model was deleted, with its instances and groups',
       Type.Object({ deletedInstances: whole }),

@@ -3,6 +3,8 @@ import { importedScheduledJobSchema, jobIdIn } from '../../domain/automation-cat
 import { scheduledJob, scheduledJobSchema } from '../../domain/automation-catalog/scheduledJobs.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type ScheduledJobDoc, scheduledJobs } from '../../projections/automation-catalog/scheduledJobs.ts';
+import { nameOf } from '../../projections/engine/documents.ts';
+import { forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
 import { exportedText, missingIn } from '../engine/importedDocuments.ts';
 import { importRoute } from '../engine/imports.ts';
@@ -51,12 +53,15 @@ const exportScheduledJob = actionRoute({
   summary: 'Export a scheduled job',
   description:
     'What the import of scheduled jobs takes back, with all that an import brought and the service does not know. ' +
-    'Secrets are masked.',
+    'Secrets are masked. The form has its name.',
   query: { as: wordsSchema },
   answer: importedScheduledJobSchema,
   run: async (call, service) => {
     const { id, text } = await service.entry(scheduledJobs, call.params.id, call.actor);
-    const document = (await shown(JSON.parse(text), service, call)) as object;
+    const doc: ScheduledJobDoc = JSON.parse(text);
+    const { formId } = doc.data;
+    const data = formId == null ? doc.data : { ...doc.data, formId: await nameOf(service.model, forms, formId) };
+    const document = (await shown({ ...doc, data }, service, call)) as object;
     return {
       text: await exportedText({ aggregate: scheduledJob, id, shown: document, words: call.query.as }, service),
       exported: { kind: scheduledJob.category, id },

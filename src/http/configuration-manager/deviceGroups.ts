@@ -85,6 +85,19 @@ export const deviceGroupRoutes: readonly Route[] = [
     answer: listed(deviceGroupSchema),
   }),
   getRoute({
+    name: 'exportDeviceGroup',
+    method: 'get',
+    path: `${path}/export`,
+    access: ['operators', 'readers'],
+    summary: 'Export a device group',
+    description: 'What the import of device groups takes back.',
+    get: deviceGroups,
+    exports: true,
+    join: signed,
+    envelope: plain,
+    answer: deviceGroupSchema,
+  }),
+  getRoute({
     name: 'getDeviceGroup',
     method: 'get',
     path,
@@ -115,8 +128,8 @@ export const deviceGroupRoutes: readonly Route[] = [
     large: true,
     summary: 'Import device groups, all or none',
     description:
-      'A group that exists with the same content is no change; one with other content is a conflict, and ' +
-      'nothing is imported.',
+      'Takes what the list and the export give; ids, times and authors are kept. A group that exists with the same ' +
+      'content is no change; other content under a used name or id is a conflict, and nothing is imported.',
     command: importDeviceGroups,
     envelope: succeeded('Successfully imported device groups'),
     answer: success,

@@ -28,6 +28,8 @@ type Import<Document extends TSchema> = Pick<
 > & {
   /** The member of the body that holds the documents. */
   readonly member: string;
+  /** Whether it holds one document, not a list; the answer has that document, not a list of results. */
+  readonly single?: true;
   /** The lenient schema of a document. */
   readonly document: Document;
   /** Schema of the answer for each imported document. */
@@ -50,10 +52,10 @@ type Import<Document extends TSchema> = Pick<
   ) => Promise<Taken>;
 };
 
-const bodyOf = (member: string, document: TSchema) =>
+const bodyOf = (member: string, held: TSchema) =>
   Type.Object(
     {
-      [member]: Type.Array(document, { description: 'Documents to take in, each all or nothing', maxItems: 1000 }),
+      [member]: held,
       overwrite: overwriteSchema,
       options: Type.Optional(
         Type.Object(
@@ -71,11 +73,14 @@ const has = (...members: readonly string[]) => ({
   properties: Object.fromEntries(members.map((member) => [member, {}])),
 });
 
+const listOf = (document: TSchema) =>
+  Type.Array(document, { description: 'Documents to take in, each all or nothing', maxItems: 1000 });
+
 /** Schema of the body: the documents, or one document as exports answer it, with or without an envelope. */
-const sentOf = (member: string, document: TSchema) =>
+const sentOf = (member: string, document: TSchema, single: boolean) =>
   Type.Unsafe<Members>({
     if: has(member),
-    then: bodyOf(member, document),
+    then: bodyOf(member, single ? document : listOf(document)),
     else: { if: has('message', 'data', 'metadata'), then: enveloped(document), else: document },
   });
 
@@ -85,6 +90,7 @@ type Sent = { readonly document: unknown; readonly path: string };
 const documentsIn = (body: Members, member: string): readonly Sent[] => {
   const sent = body[member];
   if (Array.isArray(sent)) return sent.map((document, index) => ({ document, path: `/${member}/${index}` }));
+  if (sent !== undefined) return [{ document: sent, path: `/${member}` }];
   const enveloped = ['message', 'data', 'metadata'].every((name) => Object.hasOwn(body, name));
   return [enveloped ? { document: body.data, path: '/data' } : { document: body, path: '' }];
 };
@@ -95,7 +101,10 @@ type Overwriting = { readonly overwrite?: boolean; readonly options?: { readonly
 
 const openEnds = { missingSecrets: missingSecretsSchema, warnings: warningsSchema };
 
-const answerOf = (shown: TSchema) =>
+const answerOf = (shown: TSchema, single: boolean) =>
+  single ? Type.Object({ ...enveloped(shown).properties, ...openEnds }) : answersOf(shown);
+
+const answersOf = (shown: TSchema) =>
   enveloped(
     Type.Array(
       Type.Union([
@@ -111,10 +120,12 @@ const answerOf = (shown: TSchema) =>
 /**
  * A route that imports documents one after the other, each all or nothing, and answers the results in their order. It
  * also takes one document as an export answers it. A document that is refused does not stop the others. If all are
- * refused, nothing is stored, and the answer is the first error with the faults of all.
+ * refused, nothing is stored, and the answer is the first error with the faults of all. With `single` the body has one
+ * document, and the answer, too.
  */
 export const importRoute = <Document extends TSchema>({
   member,
+  single,
   document,
   shown,
   take,
@@ -123,8 +134,8 @@ export const importRoute = <Document extends TSchema>({
   ...route,
   large: true,
   exact: '*',
-  body: sentOf(member, document),
-  answer: answerOf(shown),
+  body: sentOf(member, document, single === true),
+  answer: answerOf(shown, single === true),
   run: async (call, service) => {
     const body = call.body as Members;
     const sent = documentsIn(body, member);
@@ -155,14 +166,16 @@ export const importRoute = <Document extends TSchema>({
         first.message,
         defined({ faults: refused.flat(), retryAfterSeconds: first.retryAfterSeconds }),
       );
+    const results = taken.map((one, index) =>
+      one instanceof RequestError
+        ? { success: false, data: { message: one.message, errors: refused[index] } }
+        : { success: true, data: one.data, ...openEndsOf(one) },
+    );
+    const [only] = done;
     return {
       text: exactText({
         message: `Successfully imported ${done.length} of ${taken.length} ${member}`,
-        data: taken.map((one, index) =>
-          one instanceof RequestError
-            ? { success: false, data: { message: one.message, errors: refused[index] } }
-            : { success: true, data: one.data, ...openEndsOf(one) },
-        ),
+        ...(single && only ? { data: only.data, ...openEndsOf(only) } : { data: results }),
         metadata: {},
       }),
       position: Math.max(0, ...done.map(({ position }) => position)),

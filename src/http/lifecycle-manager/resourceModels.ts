@@ -3,15 +3,21 @@ import { runAction } from '../../commands/lifecycle-manager/actionExecutions.ts'
 import {
   createResourceModel,
   deleteResourceModel,
+  importResourceModel,
+  modelMeant,
   updateResourceModel,
 } from '../../commands/lifecycle-manager/resourceModels.ts';
+import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { runActionSchema } from '../../domain/lifecycle-manager/actionExecutions.ts';
-import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
-import { resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
+import { importedModelSchema, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { type ModelDoc, resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
+import { signed } from '../authorization/people.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import { exportedDocument, missingIn } from '../engine/importedDocuments.ts';
+import { importRoute } from '../engine/imports.ts';
 import type { Parent, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { enveloped } from '../engine/schemas.ts';
+import { enveloped, wordsSchema } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import { executionNow, shownModel } from './resourceJoins.ts';
 import { deletionSchema, executionSchema, modelSchema } from './resourceSchemas.ts';
@@ -72,6 +78,31 @@ const deletion = actionRoute({
   },
 });
 
+const importing = importRoute({
+  name: 'importResourceModel',
+  method: 'post',
+  path: '/resources/import',
+  access: ['operators'],
+  summary: 'Import a resource model of any installation',
+  description:
+    'Ids, times and authors are kept, and so is what the service does not know, such as the transformations of an ' +
+    'action: it never runs them. The same document again is no change; other content under a used id or name is 409 ' +
+    'unless overwrite is true. Instances stay as they are.',
+  member: 'model',
+  single: true,
+  document: importedModelSchema,
+  shown: modelSchema,
+  take: async ({ document: model, path, overwrite, fresh, about }, service, call) => {
+    const id = await modelMeant(model, fresh, service.tools);
+    const done = await service.handle(importResourceModel, { ...about, id, input: { model, overwrite } });
+    return {
+      ...done,
+      data: await shownModel(done.doc as ModelDoc, service, call),
+      missingSecrets: await missingIn(resourceModel, id, path, service),
+    };
+  },
+});
+
 /** Resource models and their actions (docs/decisions/resource-models.md). */
 export const resourceModelRoutes: readonly Route[] = [
   listRoute({
@@ -96,6 +127,30 @@ export const resourceModelRoutes: readonly Route[] = [
     join: shownModel,
     envelope: withMessage('Successfully created resource model'),
     answer: enveloped(modelSchema),
+  }),
+  importing,
+  getRoute({
+    name: 'exportResourceModel',
+    method: 'get',
+    path: `${path}/export`,
+    access: ['operators', 'readers'],
+    summary: 'Export a resource model',
+    description: 'What the import takes back: the model with what an import brought and the service does not know.',
+    query: { as: wordsSchema },
+    get: resourceModels,
+    exports: true,
+    join: async (doc, service, call) =>
+      exportedDocument(
+        {
+          aggregate: resourceModel,
+          id: doc._id,
+          shown: (await signed(doc, service, call)) as object,
+          words: call.query.as as Words,
+        },
+        service,
+      ),
+    envelope: withMessage('Successfully exported resource model'),
+    answer: enveloped(importedModelSchema),
   }),
   getRoute({
     name: 'getResourceModel',

@@ -6,8 +6,7 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import { type AutomationDocument, exportedAutomation } from '../../domain/operations-manager/importedAutomations.ts';
 import { exportedTrigger, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
-import type { Collection } from '../../projections/engine/define.ts';
-import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
+import { documentIn, nameOf, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import type { AutomationDoc } from '../../projections/operations-manager/automations.ts';
@@ -22,20 +21,6 @@ const triggersOf = async (model: ReadModel, actionId: string): Promise<readonly 
   for await (const entries of pagesOf(model, triggers, { where: ofAction, sort: 'name', order: 1 }))
     found.push(...entries.map((entry) => documentIn(triggers, entry)));
   return found;
-};
-
-/**
- * The name of a resource that another one names by its id, so that an export means the same elsewhere. Any other text
- * stays.
- */
-const nameOf = async (
-  model: ReadModel,
-  collection: Pick<Collection, 'collection'> | undefined,
-  idOrName: string | null,
-): Promise<string | null> => {
-  if (collection === undefined || idOrName === null) return idOrName;
-  const entry = await model.get(collection.collection, idOrName);
-  return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : idOrName;
 };
 
 /** The export of each trigger, with its imported part and the name of its form. */

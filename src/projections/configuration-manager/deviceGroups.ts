@@ -8,6 +8,7 @@ export const deviceGroups = projection<{ readonly _id: string } & DeviceGroupCon
   collection: 'deviceGroups',
   on: {
     deviceGroupCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    deviceGroupRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
     deviceGroupDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },

@@ -49,3 +49,17 @@ export const documentOf = async <Doc>(
   const entry = await model.get(collection.collection, id);
   return entry && documentIn(collection, entry);
 };
+
+/**
+ * The name of a resource that another one names by its id, so that an export means the same elsewhere. Any other text
+ * stays.
+ */
+export const nameOf = async (
+  model: Pick<ReadStore, 'get'>,
+  collection: Pick<Collection, 'collection'> | undefined,
+  idOrName: string | null,
+): Promise<string | null> => {
+  if (collection === undefined || idOrName === null) return idOrName;
+  const entry = await model.get(collection.collection, idOrName);
+  return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : idOrName;
+};

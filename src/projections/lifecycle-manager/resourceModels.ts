@@ -11,6 +11,10 @@ export const resourceModels = projection<ModelDoc>()(resourceModel, {
   on: {
     resourceModelCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
     resourceModelChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
+    resourceModelRestored: (_, event) => {
+      const { imported: __, ...data } = event.data;
+      return { _id: idOf(event), ...data };
+    },
     resourceModelDeleted: () => undefined,
     resourceModelPartsRemoved: (doc) => doc,
   },
