@@ -153,7 +153,13 @@ const suite = (settings: () => Record<string, string>, forget: (folder: string) 
   it('says in its health and its metrics what is parked and why, and again after a restart and a rebuild', async () => {
     const documents = await parked();
     const concerned = Object.keys(documents).map((key) => key.slice(0, key.indexOf('/')));
-    assert.deepEqual([...new Set(concerned)].sort(), ['accounts', 'automations', 'credentials', 'inventories']);
+    assert.deepEqual([...new Set(concerned)].sort(), [
+      'accounts',
+      'automations',
+      'credentials',
+      'formerAccounts',
+      'inventories',
+    ]);
     for (const id of automations.values())
       assert.match(
         documents[`automations/${id}`]!,
@@ -219,7 +225,14 @@ describe('a start on a log whose first events cannot be read', () => {
       const asked = await service.as({ user: 'admin', password: 'a new password' })('GET', '/health/status');
       assert.deepEqual(
         Object.keys(ok(asked).parked.documents).sort(),
-        [`accounts/${ann}`, `credentials/${ann}`, `groups/${readers}`, 'groups/lost', 'profiles/strict'].sort(),
+        [
+          `accounts/${ann}`,
+          `credentials/${ann}`,
+          `formerAccounts/${ann}`,
+          `groups/${readers}`,
+          'groups/lost',
+          'profiles/strict',
+        ].sort(),
       );
       assert.equal(asked.headers.get('cache-control'), null);
     } finally {
