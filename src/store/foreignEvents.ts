@@ -1,5 +1,5 @@
-import { isReserved } from '../domain/operations-manager/publishedEvents.ts';
 import { ownCategories } from '../domain/ownCategories.ts';
+import { isReserved } from '../domain/reservedSources.ts';
 import { splitStream, splitType } from './event.ts';
 import type { StoredEvent } from './port.ts';
 

@@ -1,5 +1,6 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { isReserved } from '../reservedSources.ts';
 import { refuseUnlessLive } from './jobClaims.ts';
 import type { JobState } from './jobs.ts';
 
@@ -15,15 +16,6 @@ export const publishedEvent = aggregate<{ readonly exists: boolean }, PublishedE
   published: () => ({ exists: true }),
   exists: ({ exists }) => exists,
 });
-
-// Nonspacing marks that no letter took in, and signs that are not shown.
-const withoutWidth = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Mn}\p{Me}]/gu;
-
-/** Whether a source, or the type of an event, is the platform's or the store's, or looks like one of theirs. */
-export const isReserved = (source: string): boolean => {
-  const shown = source.normalize('NFKC').replace(withoutWidth, '').toUpperCase().toLowerCase();
-  return shown.startsWith('@platform/') || shown.startsWith('$');
-};
 
 /** Throws `invalid` with one of the paths, for a source of the platform or the store, and for a topic with a colon. */
 export const refuseReserved = (
