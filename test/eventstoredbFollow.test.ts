@@ -52,6 +52,66 @@ describe('following by the adapter of EventStoreDB', () => {
     });
   }
 
+  it('has one subscription for all followers, wherever they begin and whatever they want', async () => {
+    const memory = memoryEventStore();
+    let subscriptions = 0;
+    const store = await open(
+      (
+        await serve({
+          ...memory.handlers,
+          read: (call: ReadCall) => {
+            if (isSubscription(call)) subscriptions++;
+            memory.handlers.read(call);
+          },
+        })
+      ).url,
+    );
+    const before = await fill(store, 300);
+    const head = await store.head();
+    const followers = [0, 1000, head].map((after) => following(store, after));
+    const [some, none] = [following(store, 0, ['@test/']), following(store, head, ['@none/'])];
+    const later = await fill(store, 50);
+    const late = following(store, head);
+    const end = await store.head();
+    const all = [...followers, some, none, late];
+    await until(() => all.every(({ batches }) => (batches.at(-1)?.position ?? 0) >= end), 'all have come to the end');
+    const whole = [...before, ...later];
+    const rest = ids((await readAll(store, ['@test/'])).filter(({ position }) => position > 1000));
+    assert.deepEqual(
+      all.map((follower) => ids(follower.events())),
+      [whole, rest, later, whole, [], later],
+    );
+    assert.equal(subscriptions, 1);
+  });
+
+  it('reads what a subscription brings too slowly, without a word', async () => {
+    const memory = memoryEventStore();
+    let sent = 0;
+    const store = await open(
+      (
+        await serve({
+          ...memory.handlers,
+          read: (call: ReadCall) => {
+            if (isSubscription(call) && sent < 100)
+              beforeSending(call, (message) => !message.hasEvent() || ++sent <= 100);
+            memory.handlers.read(call);
+          },
+        })
+      ).url,
+      { watch: 1e6 },
+    );
+    const follower = following(store);
+    await fill(store, 2);
+    await until(() => follower.events().length === 2, 'the subscription has begun');
+    for (let n = 0; n < 1200; n++) memory.event('orders-1', '@test/things:ordered');
+    await until(() => follower.events().length === 1202, 'all are delivered');
+    assert.deepEqual(
+      follower.events().map(({ position }) => position),
+      memory.all.slice(-1202).map(({ position }) => position),
+    );
+    assert.deepEqual(bench.lines, []);
+  });
+
   it('goes on where it was when the subscription falls silent', async () => {
     const memory = memoryEventStore();
     let subscriptions = 0;

@@ -13,16 +13,20 @@ describe('the adapter of EventStoreDB', () => {
 
   it('leaves no call behind when a reader has enough', async () => {
     const memory = memoryEventStore();
-    let [calls, cancelled] = [-100, 0];
+    let counts = false;
+    const [asked, left] = [new Set<ReadCall>(), new Set<ReadCall>()];
     const store = await open(
       (
         await serve({
           ...memory.handlers,
           read: (call: ReadCall) => {
-            calls++;
-            call.on('cancelled', () => cancelled++);
-            // As if there were more to come.
-            if (calls > 0) call.end = () => call;
+            if (counts && call.request.getOptions()!.getCount() !== '1') {
+              asked.add(call);
+              left.add(call);
+              call.on('cancelled', () => left.delete(call));
+              // As if there were more to come.
+              call.end = () => call;
+            }
             memory.handlers.read(call);
           },
         })
@@ -30,7 +34,7 @@ describe('the adapter of EventStoreDB', () => {
       { watch: 1e6 },
     );
     for (let n = 0; n < 6; n++) await store.append('thing-long', 500 * n - 1, newEvents(500));
-    [calls, cancelled] = [0, 0];
+    counts = true;
     for await (const _ of store.read('thing-long')) break;
     for await (const _ of store.follow(0, undefined, new AbortController().signal)) break;
     await assert.rejects(
@@ -38,8 +42,8 @@ describe('the adapter of EventStoreDB', () => {
         for await (const _ of store.follow(0, undefined, new AbortController().signal)) throw new Error('enough');
       })(),
     );
-    await until(() => cancelled === 3, `all are cancelled: ${calls} ${cancelled}`);
-    assert.equal(calls, 3);
+    await until(() => left.size === 0, `all are cancelled: ${asked.size} ${left.size}`);
+    assert.ok(asked.size >= 3);
   });
 
   it('reads on when a read breaks off', async () => {

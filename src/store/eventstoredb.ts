@@ -60,7 +60,7 @@ export const openEventStoreDb = async ({ url, log, times, waits }: Options): Pro
   const connections = connectionsTo(url, { ...usualTimes, ...times }, log);
   const reads = eventStoreDbReads(connections);
   const appends = eventStoreDbAppends(connections, reads);
-  const followers = eventStoreDbFollowers(connections);
+  const followers = eventStoreDbFollowers(connections, reads);
   const checkpoints = eventStoreDbCheckpoints(reads, appends.append);
   let closing: Promise<void> | undefined;
   const open = (): void => {

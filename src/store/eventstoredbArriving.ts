@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Answer } from './eventstoredbAnswer.ts';
 import type { Call, Connection } from './eventstoredbConnection.ts';
 import { Silence, TryAgain, toError } from './eventstoredbErrors.ts';
@@ -8,8 +9,6 @@ type Limits = {
   readonly what: string;
   /** Aborts when the reader needs no more answers. Then the call ends. */
   readonly stop?: AbortSignal;
-  /** An object that gets a function `put`, which adds an answer after those that have arrived. */
-  readonly inserted?: { put?: (answer: Answer) => void };
   /** The most bytes that wait for the reader. Beyond this limit the call is paused. */
   readonly bytes: number;
   /**
@@ -28,7 +27,7 @@ const sizeOf = ({ event }: Answer): number => 200 + (event ? event.data.length +
 export async function* arriving(
   connection: Connection,
   open: () => Promise<Call>,
-  { what, stop, inserted, bytes, patience }: Limits,
+  { what, stop, bytes, patience }: Limits,
 ): AsyncGenerator<readonly Answer[]> {
   const { gone } = connection;
   let waiting: Answer[] = [];
@@ -54,7 +53,6 @@ export async function* arriving(
     if (size > bytes) call?.pause();
     wake();
   };
-  if (inserted) inserted.put = taken;
   open().then((opened) => {
     call = opened;
     // The listeners are never removed: a late error without a listener would end the process.
@@ -76,6 +74,9 @@ export async function* arriving(
     while (!stop?.aborted) {
       if (gone.aborted) given();
       if (waiting.length > 0) {
+        // Answers that come together arrive one by one. To hand on each alone would cost the readers much more than the
+        // answers do, and nothing else would be done meanwhile.
+        await nextTurn();
         const answers = waiting;
         waiting = [];
         size = 0;

@@ -23,7 +23,7 @@ export const toRevision = (revision: string): number => toNumber(revision, 'revi
  * Whether readers of the whole log get an event. With a filter, its type must begin with one of the prefixes. The
  * server's own events (type or stream with `$`) are left out, unless the filter names their type.
  */
-export const passes = ({ type, stream }: Told, filter: Filter | undefined): boolean => {
+export const passes = ({ type, stream }: Pick<Told, 'type' | 'stream'>, filter: Filter | undefined): boolean => {
   if (filter && !filter.some((prefix) => type.startsWith(prefix))) return false;
   return type.startsWith('$') ? filter !== undefined : !stream.startsWith('$');
 };

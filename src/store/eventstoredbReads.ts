@@ -1,5 +1,6 @@
 import { StreamDeletedError, UnknownError } from '@eventstore/db-client';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { defined } from '../domain/engine/defined.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Answer } from './eventstoredbAnswer.ts';
 import { arriving } from './eventstoredbArriving.ts';
@@ -75,7 +76,23 @@ const unbroken = (stream: string, from: number) => {
   };
 };
 
-const whole = 'read $all';
+type Asked = {
+  /** The action for error messages. */
+  readonly what: string;
+  readonly isSearch?: boolean;
+  readonly stop?: AbortSignal | undefined;
+};
+
+/** Which events to read from `$all`. */
+type Range = {
+  readonly after: number;
+  readonly end: number;
+  readonly filter?: Filter | undefined;
+  readonly stop?: AbortSignal | undefined;
+};
+
+const whole: Asked = { what: 'read $all' };
+const searched: Asked = { ...whole, isSearch: true };
 
 /** Reads over the current connection. A read that breaks off is tried again over the next one. */
 const askingOver = (connections: Connections) => {
@@ -112,12 +129,12 @@ const askingOver = (connections: Connections) => {
   const ask = (
     connection: Connection,
     request: ReadReq,
-    what: string,
-    isSearch = false,
+    { what, isSearch = false, stop }: Asked,
   ): AsyncGenerator<readonly Answer[]> =>
     arriving(connection, () => connection.read(request), {
       what,
       bytes: ahead,
+      ...defined({ stop }),
       patience: isSearch ? { ...patience, late: Math.max(late, searching) } : patience,
     });
 
@@ -125,10 +142,9 @@ const askingOver = (connections: Connections) => {
   const only = async function* (
     connection: Connection,
     request: ReadReq,
-    what: string,
-    isSearch = false,
+    asked: Asked,
   ): AsyncGenerator<StoredEvent | undefined> {
-    for await (const [answer] of ask(connection, request, what, isSearch)) {
+    for await (const [answer] of ask(connection, request, asked)) {
       yield answer?.event && toStoredEvent(answer.event);
     }
   };
@@ -136,30 +152,40 @@ const askingOver = (connections: Connections) => {
   /** Yields the newest event of a stream. Yields nothing if the stream was deleted for ever. */
   const newestIn = async function* (connection: Connection, stream: string): AsyncGenerator<StoredEvent | undefined> {
     try {
-      yield* only(connection, newestOfStream(stream), `read stream ${stream}`);
+      yield* only(connection, newestOfStream(stream), { what: `read stream ${stream}` });
     } catch (error) {
       if (!(error instanceof StreamDeletedError)) throw error;
     }
   };
 
   /** Events of `$all` from a position on, including the event there. */
-  const allFrom = (
-    connection: Connection,
-    position: number,
-    filter: Filter | undefined,
-  ): AsyncGenerator<StoredEvent[]> => {
+  const allFrom = (connection: Connection, { after, filter, stop }: Range): AsyncGenerator<StoredEvent[]> => {
     const toEvent = ({ event }: Answer): StoredEvent | undefined =>
       event && passes(event, filter) && isCountable(event) ? toStoredEvent(event) : undefined;
     return pages(
       (async function* () {
-        const request = readOfAll(position, filter ?? 'clients');
-        for await (const answers of ask(connection, request, whole, true))
+        const request = readOfAll(after, filter ?? 'clients');
+        for await (const answers of ask(connection, request, { ...searched, stop }))
           yield answers.map(toEvent).filter((event) => event !== undefined);
       })(),
     );
   };
 
-  return { insist: retryUntilDone, first, ask, only, newestIn, allFrom };
+  /** Events after a position up to another one, over one connection. Ends when the signal aborts. */
+  const upTo = async function* (connection: Connection, range: Range): AsyncGenerator<Batch> {
+    const { after, end, stop } = range;
+    let position = after;
+    if (position >= end) return;
+    for await (const events of allFrom(connection, range)) {
+      const news = events.filter((event) => event.position > position && event.position <= end);
+      position = Math.max(position, Math.min(end, events.at(-1)?.position ?? position));
+      yield { events: news, position };
+      if (position >= end) return;
+    }
+    if (!stop?.aborted) yield { events: [], position: end };
+  };
+
+  return { insist: retryUntilDone, first, ask, only, newestIn, upTo };
 };
 
 type Asking = ReturnType<typeof askingOver>;
@@ -197,7 +223,7 @@ const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
   const lastFollowed = async function* (connection: Connection): AsyncGenerator<StoredEvent | undefined> {
     for (let before: number | undefined; ; ) {
       let found = false;
-      for await (const answers of ask(connection, newestOfAll('clients', 16, before), whole, true)) {
+      for await (const answers of ask(connection, newestOfAll('clients', 16, before), searched)) {
         for (const { event } of answers) {
           if (!event) continue;
           if (passes(event, undefined) && isCountable(event)) {
@@ -221,12 +247,20 @@ const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
  */
 export const eventStoreDbReads = (connections: Connections) => {
   const asking = askingOver(connections);
-  const { insist: retryUntilDone, first, ask, only, newestIn, allFrom } = asking;
+  const { insist: retryUntilDone, first, ask, only, newestIn, upTo } = asking;
   const head = headFinder(asking);
 
   /** Position of the newest event of all, including the server's own. */
   const newestPosition = async (): Promise<number> =>
     (await first((connection) => only(connection, newestOfAll('everything'), whole)))?.position ?? 0;
+
+  /** The same over one connection, without another try. 0 also when the signal aborts. */
+  const newestOver = async (connection: Connection, stop?: AbortSignal): Promise<number> => {
+    let newest = 0;
+    for await (const [answer] of ask(connection, newestOfAll('everything'), { ...whole, stop }))
+      if (answer?.event) newest = Number(answer.event.position);
+    return newest;
+  };
 
   const isDeleted = async (stream: string): Promise<boolean> => {
     try {
@@ -259,7 +293,7 @@ export const eventStoreDbReads = (connections: Connections) => {
       yield* retryUntilDone(async function* (connection) {
         const take = unbroken(stream, next);
         const pieces = async function* (): AsyncGenerator<readonly StoredEvent[]> {
-          for await (const answers of ask(connection, readOfStream(stream, next), `read stream ${stream}`)) {
+          for await (const answers of ask(connection, readOfStream(stream, next), { what: `read stream ${stream}` })) {
             if (answers.some(({ streamNotFound }) => streamNotFound)) missing = true;
             yield take(answers);
           }
@@ -283,18 +317,14 @@ export const eventStoreDbReads = (connections: Connections) => {
       until.catch(() => undefined); // the iteration below throws the error
       let position = after;
       return retryUntilDone(async function* (connection) {
-        const end = await until;
-        if (position >= end) return;
-        for await (const events of allFrom(connection, position, filter)) {
-          const news = events.filter((event) => event.position > position && event.position <= end);
-          position = Math.max(position, Math.min(end, events.at(-1)?.position ?? position));
-          yield { events: news, position };
-          if (position >= end) return;
+        for await (const batch of upTo(connection, { after: position, end: await until, filter })) {
+          position = batch.position;
+          yield batch;
         }
-        position = end;
-        yield { events: [], position };
       });
     },
+    newestOver,
+    upTo,
   };
   return reads;
 };

@@ -1,44 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connections } from './eventstoredbConnection.ts';
-import type { Follower, Followers } from './eventstoredbFollow.ts';
+import type { Followers } from './eventstoredbFollow.ts';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
+import type { Tail } from './eventstoredbTail.ts';
 
 /**
- * Compares followers with the head at intervals. If a follower waits for events and stays behind the head, its
+ * Compares tail and followers with the head at intervals. If the tail waits for events and stays behind the head, its
  * subscription has fallen silent and is replaced. `lag` returns how far the slowest follower was behind at the last
  * check.
  */
 export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbReads, followers: Followers) => {
   const stop = new AbortController();
-  const seen = new WeakMap<Follower, number>();
+  let before: ReturnType<Tail['state']> | undefined;
   let lag = 0;
-
-  /**
-   * Whether an event up to the head should have reached the follower. If no event up to the head passes its filter, the
-   * follower gets a checkpoint there.
-   */
-  const misses = async ({ position, filter, mark }: Follower, head: number): Promise<boolean> => {
-    for await (const {
-      events: [next],
-    } of reads.readAll(position, filter))
-      if (next) return next.position <= head;
-    mark(head);
-    return false;
-  };
 
   const look = async (): Promise<void> => {
     const head = await reads.head();
-    const followed = [...followers.all];
-    lag = Math.max(0, ...followed.map(({ position }) => head - position));
-    for (const follower of followed) {
-      const { position } = follower;
-      const still = (): boolean => follower.waiting && follower.position === position && position < head;
-      const before = seen.get(follower);
-      seen.set(follower, position);
-      if (before !== position || !still() || !(await misses(follower, head)) || !still()) continue;
-      connections.tell('A subscription to EventStoreDB has fallen silent and is replaced', { position, head });
-      follower.renew();
-    }
+    lag = Math.max(0, ...[...followers.all].map(({ position }) => head - position));
+    const now = followers.tail()?.state();
+    const last = before;
+    before = now;
+    const { position, subscription } = now ?? { position: head, subscription: undefined };
+    const isSame = subscription === last?.subscription && position === last?.position;
+    if (!subscription || !isSame || position >= head) return;
+    connections.tell('The subscription to EventStoreDB has fallen silent and is replaced', { position, head });
+    subscription.renew();
   };
 
   const watching = (async () => {
