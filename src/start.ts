@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { requestRecorder } from './commands/authorization/requestRecorder.ts';
 import { filters } from './commands/user-schemas/filters.ts';
+import type { GuardedClock } from './concurrency/guardedClock.ts';
 import { readerPlaces } from './concurrency/readerPlaces.ts';
 import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
@@ -16,7 +17,7 @@ import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
 import { backInTime } from './service/backInTime.ts';
 import { countedRuns, eventTriggersOf } from './service/eventTriggers.ts';
-import { eventTriggersHealth, schedulesHealth } from './service/health.ts';
+import { clockHealth, eventTriggersHealth, schedulesHealth } from './service/health.ts';
 import { jobsOf } from './service/jobs.ts';
 import { parkedRunsOf } from './service/parkedRuns.ts';
 import { rebuildingOf } from './service/rebuilding.ts';
@@ -63,12 +64,14 @@ export const startService = async (
   const warn: Warn = (message, about) => logger.warn(about, message);
   const stopping = new AbortController();
 
-  const { node, name, lead, opened, readModels, signingKeys, patiently } = await openServiceNode(config, warn, leaving);
+  const opening = await openServiceNode(config, warn, leaving);
+  const { node, name, clock, lead, opened, readModels, signingKeys, patiently } = opening;
   const settings = settingsOf(node, config, logger, warn);
-  const auth = authenticatorOf(node, config, settings.current);
+  const auth = authenticatorOf({ node, clock, config, settings: settings.current });
   const out = openWaysOut({ config, node, settings });
-  const sessions = sessionsOf(node, out, warn);
-  const recorder = requestRecorder({ handle: node.handle, isOn: () => settings.current().audit, log: warn });
+  const sessions = sessionsOf(node, out, clock, warn);
+  const isOn = (): boolean => settings.current().audit;
+  const recorder = requestRecorder({ handle: node.handle, isOn, now: clock.now, log: warn });
   const compiled = filters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, compiled, warn);
   const measured = metrics({ areas, isOwnEvent });
@@ -78,8 +81,8 @@ export const startService = async (
   const access = eventAccess({ ...node, areas, accountNow: auth.accountNow, foreign: config.FOREIGN_EVENTS });
   const firing = { node, runs, access, metrics: measured, logger };
   const triggers = eventTriggersOf({ ...firing, config, settings: settings.current, filters: compiled });
-  const schedules = schedulesOf(firing);
-  const signing = signingOf({ config, keys: signingKeys, node, opened, warn });
+  const schedules = schedulesOf({ ...firing, clock });
+  const signing = signingOf({ config, keys: signingKeys, node, clock, opened, warn });
   const places = readerPlaces({ perNode: config.STREAM_READERS });
   const streaming = eventStream({ access, log: node.log, after: node.acknowledged(), places, warn });
 
@@ -87,7 +90,7 @@ export const startService = async (
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
-  const { work, jobReaders } = jobsOf({ config, node, name, out, access, places, settings, log: warn });
+  const { work, jobReaders } = jobsOf({ config, node, name, clock, out, access, places, settings, log: warn });
   endWithRights(node, new Set([...auth.categories, ...settings.categories]), [streaming, jobReaders]);
   node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
   for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
@@ -119,7 +122,7 @@ export const startService = async (
     readModels,
     misplaced,
     logListens: served?.listens,
-    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), signing],
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), clockHealth(clock), signing],
     failedLogins: auth.failedLogins,
   });
   measured.show({
@@ -146,6 +149,7 @@ export const startService = async (
     metrics: measured,
     health,
     rebuilding,
+    clock,
     logger,
     stopping: stopping.signal,
   });
@@ -208,7 +212,14 @@ const settingsOf = ({ tools }: Node, { LOG_LEVEL: fixed }: Config, logger: Logge
   });
 };
 
-const authenticatorOf = (node: Node, config: Config, settings: () => Settings) =>
+type Authenticating = {
+  readonly node: Node;
+  readonly clock: GuardedClock;
+  readonly config: Config;
+  readonly settings: () => Settings;
+};
+
+const authenticatorOf = ({ node, clock, config, settings }: Authenticating) =>
   authenticator({
     model: node.model,
     settled: node.settled,
@@ -219,9 +230,10 @@ const authenticatorOf = (node: Node, config: Config, settings: () => Settings) =
     unseal: node.unseal,
     digest: node.digest,
     secure: config.TLS_CERT_FILE !== undefined,
+    clock,
   });
 
-const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
+const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, clock: GuardedClock, warn: Warn) =>
   sessionRunner({
     handle: node.handle,
     tools: node.tools,
@@ -229,5 +241,6 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     webhook,
     renderer,
     leadership: node.leadership,
+    clock,
     log: warn,
   });

@@ -238,7 +238,7 @@ describe('An execution whose workers are lost', () => {
       assert.equal((await stateNow()).status, 'running');
       await one.command(claimJob, id, { worker: 'w', lease: 10 });
       clock.pass(10_000);
-      await one.command(lapseClaim, id, { claim });
+      await one.command(lapseClaim, id, { claim, until: clock.now() });
     }
     assert.equal((await one.tools.state(job, id)).status, 'incomplete');
     const { status, tasks } = await stateNow();

@@ -497,6 +497,7 @@ const requests = ({
   'POST /agent-session-manager/sessions/:id/complete': { params: { id: completed }, body: { lastMessage: 'Done' } },
   'POST /agent-session-manager/sessions/:id/fail': { params: { id: failed }, body: {} },
   'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
+  'POST /health/clock': {},
   'POST /health/rebuild': {},
 });
 
@@ -510,6 +511,7 @@ const storesNothing = new Set([
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',
   'POST /operations-manager/parked/:id/retry',
+  'POST /health/clock',
   'POST /health/rebuild',
   'POST /operations-manager/jobs/:id/heartbeat',
 ]);
@@ -604,6 +606,8 @@ describe('every operation answers what it says it answers:', () => {
     await parkRun(folder, parkedRun);
     await storedEarlier(folder, [denied]);
     service = await startService(settings, folder);
+    // The newest event is that of an earlier day.
+    await service.ask('POST', '/health/clock');
     kept = {
       ...kept,
       ...(await runningSessions('canceled', 'completed', 'failed')),

@@ -51,7 +51,7 @@ describe('Claims on two nodes', () => {
     await one.command(startJob, id, { workflow: 'Back up' });
     await one.command(claimJob, id, wish);
     clock.pass(10_000);
-    await Promise.all([one, two].map((each) => each.command(lapseClaim, id, { claim: 1 })));
+    await Promise.all([one, two].map((each) => each.command(lapseClaim, id, { claim: 1, until: clock.now() })));
     assert.deepEqual(await topics(), ['jobStarted', 'jobClaimed', 'jobReleased']);
   });
 
@@ -62,7 +62,7 @@ describe('Claims on two nodes', () => {
     clock.pass(10_000);
     const [reported] = await Promise.all([
       outcome(one.command(completeJob, id, { claim: 1 })),
-      two.command(lapseClaim, id, { claim: 1 }),
+      two.command(lapseClaim, id, { claim: 1, until: clock.now() }),
     ]);
     const last = (await topics()).at(-1);
     assert.equal(last, reported === 'conflict' ? 'jobReleased' : 'jobCompleted');
@@ -100,7 +100,7 @@ describe('The work on jobs, on two nodes', () => {
     let work: JobWork | undefined;
     const started = await node(store, { onEvent: (event) => work?.onEvent(event) });
     const { handle, tools, events, retries, model, run, leadership } = started;
-    const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, now: clock.now };
+    const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, clock };
     const builtIn = {
       worker: 'this node',
       components: { template: nothing, 'mop-template': nothing, agent: nothing },

@@ -3,7 +3,8 @@ import { type JobEvent, originless } from '../src/domain/operations-manager/jobs
 import { encode } from '../src/store/event.ts';
 import { inserter } from '../src/store/sqliteInsert.ts';
 import { connect, createTables } from '../src/store/sqliteLog.ts';
-import type { Server } from './process.ts';
+import { ok } from './people.ts';
+import { type Server, startServer } from './process.ts';
 
 const day = 86_400_000;
 const actor = { id: 'a1b2c3d4e5f60718293a4b5c', username: 'nora', provenance: 'local' };
@@ -53,4 +54,11 @@ export const jobs = '/operations-manager/jobs';
 export const totalOf = async ({ ask }: Pick<Server, 'ask'>): Promise<number> => {
   const { status, body } = await ask('GET', `${jobs}?limit=1`);
   return status === 200 ? body.metadata.total : Infinity;
+};
+
+/** Starts a service on such a log. Its newest event is old, so the clock has to be confirmed. */
+export const startConfirmed = async (...args: Parameters<typeof startServer>): Promise<Server> => {
+  const server = await startServer(...args);
+  ok(await server.ask('POST', '/health/clock'));
+  return server;
 };

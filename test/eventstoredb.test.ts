@@ -5,7 +5,7 @@ import type { Batch, EventStore, StoredEvent } from '../src/store/port.ts';
 import { type GrpcLog, openGrpcLog } from './grpcLog.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
-import { storeContract } from './store.contract.ts';
+import { newEvents, storeContract } from './store.contract.ts';
 import { twoWriters } from './twoWriters.ts';
 
 const open = (url: string) => openEventStoreDb({ url, log: () => undefined });
@@ -42,6 +42,28 @@ const holds = (name: string, url: () => string): void => {
   twoWriters(name, async () => {
     const store = await open(url());
     return { store: partOf(store, `${randomUUID()}.`), close: store.close };
+  });
+  it(`${name}: gives the newest events first`, async () => {
+    const store = await open(url());
+    const stored: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      const events = newEvents(20);
+      await store.append(`thing-${randomUUID()}`, -1, events);
+      stored.unshift(...events.map(({ id }) => id).toReversed());
+    }
+    const found: StoredEvent[] = [];
+    for await (const events of store.readAllBack(Infinity)) if (found.push(...events) >= 60) break;
+    assert.deepEqual(
+      found.slice(0, 60).map(({ id }) => id),
+      stored,
+    );
+    const [newest] = found;
+    assert.ok(newest);
+    for await (const [next] of store.readAllBack(newest.position)) {
+      assert.equal(next?.id, stored[1]);
+      break;
+    }
+    await store.close();
   });
 };
 

@@ -393,6 +393,7 @@ describe('every route, with bad input', function () {
       'runAnalyticTemplate',
       'retryParked',
       'rebuildReadModels',
+      'confirmClock',
     ]);
     each(
       'Idempotency-Key that is none is invalid, by name',

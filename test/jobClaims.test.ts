@@ -75,6 +75,10 @@ describe('A claim on a job', () => {
     given(started, overdue, paused)
       .when(heartbeat, { claim: 1 })
       .then({ topic: 'jobClaimExtended', data: { claim: 1, until: now + 300_000 } });
+    // A clock that was ahead has given it.
+    given(started, claimedBy(1, me, now + 300_001))
+      .when(heartbeat, { claim: 1 })
+      .then({ topic: 'jobClaimExtended', data: { claim: 1, until: now + 300_000 } });
   });
 
   it('is refused to be heard of once it is not the last, but heard of on a canceled job', () => {
@@ -105,24 +109,24 @@ describe('A claim on a job', () => {
   it('on a job of a command template ends it in error when it lapses, also while it is paused', () => {
     const sends = startedAs('mop-template');
     const unknown: JobEvent = { topic: 'jobErrored', data: { error: unknownOutcome } };
-    given(sends, overdue).when(lapse, { claim: 1 }).then(releasedFor('lapsed'), unknown);
-    given(sends, overdue, paused).when(lapse, { claim: 1 }).then(releasedFor('lapsed'), unknown);
+    given(sends, overdue).when(lapse, { claim: 1, until: now }).then(releasedFor('lapsed'), unknown);
+    given(sends, overdue, paused).when(lapse, { claim: 1, until: now }).then(releasedFor('lapsed'), unknown);
   });
   it('on a job of an agent is never the last one that may lapse', () => {
     const follows = startedAs('agent');
     const lost = [1, 2, 3].flatMap((n) => [claimedBy(n, me), releasedFor('lapsed', n)]);
-    given(follows, ...lost, claimedBy(4, me, 0))
-      .when(lapse, { claim: 4 })
+    given(follows, ...lost, claimedBy(4, me, now))
+      .when(lapse, { claim: 4, until: now })
       .then(releasedFor('lapsed', 4));
   });
-  it('lapses when its time is up by the clock of who says so, never by itself', () => {
-    given(started, overdue).when(lapse, { claim: 1 }).then(releasedFor('lapsed'));
+  it('lapses when its time is up for whoever counts it, unless it was extended, and never by itself', () => {
+    given(started, overdue).when(lapse, { claim: 1, until: now }).then(releasedFor('lapsed'));
     given(started, claimedBy(1, me, now + 1))
-      .when(lapse, { claim: 1 })
+      .when(lapse, { claim: 1, until: now })
       .thenNothing();
-    given(started, overdue, done).when(lapse, { claim: 1 }).thenNothing();
+    given(started, overdue, done).when(lapse, { claim: 1, until: now }).thenNothing();
     given(started, overdue, releasedFor('lapsed'), claimedBy(2, me, now))
-      .when(lapse, { claim: 1 })
+      .when(lapse, { claim: 1, until: now })
       .thenNothing();
     // Until somebody has said so, the worker may report.
     given(started, overdue).when(complete, { claim: 1 }, refs).then(done);
@@ -140,13 +144,13 @@ describe('A claim on a job', () => {
   });
 
   it('is returned, not lost, when it lapses while the job is paused', () =>
-    given(started, overdue, paused).when(lapse, { claim: 1 }).then(releasedFor('returned')));
+    given(started, overdue, paused).when(lapse, { claim: 1, until: now }).then(releasedFor('returned')));
 
   const lostTwice = [overdue, releasedFor('lapsed'), claimedBy(2, me, now), releasedFor('lapsed', 2)];
 
   it('that is the third to be lost makes the job incomplete; claims that were given back do not count', () => {
     given(started, ...lostTwice, claimedBy(3, me), releasedFor('returned', 3), claimedBy(4, me, now))
-      .when(lapse, { claim: 4 })
+      .when(lapse, { claim: 4, until: now })
       .then(releasedFor('lapsed', 4), { topic: 'jobGivenUp', data: { claims: 3 } });
     given(started, ...lostTwice, claimedBy(3, me), releasedFor('returned', 3))
       .when(claim, wish, { isGone: false })
@@ -160,7 +164,7 @@ describe('A claim on a job', () => {
       .when(claim, wish, { isGone: false })
       .then(claimedBy(4, me));
     given(...past, claimedBy(4, me, now))
-      .when(lapse, { claim: 4 })
+      .when(lapse, { claim: 4, until: now })
       .then(releasedFor('lapsed', 4));
   });
 });

@@ -59,22 +59,21 @@ describe('A job that lacks what it needs', () => {
 });
 
 describe('A job of which nothing is heard', () => {
-  const now = Date.parse(context.now);
-  const lastEvent = (ms: number) => ({ lastEvent: new Date(now - ms).toISOString() });
-  const hours = 0.5;
+  const [lastEvent, later] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z'];
+  const silent = { hours: 0.5, lastEvent };
   const end = errored('Nothing has happened for 0.5 hours (JOB_TIMEOUT)');
 
   it('ends in error, whether it runs or is paused, is claimed or not', () => {
     for (const past of [[], [paused], [claimed], [claimed, paused]])
       given(started, ...past)
-        .when(timeOut, { hours }, lastEvent(1_800_000))
+        .when(timeOut, silent, { lastEvent })
         .then(end);
   });
 
-  it('goes on until its time is up, and stays as it ended', () => {
-    given(started).when(timeOut, { hours }, lastEvent(1_799_999)).thenNothing();
-    given(started, done).when(timeOut, { hours }, lastEvent(1_800_000)).thenNothing();
-    given().when(timeOut, { hours }, { lastEvent: undefined }).thenNothing();
+  it('goes on if something has happened since its time was counted, and stays as it ended', () => {
+    given(started).when(timeOut, silent, { lastEvent: later }).thenNothing();
+    given(started, done).when(timeOut, silent, { lastEvent }).thenNothing();
+    given().when(timeOut, silent, { lastEvent: undefined }).thenNothing();
   });
 });
 
@@ -109,7 +108,7 @@ describe('The ends of jobs', () => {
     let looks = 0;
     let isRead = false;
     const ends = jobEnds({
-      ...{ leadership: leading(), now: Date.now, timeoutHours: 0, lookEveryMs: 1 },
+      ...{ leadership: leading(), clock: fixedClock(), timeoutHours: 0, lookEveryMs: 1 },
       handle: (async (_: unknown, { id }: { id: string }) => {
         ends.remove(id);
         ended.push(id);
@@ -158,7 +157,7 @@ describe('The ends of jobs, on two nodes', () => {
     const { handle, leadership, model } = one;
     await one.catchUp();
     const ends = jobEnds({
-      ...{ handle, leadership, now: clock.now, timeoutHours: 1, lookEveryMs: 5 },
+      ...{ handle, leadership, clock, timeoutHours: 1, lookEveryMs: 5 },
       whyGone: async () => gone(),
       log: () => undefined,
     });

@@ -17,18 +17,17 @@ describe('A lease whose time is up', () => {
         asked.push([name, id, input]);
         await lapse();
       }) as unknown as Handle,
-      ...{ leadership: leading(), now: clock.now, lookEveryMs },
+      ...{ leadership: leading(), clock, lookEveryMs },
       log: (message) => void said.push(message),
     });
     held.set('j', { claim: 2, until: clock.now() });
     held.start();
-    return { clock, asked, said, held };
+    return { clock, asked, said, held, lapsed: ['lapseClaim', 'j', { claim: 2, until: clock.now() }] };
   };
-  const lapsed = ['lapseClaim', 'j', { claim: 2 }];
 
   it('is looked at again if it was not released, until it is', async () => {
     // The clock that decides may have been set back meanwhile: then the claim goes on, and nothing is stored.
-    const { clock, asked, held } = setUp();
+    const { clock, asked, held, lapsed } = setUp();
     await until(() => asked.length === 1, 'the first try');
     clock.pass(lookEveryMs - 1);
     await pause(4 * lookEveryMs);
@@ -43,7 +42,7 @@ describe('A lease whose time is up', () => {
   });
 
   it('is looked at again if that failed, which is logged', async () => {
-    const { clock, asked, said, held } = setUp(() => Promise.reject(new Error('Not now')));
+    const { clock, asked, said, held, lapsed } = setUp(() => Promise.reject(new Error('Not now')));
     await until(() => said.length === 1, 'the first try');
     clock.pass(lookEveryMs);
     await until(() => said.length === 2, 'the second try');

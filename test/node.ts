@@ -7,6 +7,7 @@ import { createAccount } from '../src/commands/authorization/accounts.ts';
 import { createGroup } from '../src/commands/authorization/groups.ts';
 import type { AnyCommand } from '../src/commands/engine/define.ts';
 import type { Request } from '../src/commands/engine/requests.ts';
+import type { GuardedClock } from '../src/concurrency/guardedClock.ts';
 import { authenticator, type LoginSettings } from '../src/http/authentication/authenticate.ts';
 import { openNode } from '../src/node.ts';
 import { secrets } from '../src/secrets.ts';
@@ -36,11 +37,23 @@ export const openLog = async () => {
   };
 };
 
+/** A clock that never jumps. */
+export const trustedClock = (now: () => number = Date.now): GuardedClock => ({
+  now,
+  monotonic: now,
+  time: now,
+  age: (at) => now() - at,
+  believed: async () => undefined,
+  confirm: () => undefined,
+  status: () => ({ jumped: null, until: null, why: null }),
+  stop: () => undefined,
+});
+
 /** Milliseconds that only pass when told to. */
 export const fixedClock = (start = Date.parse('2026-01-01T00:00:00.000Z')) => {
   let now = start;
   return {
-    now: () => now,
+    ...trustedClock(() => now),
     pass: (ms: number) => {
       now += ms;
     },
@@ -100,7 +113,7 @@ export const startNode = async (
     unseal,
     digest,
     secure: false,
-    now,
+    clock: trustedClock(now),
   });
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: new Set(aggregates.map(({ category }) => category)), onShown: onEvent });

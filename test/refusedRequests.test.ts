@@ -296,6 +296,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     'POST /authorization/logout': [],
     'POST /logout': [],
     // Refused on a node that does not lead (test/rebuildLive.test.ts).
+    'POST /health/clock': [],
     'POST /health/rebuild': [],
 
     'POST /automation_catalog/scheduled-jobs': [

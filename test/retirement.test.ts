@@ -71,7 +71,7 @@ describe('Retirement, on two nodes', () => {
 
   const retiring = ({ handle, tools, model, leadership, run, head, settled }: TestNode, more: object = {}) => {
     const runner = retirement({
-      ...{ handle, tools, model, leadership, ready: run.whenReady, head, settled, now: clock.now },
+      ...{ handle, tools, model, leadership, ready: run.whenReady, head, settled, clock },
       kinds: projections.filter(({ retires }) => retires),
       days: 30,
       lookEveryMs: 5,
@@ -315,6 +315,8 @@ const oldLog = async (): Promise<string> => {
   clock.pass(35 * day);
   // Started long ago, ended lately.
   await node.command(completeJob, late, {}, by);
+  clock.pass(5 * day);
+  await node.group('newest');
   await node.catchUp();
   await node.stop();
   await store.close();

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { soon } from './cluster.ts';
-import { endedJob, jobs, totalOf, writeEndedJobs } from './endedJobs.ts';
+import { endedJob, jobs, startConfirmed, totalOf, writeEndedJobs } from './endedJobs.ts';
 import { ok, refused } from './people.ts';
-import { type Server, startServer, temporaryFolder } from './process.ts';
+import { type Server, temporaryFolder } from './process.ts';
 import { describeOwnRedis } from './redisServer.ts';
 
 /** How many jobs; more by hand. */
@@ -15,7 +15,7 @@ const suite = (settings: () => Record<string, string>): void => {
   let folder: string;
   let server: Server;
   const start = async (): Promise<void> => {
-    server = await startServer(folder, { RETENTION_DAYS: '30', ...settings() });
+    server = await startConfirmed(folder, { RETENTION_DAYS: '30', ...settings() });
   };
   before(() => {
     folder = temporaryFolder();

@@ -6,7 +6,7 @@ import { foldLog } from '../src/projections/foldLog.ts';
 import { jobs as projection } from '../src/projections/operations-manager/jobs.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
 import { cluster, soon } from './cluster.ts';
-import { endedJob, jobs, totalOf, writeEndedJobs } from './endedJobs.ts';
+import { endedJob, jobs, startConfirmed, totalOf, writeEndedJobs } from './endedJobs.ts';
 import { eventsOf, withLog } from './logged.ts';
 import { ok, refused } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
@@ -34,7 +34,7 @@ describeOwnRedis('a retirement on two nodes with one Redis', (redis) => {
     // The process of the log leads. From here on it retires.
     const { port } = new URL(log.settings.EVENTSTORE_URL);
     const startLeader = (): Promise<Server> =>
-      startServer(log.log.folder, { ...log.settings, EVENTSTORE_URL: '', ESDB_PORT: port, RETENTION_DAYS: '30' });
+      startConfirmed(log.log.folder, { ...log.settings, EVENTSTORE_URL: '', ESDB_PORT: port, RETENTION_DAYS: '30' });
     await log.log.kill();
     const killed = await startLeader();
     const retirements = () => withLog(log.logFile, (store) => eventsOf(store, 'retirement-job'));

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { dueQueue } from '../src/concurrency/dueQueue.ts';
+import { guardedClock } from '../src/concurrency/guardedClock.ts';
+import { spans } from '../src/concurrency/spans.ts';
 import { scheduleClock } from '../src/runners/schedules/clock.ts';
 
 const second = 1000;
@@ -10,16 +12,22 @@ const day = 24 * hour;
 const begin = Date.UTC(2026, 0, 5);
 
 /** A machine whose time only passes when told to. */
-const machine = () => {
+const machine = (newest?: number) => {
   let wall = begin;
   let steady = 5000;
   let pending: { readonly call: () => void; readonly at: number } | undefined;
   let longest = 0;
   const told: { readonly ids: readonly string[]; readonly now: number }[] = [];
   const jumps: number[] = [];
-  const clock = scheduleClock({
+  const guarded = guardedClock({
     now: () => wall,
     monotonic: () => steady,
+    newest,
+    onJump: ({ by }) => jumps.push(by),
+    every: () => () => undefined,
+  });
+  const clock = scheduleClock({
+    clock: guarded,
     timer: (call, ms) => {
       assert.equal(pending, undefined, 'There is one timer');
       assert.ok(ms >= 0);
@@ -31,7 +39,6 @@ const machine = () => {
       };
     },
     due: (entries) => told.push({ ids: entries.map(({ id }) => id), now: wall - begin }),
-    jumped: (by) => jumps.push(by),
   });
   const pass = (ms: number): void => {
     const end = steady + ms;
@@ -48,6 +55,7 @@ const machine = () => {
   clock.start();
   return {
     clock,
+    guarded,
     /** What was told to be due since the last question; times since the begin. */
     told: () => told.splice(0),
     jumps,
@@ -151,18 +159,19 @@ describe('The clock of schedules', () => {
 
   it('waits a minute after a jump, and then believes it', () => {
     for (const by of [day, -day]) {
-      const { clock, told, pass, turn, jumps } = machine();
+      const { clock, guarded, told, pass, turn, jumps } = machine();
       pass(second);
       turn(by);
       clock.set('due', begin + Math.min(by, 0));
       pass(second);
       assert.deepEqual(jumps, [by]);
-      assert.deepEqual(clock.status(), { jumped: by, until: begin + by + second + minute });
+      const why = 'The clock has jumped; schedules and retirement wait a minute for it to be corrected';
+      assert.deepEqual(guarded.status(), { jumped: by, until: begin + by + second + minute, why });
       pass(minute - second - 1);
       assert.deepEqual(told(), []);
       pass(second);
       assert.equal(told().length, 1);
-      assert.deepEqual(clock.status(), { jumped: null, until: null });
+      assert.deepEqual(guarded.status(), { jumped: null, until: null, why: null });
       pass(hour);
       assert.deepEqual(jumps, [by], 'it is told once');
       clock.stop();
@@ -170,7 +179,7 @@ describe('The clock of schedules', () => {
   });
 
   it('goes on at once when a jump is corrected: what the wrong time made due is not', () => {
-    const { clock, told, pass, turn, jumps } = machine();
+    const { clock, guarded, told, pass, turn, jumps } = machine();
     clock.set('tomorrow', begin + day);
     clock.set('soon', begin + 10 * second);
     pass(second);
@@ -179,7 +188,7 @@ describe('The clock of schedules', () => {
     assert.deepEqual([told(), jumps.length], [[], 1]);
     turn(-10 * 365 * day + 200);
     pass(second);
-    assert.deepEqual(clock.status(), { jumped: null, until: null });
+    assert.deepEqual(guarded.status(), { jumped: null, until: null, why: null });
     pass(5 * second);
     assert.deepEqual(
       told().map(({ ids }) => ids),
@@ -212,6 +221,69 @@ describe('The clock of schedules', () => {
     clock.stop();
   });
 
+  it('goes on as before the jump in what events show, until the jump is believed', () => {
+    const { guarded, pass, turn, clock } = machine();
+    pass(second);
+    turn(365 * day);
+    assert.deepEqual([guarded.now() - begin, guarded.time(), guarded.age(begin)], [second, undefined, second]);
+    pass(minute);
+    assert.equal(guarded.now() - begin, 365 * day + second + minute);
+    clock.stop();
+  });
+
+  it('waits at a start that is more than a day after the newest event, for 15 minutes', async () => {
+    for (const [newest, waits] of [
+      [begin - day, false],
+      [begin - day - 1, true],
+      [begin + 365 * day, false],
+    ] as const) {
+      const { clock, guarded, told, pass, jumps } = machine(newest);
+      clock.set('due', begin - minute);
+      assert.deepEqual(jumps, waits ? [begin - newest] : []);
+      assert.deepEqual([guarded.now(), guarded.age(begin)], [begin, waits ? undefined : 0]);
+      assert.equal(/^The clock is more than a day later than the newest event/.test(guarded.status().why ?? ''), waits);
+      pass(15 * minute - second);
+      assert.equal(told().length, waits ? 0 : 1);
+      pass(second);
+      assert.equal(told().length, waits ? 1 : 0);
+      assert.deepEqual(guarded.status(), { jumped: null, until: null, why: null });
+      clock.stop();
+    }
+  });
+
+  it('is believed at once at a start when it is corrected, or when the operator confirms it', async () => {
+    for (const end of ['corrected', 'confirmed', 'stopped'] as const) {
+      const { clock, guarded, told, pass, turn } = machine(begin - 31 * day);
+      const stopping = new AbortController();
+      let isBelieved = false;
+      void guarded.believed(stopping.signal).then(() => {
+        isBelieved = true;
+      });
+      clock.set('due', begin - 31 * day);
+      pass(minute);
+      await Promise.resolve();
+      assert.deepEqual([told(), isBelieved], [[], false]);
+      if (end === 'corrected') turn(-31 * day);
+      else if (end === 'confirmed') guarded.confirm();
+      else stopping.abort();
+      pass(second);
+      await Promise.resolve();
+      assert.deepEqual([told().length, isBelieved], [end === 'stopped' ? 0 : 1, true]);
+      clock.stop();
+    }
+  });
+
+  it('waits anew at a start when it is set to another time that is as doubtful', () => {
+    const { clock, guarded, pass, turn } = machine(begin - 31 * day);
+    pass(14 * minute);
+    turn(-20 * day);
+    pass(14 * minute);
+    assert.equal(guarded.status().jumped, 11 * day + 14 * minute + second);
+    pass(minute + second);
+    assert.equal(guarded.status().jumped, null);
+    clock.stop();
+  });
+
   it('leaves no timer behind', () => {
     const { clock, told, pass, waits } = machine();
     clock.set('due', begin + second);
@@ -221,6 +293,47 @@ describe('The clock of schedules', () => {
     assert.equal(waits(), false);
     pass(day);
     assert.deepEqual(told(), []);
+  });
+});
+
+describe('Spans of time', () => {
+  it('end by the clock that never jumps, however the wall clock is set', () => {
+    const { clock, guarded, pass, turn } = machine();
+    const leases = spans(guarded);
+    leases.begin('a', minute);
+    leases.resume('earlier', { since: begin - 30 * second, ms: minute });
+    leases.resume('of a clock that was ahead', { since: begin + day, ms: minute });
+    leases.resume('over', { since: begin - day, ms: minute });
+    assert.deepEqual(leases.take(), ['over']);
+    turn(365 * day);
+    pass(30 * second - 1);
+    assert.deepEqual(leases.take(), []);
+    pass(1);
+    assert.deepEqual(leases.take(), ['earlier']);
+    turn(-2 * 365 * day);
+    pass(30 * second);
+    assert.deepEqual(leases.take(), ['a', 'of a clock that was ahead']);
+    clock.stop();
+  });
+
+  it('that began before a start are counted anew while the clock is doubtful, and from their begin once it is not', () => {
+    const { clock, guarded, pass, turn } = machine(begin - 31 * day);
+    const leases = spans(guarded);
+    leases.resume('long', { since: begin - 31 * day, ms: 7 * day });
+    leases.resume('short', { since: begin - 31 * day, ms: minute });
+    leases.resume('removed', { since: begin - 31 * day, ms: minute });
+    leases.begin('new', 2 * minute);
+    leases.remove('removed');
+    pass(minute);
+    assert.deepEqual(leases.take(), ['short']);
+    turn(-31 * day);
+    pass(minute);
+    assert.deepEqual(leases.take(), ['new']);
+    pass(7 * day - 2 * minute - 1);
+    assert.deepEqual(leases.take(), []);
+    pass(1);
+    assert.deepEqual(leases.take(), ['long']);
+    clock.stop();
   });
 });
 

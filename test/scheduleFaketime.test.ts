@@ -7,7 +7,8 @@ import type { Recorded } from '../src/store/event.ts';
 import { eventsOf, withLog } from './logged.ts';
 import { ok } from './people.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
-import { hour, minute, second } from './scheduling.ts';
+import { day, hour, minute, second } from './scheduling.ts';
+import { adminPassword } from './service.ts';
 import { walked } from './slowSchedules.ts';
 import { until } from './until.ts';
 
@@ -60,6 +61,16 @@ const begin = at('2026-03-28T00:00:00');
   const asks = async (method: string, path: string, body?: unknown) => {
     assert.ok(server);
     return ok(await server.ask(method, `${om}${path}`, body));
+  };
+  const clock = async () => {
+    assert.ok(server);
+    return ok(await server.ask('GET', '/health/status')).clock;
+  };
+  /** The operator says that the clock is right, after a start that is more than a day after the newest event. */
+  const confirm = async (): Promise<void> => {
+    assert.ok(server);
+    ok(await server.ask('POST', '/health/clock'));
+    assert.deepEqual(await clock(), { jumped: null, until: null, why: null });
   };
   let count = 0;
   const schedule = async (more: object): Promise<any> => {
@@ -132,6 +143,7 @@ const begin = at('2026-03-28T00:00:00');
       await stop();
       // Steps of less than five minutes are believed at once.
       await startAt(isBefore ? time : time - 4 * minute);
+      await confirm();
       if (!isBefore) {
         for (const model of models) model.look(time - 4 * minute);
         setClock(time - second);
@@ -152,12 +164,8 @@ const begin = at('2026-03-28T00:00:00');
     await startAt(now);
     await looked(now);
     const { _id } = await schedule({ firstRunAt: now + 30 * minute });
-    const clock = async () => {
-      assert.ok(server);
-      return ok(await server.ask('GET', '/health/status')).clock;
-    };
     for (const jump of [hour, -hour, 24 * hour, -24 * hour]) {
-      assert.deepEqual(await clock(), { jumped: null, until: null });
+      assert.deepEqual(await clock(), { jumped: null, until: null, why: null });
       setClock(now + 5 * minute + jump);
       await until(async () => (await clock()).jumped !== null || pause(50, false), 'the jump in health');
       const { jumped, until: end } = await clock();
@@ -167,6 +175,72 @@ const begin = at('2026-03-28T00:00:00');
       await until(async () => (await clock()).jumped === null || pause(50, false), 'the end of the jump in health');
     }
     assert.deepEqual(await decidedOf(_id), []);
+    await stop();
+  });
+
+  it('end nothing by a clock that is wrong for seconds, while they run or at a start', async () => {
+    rmSync(join(folder, 'data'), { recursive: true, force: true });
+    const now = at('2030-01-01T00:00:00');
+    await startAt(now);
+    await asks('POST', '/automations', { name: 'Back up', componentType: 'workflows', componentName: 'back up' });
+    const job = async (): Promise<string> => (await asks('POST', '/jobs/start', { workflow: 'Back up' })).data._id;
+    const [done, claimed, paused, running] = [await job(), await job(), await job(), await job()];
+    await asks('POST', `/jobs/${done}/complete`, { variables: {} });
+    await asks('POST', '/jobs/claim', { components: ['back up'], worker: 'w', lease: 10 });
+    await asks('POST', '/jobs/pause', { jobIds: [paused] });
+    await schedule({ firstRunAt: now, repeatInterval: hour, processMissedRuns: 'last' });
+    assert.ok(server);
+    const { text: token } = await server.ask('POST', '/login', { username: 'admin', password: adminPassword });
+    const byToken = async () =>
+      (await server!.ask('GET', '/whoami', undefined, { Authorization: `Bearer ${token}` })).status;
+    const status = async (id: string) => (await server!.ask('GET', `${om}/jobs/${id}`)).body?.data?.status ?? 'gone';
+    const all = () => Promise.all([done, claimed, paused, running].map(status));
+    const kept = ['complete', 'running', 'paused', 'running'];
+    /** The time in which everything is looked at that could end. */
+    const looks = async (): Promise<void> => {
+      const from = performance.now();
+      await until(() => performance.now() > from + 5000 || pause(100, false), 'all looks');
+      assert.deepEqual(await all(), kept);
+    };
+    const lost = async (): Promise<number> =>
+      (await withLog(join(folder, 'data', 'events.db'), (log) => eventsOf(log, `job-${claimed}`))).filter(
+        ({ topic, data }) => topic === 'jobReleased' && data.reason === 'lapsed',
+      ).length;
+
+    setClock(now + 365 * day);
+    await until(async () => (await clock()).jumped !== null || pause(50, false), 'the jump in health');
+    await looks();
+    const meanwhile = await job();
+    const { created } = (await asks('GET', `/jobs/${meanwhile}`)).data;
+    assert.ok(Date.parse(created) < now + hour, `${created} shows the time from before the jump`);
+    assert.equal(await byToken(), 200);
+    setClock(now + minute);
+    await until(async () => (await clock()).jumped === null || pause(50, false), 'the end of the jump');
+    assert.equal(await byToken(), 200);
+    assert.deepEqual(await all(), kept);
+    await stop();
+
+    for (const stored of [true, false]) {
+      await startAt(now + 31 * day);
+      assert.ok((await clock()).jumped > 30 * day);
+      await looks();
+      // The time of this event proves nothing to the next start.
+      if (stored) await job();
+      await stop();
+    }
+    assert.equal(await lost(), 0);
+
+    await startAt(now + 31 * day);
+    setClock(now + 2 * minute);
+    await until(async () => (await clock()).jumped === null || pause(50, false), 'the corrected clock');
+    assert.deepEqual(await all(), kept);
+    await stop();
+    await startAt(now + 31 * day);
+    await confirm();
+    await until(
+      async () => (await all()).join() === 'gone,error,error,error' || pause(100, false),
+      'what is to end after a month',
+    );
     await stop();
   });
 });

@@ -172,7 +172,7 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
     assert.ok(rounds > 1, 'nothing was killed');
   });
 
-  it('settles each instant once on two nodes that both decide and start jobs', async () => {
+  it('settles each instant once on two nodes that both decide, of which one starts the jobs', async () => {
     const rounds = await killing(async (port, data) => {
       const url = `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${authorityFile(data)}`;
       const other = join(folder, 'other');

@@ -232,7 +232,7 @@ describe('A week with schedules', () => {
     const expected = new Set(fired);
     await until(() => {
       clocks.pass(0);
-      const isStarting = nodes.some(({ running }) => (running?.status().schedules.starting ?? 0) > 0);
+      const isStarting = nodes.some(({ running }) => (running?.status().starting ?? 0) > 0);
       return !isStarting && jobs.length + refused >= expected.size;
     }, 'the jobs');
     await Promise.all(nodes.map(({ running }) => running?.stop()));

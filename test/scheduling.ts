@@ -2,6 +2,7 @@ import { createAutomation } from '../src/commands/operations-manager/automations
 import { triggerRuns } from '../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, updateTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { filters } from '../src/commands/user-schemas/filters.ts';
+import { guardedClock } from '../src/concurrency/guardedClock.ts';
 import { schedules } from '../src/runners/schedules/schedules.ts';
 import type { Recorded } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
@@ -61,8 +62,19 @@ export const schedulesOn = (
   store: EventStore,
   clocks: Clocks,
   more: Partial<Parameters<typeof schedules>[0]> = {},
-) =>
-  schedules({
+) => {
+  const log =
+    more.log ??
+    ((message: string, about: unknown) => {
+      if (process.env.TEST_LOG) console.error(message, about);
+    });
+  const clock = guardedClock({
+    now: clocks.now,
+    monotonic: clocks.monotonic,
+    onJump: (jump) => log('The clock has jumped', jump),
+    every: () => () => undefined,
+  });
+  const running = schedules({
     store,
     model: node.model,
     handle: node.handle,
@@ -73,14 +85,13 @@ export const schedulesOn = (
     leadership: leading(),
     ready: node.run.whenReady,
     outcome: () => undefined,
-    now: clocks.now,
-    monotonic: clocks.monotonic,
+    guardedClock: clock,
     timer: clocks.timer,
-    log: (message, about) => {
-      if (process.env.TEST_LOG) console.error(message, about);
-    },
+    log,
     ...more,
   });
+  return { ...running, clock };
+};
 
 /** What people do with schedules, on a node of a test. Ids are names. */
 export const plannersOn = (node: TestNode) => ({

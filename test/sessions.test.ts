@@ -10,7 +10,7 @@ import { projections } from '../src/projections/all.ts';
 import { sessionRunner } from '../src/runners/agentSessions.ts';
 import type { Renderer, Webhook } from '../src/southbound/port.ts';
 import { leading } from './leading.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { openLog, startNode, type TestNode, trustedClock } from './node.ts';
 
 describe('Whoever carries sessions out', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
@@ -29,6 +29,7 @@ describe('Whoever carries sessions out', () => {
       webhook,
       renderer,
       leadership: leading(),
+      clock: trustedClock(),
       log: (_, { error }) => {
         failures.push(error instanceof Error ? error.message : String(error));
       },

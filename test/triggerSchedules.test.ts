@@ -373,16 +373,16 @@ describe('Schedules on nodes', () => {
   it('wait a minute when the clock has jumped, and go on at once when it is corrected', async () => {
     const logged: string[] = [];
     await planners.schedule('s', { firstRunAt: midnight, repeatInterval: hour });
-    const { status } = await run({ log: (message) => logged.push(message) });
+    const { clock } = await run({ log: (message) => logged.push(message) });
     const began = clocks.now();
     clocks.set(began + 3 * hour);
     clocks.pass(second);
-    assert.deepEqual(status().clock, { jumped: 3 * hour, until: began + 3 * hour + second + minute });
+    assert.deepEqual(clock.status(), { jumped: 3 * hour, until: began + 3 * hour + second + minute });
     clocks.pass(minute - second);
     assert.deepEqual(await decided(), []);
     clocks.set(began + minute + second);
     clocks.pass(second);
-    assert.deepEqual(status().clock, { jumped: null, until: null });
+    assert.deepEqual(clock.status(), { jumped: null, until: null });
     await pass(midnight - clocks.now());
     assert.deepEqual(await jobsOf('s'), [0]);
     assert.deepEqual(withoutProbes(await decided()).length, 1);
@@ -468,7 +468,7 @@ describe('Schedules on nodes', () => {
       },
     });
     clocks.pass(hour);
-    await until(() => status().schedules.starting === due, 'all to wait for their jobs');
+    await until(() => status().starting === due, 'all to wait for their jobs');
     await until(() => underWay > 0, 'a start');
     // None of them ends, so all that begin have begun soon.
     await pause(50);

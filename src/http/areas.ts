@@ -12,7 +12,7 @@ import { monitoringRoutes } from './engine/monitoring.ts';
 import type { AreaRoutes } from './engine/route.ts';
 import { gatewayManagerRoutes } from './gateway-manager/gatewayManager.ts';
 import { groupMappingRoutes } from './group-mappings/groupMappings.ts';
-import { healthRoutes } from './health/rebuild.ts';
+import { healthRoutes } from './health/health.ts';
 import { inventoryManagerRoutes } from './inventory-manager/inventories.ts';
 import { formRoutes } from './json-forms/forms.ts';
 import { lifecycleManagerRoutes } from './lifecycle-manager/lifecycleManager.ts';

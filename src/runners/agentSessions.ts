@@ -3,6 +3,8 @@ import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import type { Streams } from '../commands/engine/streams.ts';
 import { queryAll } from '../commands/engine/tools.ts';
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import { spans } from '../concurrency/spans.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
@@ -21,11 +23,15 @@ type Needs = {
   readonly renderer: Renderer;
   /** Only the leader carries sessions out. */
   readonly leadership: Leadership;
+  readonly clock: Pick<GuardedClock, 'age' | 'monotonic'>;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
 /** Why this process stops work on a session: it has ended, its time is up, or the service stops. */
 type Why = 'ended' | 'late' | 'stopping';
+
+/** How often is looked which sessions are late. */
+const lookEveryMs = 250;
 
 const { area, category } = agentSession;
 const source = `@platform/${area}`;
@@ -37,17 +43,28 @@ const source = `@platform/${area}`;
  * A session that takes longer than its timeout, counted from its start, fails. Each agent has a limit of sessions at
  * work, so agents do not wait for each other.
  */
-export const sessionRunner = ({ handle, tools, events, webhook, renderer, leadership, log }: Needs) => {
+export const sessionRunner = ({ handle, tools, events, webhook, renderer, leadership, clock, log }: Needs) => {
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
+  const limits = spans(clock);
   const carryOn = sessionSteps({ handle, tools, webhook, renderer });
   const stop = new AbortController();
   let leading = Promise.resolve();
+  let looking: NodeJS.Timeout | undefined;
+
+  const endLate = (): void => {
+    for (const id of limits.take()) held.get(id)?.abort('late');
+  };
+
+  const limit = (id: string, { data: { timeout }, metadata: { at } }: Recorded<SessionStarted>): void => {
+    limits.resume(id, { since: Date.parse(at), ms: timeout * 1000 });
+    // One that is late already does nothing more.
+    endLate();
+  };
 
   /** Tries again after failures, until the session has ended or the service stops. */
-  const retryUntilDone = async (id: string, aborting: AbortController): Promise<void> => {
-    const { signal } = aborting;
+  const retryUntilDone = async (id: string, { signal }: AbortController): Promise<void> => {
     const over = (): boolean => stop.signal.aborted || (signal.aborted && signal.reason !== 'late');
-    let timer: NodeJS.Timeout | undefined;
+    let isLimited = false;
     const attempt = async (): Promise<void> => {
       if (over()) return;
       try {
@@ -55,12 +72,8 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
         await tools.state(agentSession, id);
         const [started] = (await events(`${category}-${id}`, 0, 0)) as readonly Recorded<SessionStarted>[];
         if (!started) throw new Error('The log has no such session');
-        const left = Date.parse(started.metadata.at) + started.data.timeout * 1000 - Date.now();
-        const late = (): void => {
-          aborting.abort('late' satisfies Why);
-        };
-        if (left <= 0) late();
-        else timer ??= setTimeout(late, left);
+        if (!isLimited) limit(id, started);
+        isLimited = true;
         await carryOn(id, started, signal);
       } catch (error) {
         // A conflict: another request has ended the session.
@@ -75,11 +88,12 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
       longestPauseMs: 5000,
       onFailure: (error) => log('A session could not be carried on; it is tried again', { session: id, error }),
     });
-    clearTimeout(timer);
+    limits.remove(id);
   };
 
   const take = (id: string): void => {
     if (stop.signal.aborted || !leadership.held() || held.has(id)) return;
+    looking ??= setInterval(endLate, lookEveryMs).unref();
     const aborting = new AbortController();
     const done = retryUntilDone(id, aborting).finally(() => held.delete(id));
     held.set(id, {
@@ -138,6 +152,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
       stop.abort();
       await leading;
       await leaveAll();
+      clearInterval(looking);
     },
   };
 };

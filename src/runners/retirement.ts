@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import { retireEnded } from '../commands/engine/retirement.ts';
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { platform } from '../domain/engine/core.ts';
 import { retirement as aggregate } from '../domain/engine/retirement.ts';
@@ -26,8 +27,7 @@ type Needs = {
   readonly settled: (position?: number) => Promise<void> | undefined;
   /** After how many days what has ended is retired; 0: never. */
   readonly days: number;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly clock: Pick<GuardedClock, 'time' | 'believed'>;
   readonly lookEveryMs?: number;
   /** How many documents one event retires at most, unless more have ended in the same millisecond. */
   readonly atOnce?: number;
@@ -54,14 +54,16 @@ const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonl
  * is retired by several events, so that none of them holds up requests for long.
  */
 export const retirement = (needs: Needs) => {
-  const { handle, tools, model, kinds, leadership, ready, head, settled, days, now, log } = needs;
+  const { handle, tools, model, kinds, leadership, ready, head, settled, days, clock, log } = needs;
   const { lookEveryMs = lookForRetiredEveryMs, atOnce = 1000 } = needs;
   const stop = new AbortController();
   let done = Promise.resolve();
 
   const retireKind = async (kind: Projection, term: AbortSignal): Promise<void> => {
     const { area, category } = kind.of;
-    const limit = now() - days * dayMs;
+    const now = clock.time();
+    if (now === undefined) return;
+    const limit = now - days * dayMs;
     const { before: last } = await tools.state(aggregate, category);
     if (last !== undefined && limit - Date.parse(last) < dayMs) return;
     // The leader before may have retired some just now. If they went while this lists, the list would pass over others.
@@ -88,6 +90,7 @@ export const retirement = (needs: Needs) => {
   const work = async (term: AbortSignal): Promise<void> => {
     await ready(term);
     while (!term.aborted) {
+      await clock.believed(term);
       await supervise(() => retireAll(term), {
         signal: term,
         pauseMs: 1000,

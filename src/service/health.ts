@@ -1,3 +1,4 @@
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { HealthPart } from '../monitor.ts';
 import type { Node } from '../node.ts';
 import { pageOf } from '../projections/engine/documents.ts';
@@ -44,19 +45,26 @@ export const eventTriggersHealth = (
 /** What schedules tell of themselves. */
 export const schedulesHealth = ({ status }: Pick<Schedules, 'status'>): HealthPart => ({
   measures: {
-    schedules_set: { help: 'Schedules for which the clock of this node is set', value: () => status().schedules.set },
+    schedules_set: { help: 'Schedules for which the clock of this node is set', value: () => status().set },
     schedules_faults: {
       help: 'Schedules that an earlier version has stored and that never run',
-      value: () => status().schedules.faults,
+      value: () => status().faults,
     },
     schedules_starting: {
       help: 'Instants that have fired and have no job yet, on the node that leads',
-      value: () => status().schedules.starting,
-    },
-    clock_jumped: {
-      help: '1 while schedules wait for a jump of the clock to be corrected',
-      value: () => (status().clock.jumped === null ? 0 : 1),
+      value: () => status().starting,
     },
   },
-  status: async () => status(),
+  status: async () => ({ schedules: status() }),
+});
+
+/** What the clock of this node tells of itself. */
+export const clockHealth = ({ status }: Pick<GuardedClock, 'status'>): HealthPart => ({
+  measures: {
+    clock_jumped: {
+      help: '1 while the clock of this machine is not believed: schedules and retirement wait',
+      value: () => (status().jumped === null ? 0 : 1),
+    },
+  },
+  status: async () => ({ clock: status() }),
 });

@@ -1,4 +1,5 @@
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
@@ -18,6 +19,7 @@ type Needs = {
   readonly node: Node;
   /** The name of the node. */
   readonly name: string;
+  readonly clock: GuardedClock;
   readonly out: Pick<WaysOut, 'renderer' | 'devices'>;
   readonly access: Pick<EventAccess, 'viewerOf'>;
   readonly places: ReaderPlaces;
@@ -28,7 +30,7 @@ type Needs = {
 /**
  * The work on jobs, with the retirement of what has ended, and those who hear of it. Both hear of the node's events.
  */
-export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, settings, log }: Needs) => {
+export const jobsOf = ({ config, node, name, clock, out, access: { viewerOf }, places, settings, log }: Needs) => {
   const { handle, tools, events, retries, model, leadership, settled } = node;
   const gone = whyGone({ model, tools, settled, viewerOf });
   const agents = agentRun({ handle, tools });
@@ -40,6 +42,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, 
     model,
     ready: node.run.whenReady,
     leadership,
+    clock,
     builtIn: {
       worker: name,
       components: {
@@ -61,7 +64,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, 
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
   node.subscribe({ categories: agents.categories, onShown: agents.onEvent });
   node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
-  const retiring = retirementOf(node, config, log);
+  const retiring = retirementOf(node, config, clock, log);
   const start = (): void => {
     work.start();
     retiring.start();

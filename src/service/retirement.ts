@@ -1,3 +1,4 @@
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { Config } from '../config.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
@@ -5,10 +6,11 @@ import { type Retirement, retirement } from '../runners/retirement.ts';
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
 
-/** The retirement of what has ended, by the clock of this machine. */
+/** The retirement of what has ended. */
 export const retirementOf = (
   node: Node,
   { RETENTION_DAYS: days }: Pick<Config, 'RETENTION_DAYS'>,
+  clock: GuardedClock,
   log: Warn,
 ): Retirement =>
   retirement({
@@ -21,6 +23,6 @@ export const retirementOf = (
     head: node.head,
     settled: node.settled,
     days,
-    now: Date.now,
+    clock,
     log,
   });

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { Metrics } from '../http/engine/metrics.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import type { Node } from '../node.ts';
@@ -7,14 +8,15 @@ import type { Runs } from './runs.ts';
 
 type Needs = {
   readonly node: Node;
+  readonly clock: GuardedClock;
   readonly runs: Runs;
   readonly access: Pick<EventAccess, 'viewerOf'>;
   readonly metrics: Pick<Metrics, 'ran'>;
   readonly logger: Logger;
 };
 
-/** The schedules of a service, by the clocks of its machine. */
-export const schedulesOf = ({ node, runs, access, metrics, logger }: Needs): Schedules =>
+/** The schedules of a service. */
+export const schedulesOf = ({ node, clock, runs, access, metrics, logger }: Needs): Schedules =>
   schedules({
     store: node.log,
     model: node.model,
@@ -26,8 +28,7 @@ export const schedulesOf = ({ node, runs, access, metrics, logger }: Needs): Sch
     leadership: node.leadership,
     ready: node.run.whenReady,
     outcome: (outcome) => metrics.ran('schedule', outcome),
-    now: Date.now,
-    monotonic: () => performance.now(),
+    guardedClock: clock,
     timer: (call, ms) => {
       const timer = setTimeout(call, ms);
       return () => clearTimeout(timer);

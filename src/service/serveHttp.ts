@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { RequestRecorder } from '../commands/authorization/requestRecorder.ts';
 import type { Filters } from '../commands/user-schemas/filters.ts';
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { Config } from '../config.ts';
 import { areas } from '../http/areas.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
@@ -40,6 +41,7 @@ type Needs = {
   readonly eventStream: EventStream;
   readonly index: Pick<AuditIndex, 'read'>;
   readonly rebuilding: Pick<Rebuilding, 'rebuild'>;
+  readonly clock: Pick<GuardedClock, 'confirm' | 'status'>;
   readonly work: JobWork;
   readonly jobReaders: JobReaders;
   readonly health: Pick<Service, 'status' | 'ready'>;
@@ -97,6 +99,8 @@ const serviceOf = ({
   metrics,
   health,
   rebuilding,
+  clock,
+  logger,
   stopping,
 }: Needs): Omit<Service, 'earlier'> => ({
   handle: node.handle,
@@ -129,5 +133,10 @@ const serviceOf = ({
   metrics: metrics.text,
   status: health.status,
   rebuild: rebuilding.rebuild,
+  confirmClock: ({ id, username }) => {
+    const { jumped } = clock.status();
+    if (jumped !== null) logger.warn({ jumped, account: id, username }, 'The clock of this node is confirmed');
+    clock.confirm();
+  },
   ready: async () => !stopping.aborted && (await health.ready()),
 });

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import { auditKeySource, type Config, secretKeyFile } from '../config.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { areas } from '../http/areas.ts';
@@ -20,8 +21,9 @@ import { importingCheckpoint } from '../store/readers.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
 import { withoutLogins } from '../withoutLogins.ts';
 import { leadOf } from './leading.ts';
+import { openNodeClock } from './nodeClock.ts';
 import { nodeNameOf } from './nodeName.ts';
-import { patience } from './patience.ts';
+import { type Patiently, patience } from './patience.ts';
 import { readModelsOf } from './readModels.ts';
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
@@ -38,10 +40,16 @@ export const openServiceNode = async (config: Config, warn: Warn, leaving: Abort
     return 'file' in at ? () => undefined : lockFolder(join(DATA_DIR, 'lock.db'), 'runs');
   });
   let opened: OpenedLog | undefined;
+  let clock: GuardedClock | undefined;
   try {
     opened = await openItsLog(config, warn, leaving);
-    return await openNodeOn(config, opened, { warn, leaving, unlock });
+    const log = storeIn(opened);
+    const patiently = patience({ opened, leaving, warn });
+    await patiently(() => refuseHalfImported(log));
+    clock = await openNodeClock({ opened, patiently, warn });
+    return await openNodeOn(config, opened, { clock, patiently, warn, unlock });
   } catch (error) {
+    clock?.stop();
     if (opened) await storeIn(opened).close();
     unlock();
     throw error;
@@ -50,19 +58,26 @@ export const openServiceNode = async (config: Config, warn: Warn, leaving: Abort
 
 const storeIn = (opened: OpenedLog): EventStore => ('embedded' in opened ? opened.embedded : opened.remote);
 
-type Around = { readonly warn: Warn; readonly leaving: AbortSignal; readonly unlock: () => void };
+type Around = {
+  readonly clock: GuardedClock;
+  readonly patiently: Patiently;
+  readonly warn: Warn;
+  readonly unlock: () => void;
+};
 
-const openNodeOn = async (config: Config, opened: OpenedLog, { warn, leaving, unlock }: Around) => {
-  const patiently = patience({ opened, leaving, warn });
+const openNodeOn = async (config: Config, opened: OpenedLog, { clock, patiently, warn, unlock }: Around) => {
   const log = withPayloads<EventStore>(storeIn(opened), mayHaveParts);
-  await patiently(() => refuseHalfImported(log));
   const { key, signingKeys } = await patiently(() => keysOf(log, config));
   const readModels = readModelsOf({ config, logId: log.id, warn });
   const name = nodeNameOf(config);
   const lead = leadOf({ opened, isShared: readModels.kind === 'redis', node: name, warn });
+  const close = (): Promise<void> => {
+    clock.stop();
+    return log.close().finally(unlock);
+  };
   const open = () =>
     openNode({
-      log: { ...log, close: () => log.close().finally(unlock) },
+      log: { ...log, close },
       model: readModels.model,
       ...defined({ leadership: lead }),
       catchUp: readModels.catchUp,
@@ -71,10 +86,11 @@ const openNodeOn = async (config: Config, opened: OpenedLog, { warn, leaving, un
       hashing: passwords(),
       secrets: secrets({ key }),
       methods: () => methodsOf(areas),
+      now: clock.now,
       warn,
     });
   const node = await patiently(open);
-  return { node, name, lead, opened, readModels, signingKeys, patiently };
+  return { node, name, clock, lead, opened, readModels, signingKeys, patiently };
 };
 
 const refuseHalfImported = async (log: EventStore): Promise<void> => {

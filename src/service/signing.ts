@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { Config } from '../config.ts';
 import type { HealthPart } from '../monitor.ts';
 import type { Node } from '../node.ts';
@@ -12,6 +13,7 @@ type Needs = {
   readonly config: Pick<Config, 'AUDIT_ANCHOR'>;
   readonly keys: SigningKeys;
   readonly node: Node;
+  readonly clock: Pick<GuardedClock, 'now'>;
   readonly opened: OpenedLog;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
 };
@@ -23,7 +25,7 @@ export type Signing = HealthPart & {
 };
 
 /** Signs the log of a service, and tells its anchor if it has one. */
-export const signingOf = ({ config, keys, node, opened, warn }: Needs): Signing => {
+export const signingOf = ({ config, keys, node, clock, opened, warn }: Needs): Signing => {
   // Signatures are over the events as they are stored, so large ones are not put together here.
   const store = 'embedded' in opened ? opened.embedded : opened.remote;
   const { leadership } = node;
@@ -36,7 +38,7 @@ export const signingOf = ({ config, keys, node, opened, warn }: Needs): Signing 
     leadership,
     ready: node.run.whenReady,
     onSigned: () => anchor?.wake(),
-    now: Date.now,
+    now: clock.now,
     newId: randomUUID,
     log: warn,
   });

@@ -22,6 +22,8 @@ export type EventStoreDb = EventStore & {
   serverLeads(): boolean;
   /** Who leads, as the log has it. */
   readonly lead: LeadNotes;
+  /** Everything before a position, the newest first, some at a time. */
+  readAllBack: EventStoreDbReads['readAllBack'];
 };
 
 type Options = {
@@ -89,6 +91,7 @@ export const openEventStoreDb = async ({ url, log, times, waits }: Options): Pro
     append: appends.append,
     read: reads.read,
     readAll: reads.readAll,
+    readAllBack: reads.readAllBack,
     follow: followers.follow,
     at: async (position) => {
       open();

@@ -124,7 +124,7 @@ const teller = (server: Server, log: Log) => {
   const told = new Map<string, number>();
   return (message: string, about: Record<string, unknown>, what = message): boolean => {
     const key = `${what} ${String(about.reason)}`;
-    const now = Date.now();
+    const now = performance.now();
     for (const [known, since] of told) if (now - since >= quietFor) told.delete(known);
     if (told.has(key)) return false;
     told.set(key, now);

@@ -185,13 +185,33 @@ const askingOver = (connections: Connections) => {
     if (!stop?.aborted) yield { events: [], position: end };
   };
 
-  return { insist: retryUntilDone, first, ask, only, newestIn, upTo };
+  /**
+   * The events before a position that followers get, the newest first. The filter `clients` passes a few events of the
+   * server's own streams, which are skipped here.
+   */
+  const followedBack = async function* (connection: Connection, until?: number): AsyncGenerator<StoredEvent[]> {
+    for (let before = until; ; ) {
+      let found = false;
+      for await (const answers of ask(connection, newestOfAll('clients', 16, before), searched)) {
+        const told = answers.flatMap(({ event }) => event ?? []);
+        const last = told.at(-1);
+        if (!last) continue;
+        found = true;
+        before = Number(last.position);
+        const events = told.filter((event) => passes(event, undefined) && isCountable(event)).map(toStoredEvent);
+        if (events.length > 0) yield events;
+      }
+      if (!found) return;
+    }
+  };
+
+  return { insist: retryUntilDone, first, ask, only, newestIn, upTo, followedBack };
 };
 
 type Asking = ReturnType<typeof askingOver>;
 
 /** Finds the newest event that followers without a filter get. */
-const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
+const headFinder = ({ insist: retryUntilDone, first, ask, followedBack }: Asking) => {
   /** The last result: the positions of the newest event of all, and of the newest one that followers get. */
   let known = { newest: 0, followed: 0 };
 
@@ -214,29 +234,12 @@ const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
     return followed;
   };
 
-  const search = async (): Promise<number> => (await first((connection) => lastFollowed(connection)))?.position ?? 0;
-
-  /**
-   * Reads backwards to the newest event that followers get. The filter `clients` passes a few events of the server's
-   * own streams, which are skipped here.
-   */
-  const lastFollowed = async function* (connection: Connection): AsyncGenerator<StoredEvent | undefined> {
-    for (let before: number | undefined; ; ) {
-      let found = false;
-      for await (const answers of ask(connection, newestOfAll('clients', 16, before), searched)) {
-        for (const { event } of answers) {
-          if (!event) continue;
-          if (passes(event, undefined) && isCountable(event)) {
-            yield toStoredEvent(event);
-            return;
-          }
-          found = true;
-          before = Number(event.position);
-        }
-      }
-      if (!found) return;
-    }
-  };
+  const search = async (): Promise<number> =>
+    (
+      await first(async function* (connection) {
+        for await (const [event] of followedBack(connection)) return yield event;
+      })
+    )?.position ?? 0;
 
   return head;
 };
@@ -247,7 +250,7 @@ const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
  */
 export const eventStoreDbReads = (connections: Connections) => {
   const asking = askingOver(connections);
-  const { insist: retryUntilDone, first, ask, only, newestIn, upTo } = asking;
+  const { insist: retryUntilDone, first, ask, only, newestIn, upTo, followedBack } = asking;
   const head = headFinder(asking);
 
   /** Position of the newest event of all, including the server's own. */
@@ -311,6 +314,16 @@ export const eventStoreDbReads = (connections: Connections) => {
       });
       // A deleted stream and one that never existed give the same answer. The metadata show the difference.
       if (missing && !mayBeCut(stream) && (await isDeleted(stream))) throw new TamperedStream(stream, 'was deleted');
+    },
+    /** Everything before a position, the newest first, some at a time. */
+    async *readAllBack(before: number): AsyncGenerator<readonly StoredEvent[]> {
+      let next = Number.isFinite(before) ? before : undefined;
+      yield* retryUntilDone(async function* (connection) {
+        for await (const events of followedBack(connection, next)) {
+          yield events;
+          next = events.at(-1)?.position;
+        }
+      });
     },
     readAll(after: number, filter?: Filter): AsyncGenerator<Batch> {
       const until = filter ? newestPosition() : head();

@@ -48,3 +48,9 @@ export const placesInPast = (places: ReadonlyMap<string, number>, head: number):
 
 /** A checkpoint in EventStoreDB while an import into it is under way. */
 export const importingCheckpoint = 'importing';
+
+/**
+ * Names the newest event as a node started whose clock it did not believe. Later events show that clock's time, so another
+ * start compares with this one.
+ */
+export const doubtedCheckpoint = 'clock';

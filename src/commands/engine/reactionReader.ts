@@ -79,7 +79,7 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
       if (done === kept) return;
       await store.setCheckpoint(reactionsReader, done);
       kept = done;
-      keptAt = Date.now();
+      keptAt = performance.now();
     };
     try {
       for await (const { events: read, position } of store.follow(kept, table.types, signal)) {
@@ -87,7 +87,7 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
         if (read.length > 0) done = position;
         // To keep a checkpoint may cost an append. So it is kept once a second at most. After a crash the reactions of
         // that second run again and change nothing.
-        if (Date.now() - keptAt >= keepEvery) await keep();
+        if (performance.now() - keptAt >= keepEvery) await keep();
         goesOn();
       }
     } finally {

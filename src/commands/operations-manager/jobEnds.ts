@@ -23,7 +23,7 @@ export const endGoneJob = command({
 /** Ends a job of which nothing was heard for too long. */
 export const timeOutJob = command({
   name: 'timeOutJob',
-  input: Type.Object({ hours: Type.Number() }),
+  input: Type.Object({ hours: Type.Number(), lastEvent: Type.String() }),
   on: 'any',
   prepare: async ({ id }, { shown }) => ({ lastEvent: (await shown(jobs, id))?.last_updated }),
   decide: timeOut,

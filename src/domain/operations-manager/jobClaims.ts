@@ -10,9 +10,12 @@ import { hasEnded, type JobEvent, type JobState, refuseEnded } from './jobs.ts';
 /** The number of a claim in requests. */
 export const claimNumber = Type.Integer({ minimum: 1, description: 'Number of the claim' });
 
+/** The longest lease in seconds. */
+export const longestLease = 86_400;
+
 const leaseSchema = Type.Integer({
   minimum: 10,
-  maximum: 86_400,
+  maximum: longestLease,
   description: 'Seconds after which the claim lapses unless a heartbeat extends it',
 });
 
@@ -64,7 +67,10 @@ export const claim = (
   return [{ topic: 'jobClaimed', data: { claim: state.claims.last + 1, worker, account: actor.id, until, lease } }];
 };
 
-/** A claim is extended once half of its lease is over. A claim on a canceled job is heard, so that its worker stops. */
+/**
+ * A claim is extended once half of its lease is over, or if its end is further away than a lease: then the clock was wrong
+ * that gave it. A claim on a canceled job is heard, so that its worker stops.
+ */
 export const heartbeat = (
   state: JobState,
   { claim }: { readonly claim: number },
@@ -73,7 +79,8 @@ export const heartbeat = (
   if (state.status !== 'canceled') refuseEnded(state, id);
   const { until, lease } = heldBy(state.claims, claim, actor);
   const at = msOf(now);
-  const isYoung = until - at > (lease * 1000) / 2;
+  const left = until - at;
+  const isYoung = left > (lease * 1000) / 2 && left <= lease * 1000;
   if (state.status === 'canceled' || isYoung) return [];
   return [{ topic: 'jobClaimExtended', data: { claim, until: at + lease * 1000 } }];
 };
@@ -89,23 +96,30 @@ export const release = (
   return [{ topic: 'jobReleased', data: { claim, reason: 'returned' } }];
 };
 
-/** Which claim lapses. `worker`: the worker of this name has ended. */
-export const lapseInput = Type.Object({ claim: claimNumber, worker: Type.Optional(name('Worker')) });
+/**
+ * Which claim lapses. `until`: its time is up, and this was its end. `worker`: the worker of this name has ended.
+ */
+export const lapseInput = Type.Object({
+  claim: claimNumber,
+  until: Type.Optional(Type.Integer()),
+  worker: Type.Optional(name('Worker')),
+});
 
 /**
- * Releases a claim whose time is up, or whose worker has ended. After the third lost claim the job is given up. A claim on a paused job is not
+ * Releases a claim whose time is up, unless it has been extended since, or whose worker has ended. After the third lost
+ * claim the job is given up. A claim on a paused job is not
  * lost. A job that sends commands to devices is not begun a second time; one that follows its session is never given
  * up.
  */
 export const lapse = (
   state: JobState,
-  { claim, worker }: Static<typeof lapseInput>,
-  { now, actor }: Context,
+  { claim, until, worker }: Static<typeof lapseInput>,
+  { actor }: Context,
 ): readonly JobEvent[] => {
   const { held, lost } = state.claims;
   if (hasEnded(state) || held?.claim !== claim) return [];
   const isOfEnded = held.worker === worker && held.account === actor.id;
-  if (held.until > msOf(now) && !isOfEnded) return [];
+  if (held.until !== until && !isOfEnded) return [];
   const type = state.started?.component.type;
   if (type === 'mop-template')
     return [

@@ -15,13 +15,15 @@ export const endGone = (
 
 export const msOfHours = (hours: number): number => hours * 3_600_000;
 
-/** Ends a job in error of which nothing was heard for so many hours. `lastEvent`: when its last event happened. */
+/**
+ * Ends a job in error of which nothing was heard for so many hours, unless something has happened since. `lastEvent`: when
+ * its last event happened, as whoever counts the time knows it.
+ */
 export const timeOut = (
   state: JobState,
-  { hours }: { readonly hours: number },
-  { now, refs }: Context<{ readonly lastEvent: string | undefined }>,
+  { hours, lastEvent }: { readonly hours: number; readonly lastEvent: string },
+  { refs }: Context<{ readonly lastEvent: string | undefined }>,
 ): readonly JobEvent[] => {
-  const silent = Date.parse(now) - Date.parse(refs.lastEvent ?? now);
-  if (hasEnded(state) || silent < msOfHours(hours)) return [];
+  if (hasEnded(state) || refs.lastEvent !== lastEvent) return [];
   return [{ topic: 'jobErrored', data: { error: `Nothing has happened for ${hours} hours (JOB_TIMEOUT)` } }];
 };

@@ -1,4 +1,5 @@
 import type { Handle } from '../../commands/engine/handle.ts';
+import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import type { Admins } from '../../domain/authorization/admins.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
@@ -47,7 +48,7 @@ type Needs = {
   /** True if cookies are sent over TLS only. */
   readonly secure: boolean;
   readonly limiter?: ReturnType<typeof limiterOf>;
-  readonly now?: () => number;
+  readonly clock: Pick<GuardedClock, 'now' | 'time'>;
 };
 
 /** The credentials of a request: `authorization` may be ''; `cookie` is the value of the cookie `cookieName`. */
@@ -79,8 +80,9 @@ export const authenticator = ({
   digest,
   secure,
   limiter = limiterOf(),
-  now = Date.now,
+  clock,
 }: Needs) => {
+  const { now } = clock;
   const accounts = principals({ model, settings, now });
   const changes = accountChanges({ settled, onUntold: accounts.clear });
   const { upToDate } = changes;
@@ -88,7 +90,7 @@ export const authenticator = ({
   const check = passwordCheck({ model, accounts, hashing, unseal });
   const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
   const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, now });
-  const tokens = tokensOf({ model, settled, head, handle, digest, settings, now });
+  const tokens = tokensOf({ model, settled, head, handle, digest, settings, clock });
 
   const sweeping = setInterval(() => {
     tokens.sweep().catch(() => undefined);

@@ -28,6 +28,7 @@ const buckets = ({ burst, everyMs }: Allowance, now: () => number) => {
   };
 };
 
+/** `now`: milliseconds by a clock that never jumps. */
 type Options = { readonly now?: () => number; readonly pause?: (ms: number) => Promise<unknown> };
 
 const limited = (ms: number): RequestError =>
@@ -38,7 +39,7 @@ const limited = (ms: number): RequestError =>
  * Per account alone it only slows attempts down: they wait in a lane in which networks take turns. A network from which
  * the account has logged in before skips the lane. So nobody can lock out somebody else. Memory is bounded.
  */
-export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
+export const limiter = ({ now = () => performance.now(), pause = sleep }: Options = {}) => {
   const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];
   const trusted = new LRUCache<string, true>({ max: remembered });
   const lanes = new Map<string, ReturnType<typeof fairQueue>>();

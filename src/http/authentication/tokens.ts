@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Handle } from '../../commands/engine/handle.ts';
+import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { mutex } from '../../concurrency/mutex.ts';
 import { longestMs } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
@@ -19,7 +20,7 @@ type Needs = {
   readonly digest: (text: string) => string;
   /** `logoutTime` in minutes. */
   readonly settings: () => { readonly logoutTime: number; readonly uniqueSession: boolean };
-  readonly now: () => number;
+  readonly clock: Pick<GuardedClock, 'now' | 'time'>;
 };
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
@@ -28,9 +29,9 @@ const tokenForm = /^[A-Za-z0-9_-]{43}$/;
  * Keeps logins by their tokens. A token has 256 random bits; only its keyed digest is stored. A login ends after
  * `logoutTime` without use, and after 12 hours in any case.
  */
-export const tokens = ({ model, settled, head, handle, digest, settings, now }: Needs) => {
+export const tokens = ({ model, settled, head, handle, digest, settings, clock }: Needs) => {
   const commands = loginCommands(handle);
-  const held = heldLogins({ commands, settings, now });
+  const held = heldLogins({ commands, settings, clock });
   const exclusively = mutex();
 
   const othersOf = async (account: string, id: string): Promise<readonly string[]> => {
@@ -82,10 +83,12 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
     },
     /** Ends the logins that have reached the longest duration, so that they leave the read models. */
     sweep: async (): Promise<void> => {
+      const now = clock.time();
+      if (now === undefined) return;
       for (let more = true; more; ) {
         const { entries } = await pageOf(model, logins, { sort: 'name', order: 1, skip: 0, limit: 100 });
         const read = entries.map((entry) => ({ id: entry.id, login: documentIn(logins, entry) }));
-        const old = read.filter(({ login }) => now() - Date.parse(login.created) >= longestMs);
+        const old = read.filter(({ login }) => now - Date.parse(login.created) >= longestMs);
         for (const { id, login } of old) await commands.endOwn(id, login.account, 'expired');
         await settled();
         more = old.length === 100;

@@ -46,14 +46,14 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, cache, readW
     least: number,
     look: () => { readonly found: T; readonly fields: readonly string[] },
   ): Promise<{ found: T; texts: readonly (string | null)[] }> => {
-    const until = Date.now() + readWaitMs;
+    const until = performance.now() + readWaitMs;
     for (;;) {
       while (applying) await applying;
       const state = stateAt(least);
       const { found, fields } = look();
       const { position, texts } = await read(state.epoch, 'texts', fields);
       if (position === state.position) return { found, texts };
-      if (position < state.position || Date.now() > until) throw refuse('The read models are behind');
+      if (position < state.position || performance.now() > until) throw refuse('The read models are behind');
       if (!applying && cache.at() === state && !(await cache.follow())) throw refuse('The read models have moved on');
     }
   };

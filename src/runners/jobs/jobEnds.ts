@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
 import { endGoneJob, type NeedsOfJob, timeOutJob, type WhyGone } from '../../commands/operations-manager/jobEnds.ts';
-import { dueQueue } from '../../concurrency/dueQueue.ts';
+import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { inGroups } from '../../concurrency/inGroups.ts';
+import { spans } from '../../concurrency/spans.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { msOfHours } from '../../domain/operations-manager/jobEnds.ts';
 import type { Leadership } from '../../projections/engine/leadership.ts';
@@ -14,8 +15,7 @@ type Needs = {
   readonly whyGone: WhyGone;
   /** Only the leader looks for jobs that cannot go on. */
   readonly leadership: Leadership;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly clock: Pick<GuardedClock, 'age' | 'monotonic'>;
   /** After how many hours without an event a job ends; 0: never. */
   readonly timeoutHours: number;
   readonly lookEveryMs: number;
@@ -37,16 +37,19 @@ const about = (operation: string) => ({ actor: platform, operation, requestId: r
  * Ends jobs that cannot go on, because something that they need is gone, or because nothing was heard of them for too
  * long. The job's own stream decides, so that each ends once.
  */
-export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEveryMs, log }: Needs) => {
+export const jobEnds = ({ handle, whyGone, leadership, clock, timeoutHours, lookEveryMs, log }: Needs) => {
   // Jobs share automations, components and accounts, so few of them are looked at.
   const alike = new Map<string, Alike>();
   const byJob = new Map<string, Alike>();
-  const silent = dueQueue();
+  const silences = spans(clock);
+  /** When the last event of each job happened. */
+  const lastEvents = new Map<string, string>();
   const stop = new AbortController();
   let done = Promise.resolve();
 
   const remove = (id: string): void => {
-    silent.remove(id);
+    silences.remove(id);
+    lastEvents.delete(id);
     const known = byJob.get(id);
     if (!known) return;
     byJob.delete(id);
@@ -73,11 +76,12 @@ export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEv
   };
 
   const endSilent = async (id: string): Promise<void> => {
-    if (stop.signal.aborted) return;
+    const lastEvent = lastEvents.get(id);
+    if (lastEvent === undefined || stop.signal.aborted) return;
     // If it cannot be ended now, it is looked at again. If it ends, it is removed.
-    silent.set(id, now() + lookEveryMs);
+    silences.begin(id, lookEveryMs);
     try {
-      await handle(timeOutJob, { ...about(timeOutJob.name), id, input: { hours: timeoutHours } });
+      await handle(timeOutJob, { ...about(timeOutJob.name), id, input: { hours: timeoutHours, lastEvent } });
     } catch (error) {
       log('A job of which nothing is heard could not be ended; it is tried again', { job: id, error });
     }
@@ -106,8 +110,7 @@ export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEv
   };
 
   const look = async (): Promise<void> => {
-    const late = silent.take(now()).map(({ id }) => id);
-    await inGroups(late, endSilent);
+    await inGroups(silences.take(), endSilent);
     await lookForGone();
   };
 
@@ -120,6 +123,12 @@ export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEv
     }
   };
 
+  const countSilence = (id: string, last: string): void => {
+    if (timeoutHours === 0 || lastEvents.get(id) === last) return;
+    lastEvents.set(id, last);
+    silences.resume(id, { since: Date.parse(last), ms: msOfHours(timeoutHours) });
+  };
+
   return {
     /** The job has not ended. */
     set: (doc: JobDoc): void => {
@@ -129,7 +138,7 @@ export const jobEnds = ({ handle, whyGone, leadership, now, timeoutHours, lookEv
       known.jobs.add(id);
       if (status === 'running' && claim === null) known.queued.add(id);
       else known.queued.delete(id);
-      if (timeoutHours > 0) silent.set(id, Date.parse(last) + msOfHours(timeoutHours));
+      countSilence(id, last);
     },
     /** The job has ended. */
     remove,

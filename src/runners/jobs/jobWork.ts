@@ -5,6 +5,7 @@ import type { Retries } from '../../commands/engine/retries.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
 import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
 import type { WhyGone } from '../../commands/operations-manager/jobEnds.ts';
+import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -35,7 +36,7 @@ type Needs = {
   readonly whyGone: WhyGone;
   /** After how many hours without an event a job ends; 0: never. */
   readonly timeoutHours: number;
-  readonly now?: () => number;
+  readonly clock: GuardedClock;
   /** How often the leader looks for claims whose time is up. */
   readonly lookEveryMs?: number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
@@ -67,15 +68,15 @@ export const jobWork = ({
   startLimit,
   whyGone,
   timeoutHours,
-  now = Date.now,
+  clock,
   log,
   ...more
 }: Needs) => {
   const { lookEveryMs = 1000 } = more;
-  const begun = starts({ limit: startLimit, now, opened: () => queue.serve() });
+  const begun = starts({ limit: startLimit, now: clock.monotonic, opened: () => queue.serve() });
   const queue = jobQueue(begun);
-  const held = leases({ handle, leadership, now, lookEveryMs, log });
-  const ends = jobEnds({ handle, whyGone, leadership, now, timeoutHours, lookEveryMs: lookForEndsEveryMs, log });
+  const held = leases({ handle, leadership, clock, lookEveryMs, log });
+  const ends = jobEnds({ handle, whyGone, leadership, clock, timeoutHours, lookEveryMs: lookForEndsEveryMs, log });
   // Soft state: it is gone after a restart, and other nodes do not have it.
   const listeners: ((id: string) => void)[] = [];
   const progress = new LRUCache<string, Progress>({ max: mostProgress });

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
@@ -24,9 +25,7 @@ type Needs = StartingNeeds & {
   readonly leadership: Leadership;
   /** Resolves when the read models show what the log held when this process began, or the signal aborts. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  readonly now: () => number;
-  /** Milliseconds from a clock that never jumps. */
-  readonly monotonic: () => number;
+  readonly guardedClock: GuardedClock;
   /** Calls a function once; returns what cancels it. */
   readonly timer: (call: () => void, ms: number) => () => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
@@ -37,21 +36,15 @@ const longestPauseMs = 5000;
 
 /** Runs schedule triggers (docs/schedules.md): the clock says what is due, the log decides, the leader starts jobs. */
 export const schedules = (needs: Needs) => {
-  const { store, model, handle, leadership, ready, now, monotonic, timer, log } = needs;
+  const { store, model, handle, leadership, ready, guardedClock, timer, log } = needs;
   const stop = new AbortController();
   const { signal } = stop;
   // Each start may listen to it.
   setMaxListeners(0, signal);
-  const table = timetable({ model, now, set: (id, at) => clock.set(id, at) });
+  const table = timetable({ model, now: guardedClock.now, set: (id, at) => clock.set(id, at) });
   const fired: FiredState = {};
-  const decisions = deciding({ handle, time: () => clock.time(), changed: table.changed, timer, signal, log });
-  const clock = scheduleClock({
-    now,
-    monotonic,
-    timer,
-    due: decisions.decide,
-    jumped: (by) => log('The clock has jumped; schedules wait a minute for it to be corrected', { by }),
-  });
+  const decisions = deciding({ handle, time: guardedClock.time, changed: table.changed, timer, signal, log });
+  const clock = scheduleClock({ clock: guardedClock, timer, due: decisions.decide });
   const read = firedReader({ store, starting: (term) => starting(needs, term), state: fired, log });
   let following = Promise.resolve();
   let leading = Promise.resolve();
@@ -87,19 +80,16 @@ export const schedules = (needs: Needs) => {
     /** To be called with each event of these categories once the read models show it. */
     onEvent: ({ stream }: Pick<EventNotice, 'stream'>): void => table.changed(splitStream(stream).id),
     /** To be called with each event of the log. */
-    onStored: clocksApart({ now, monotonic, log }),
-    /** What the clock waits for, and how many schedules are set, mean nothing, and have fired without a job yet. */
-    status: () => ({
-      clock: clock.status(),
-      schedules: { set: clock.size(), faults: table.faults(), starting: fired.open?.() ?? 0 },
-    }),
+    onStored: clocksApart({ now: guardedClock.now, monotonic: guardedClock.monotonic, log }),
+    /** How many schedules are set, mean nothing, and have fired without a job yet. */
+    status: () => ({ set: clock.size(), faults: table.faults(), starting: fired.open?.() ?? 0 }),
     /**
      * To be called before the first request is taken. In a log of a version that did not run schedules they begin now.
      */
     prepare: async (): Promise<void> => {
       if ((await store.checkpoint(schedulesReader)) !== undefined) return;
       // Read models may be made anew after an upgrade. What is due meanwhile is not lost.
-      const begun = now();
+      const begun = guardedClock.now();
       await ready(signal);
       await beginAll(begun, { model, handle });
       await beginning(store, schedulesReader);
