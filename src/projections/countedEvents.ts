@@ -1,7 +1,8 @@
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
+import { everySource, type ForeignSources } from '../domain/sources.ts';
 import { describedTopics, listedTopics } from '../domain/topics.ts';
 import { splitStream } from '../store/event.ts';
-import { everySource, type ForeignSources, foreignEvents } from '../store/foreignEvents.ts';
+import { foreignEvents } from '../store/foreignEvents.ts';
 import type { Counted } from './engine/eventTypes.ts';
 
 /** How the types of events begin that the platform writes to streams of a category. */

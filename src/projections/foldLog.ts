@@ -1,5 +1,5 @@
+import type { ForeignSources } from '../domain/sources.ts';
 import { splitStream } from '../store/event.ts';
-import type { ForeignSources } from '../store/foreignEvents.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 import { projections } from './all.ts';
 import { countedEvents } from './countedEvents.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { everySource, type ForeignSources } from '../domain/sources.ts';
 import { projections } from '../projections/all.ts';
 import type { ReadStore } from '../projections/engine/port.ts';
 import { collectionsOf } from '../projections/engine/projector.ts';
@@ -12,7 +13,6 @@ import { readSnapshot } from '../projections/snapshots/snapshot.ts';
 import type { Origin } from '../projections/snapshots/snapshotFile.ts';
 import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { snapshots } from '../projections/snapshots/snapshots.ts';
-import { everySource, type ForeignSources } from '../store/foreignEvents.ts';
 
 type Needs = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'FOREIGN_EVENTS' | 'READSTORE_URL' | 'DATA_DIR'>;

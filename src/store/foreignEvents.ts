@@ -1,5 +1,5 @@
 import { ownCategories } from '../domain/ownCategories.ts';
-import { isReserved } from '../domain/reservedSources.ts';
+import { type ForeignSources, isReserved } from '../domain/sources.ts';
 import { splitStream, splitType } from './event.ts';
 import type { StoredEvent } from './port.ts';
 
@@ -7,12 +7,6 @@ type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 
 /** True if a stream is the platform's own. Tools write to other streams. */
 export const isOwnStream = (stream: string): boolean => ownCategories.has(splitStream(stream).category);
-
-/** How the sources of other programs' events begin that the platform listens to. */
-export type ForeignSources = readonly string[];
-
-/** All sources: each begins with the empty text. */
-export const everySource: ForeignSources = [''];
 
 const longestName = 256;
 const mostKnown = 10_000;

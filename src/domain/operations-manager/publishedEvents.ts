@@ -1,6 +1,6 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { isReserved } from '../reservedSources.ts';
+import { isReserved } from '../sources.ts';
 import { refuseUnlessLive } from './jobClaims.ts';
 import type { JobState } from './jobs.ts';
 

@@ -3,13 +3,14 @@ import { denied, handedOut } from '../../domain/authorization/requestRecords.ts'
 import type { Resource } from '../../domain/engine/resource.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
+import { everySource, type ForeignSources } from '../../domain/sources.ts';
 import { describedTopics } from '../../domain/topics.ts';
 import { lastGuard, mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { hiddenCategories } from '../../store/auditIndex/found.ts';
 import { splitStream } from '../../store/event.ts';
-import { everySource, type ForeignSources, foreignEvents } from '../../store/foreignEvents.ts';
+import { foreignEvents } from '../../store/foreignEvents.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';

@@ -1,4 +1,4 @@
-import type { ForeignSources } from '../../store/foreignEvents.ts';
+import type { ForeignSources } from '../../domain/sources.ts';
 import type { EventStore } from '../../store/port.ts';
 import { streamUpTo } from '../../store/upTo.ts';
 import { countedEvents } from '../countedEvents.ts';

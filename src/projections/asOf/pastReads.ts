@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { places } from '../../concurrency/places.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { ForeignSources } from '../../store/foreignEvents.ts';
+import type { ForeignSources } from '../../domain/sources.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Entry, Page, Query } from '../engine/port.ts';
 import { foldStreams, foldUnit } from './foldUnit.ts';

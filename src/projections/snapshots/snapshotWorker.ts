@@ -1,6 +1,6 @@
 import '../../soundJson.ts';
 import { workerData } from 'node:worker_threads';
-import type { ForeignSources } from '../../store/foreignEvents.ts';
+import type { ForeignSources } from '../../domain/sources.ts';
 import { openLogToRead } from '../../store/open.ts';
 import { withPayloads } from '../../store/payloads.ts';
 import type { LogUrl } from '../../store/url.ts';

@@ -1,5 +1,5 @@
 import type { AppendReq, BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { isReserved } from '../../domain/reservedSources.ts';
+import { isReserved } from '../../domain/sources.ts';
 import { isForeign, wrapForeign } from '../foreign.ts';
 import { maxAppend, type NewEvent } from '../port.ts';
 import { utf8 } from '../utf8.ts';

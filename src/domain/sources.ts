@@ -6,3 +6,9 @@ export const isReserved = (source: string): boolean => {
   const shown = source.normalize('NFKC').replace(withoutWidth, '').toUpperCase().toLowerCase();
   return shown.startsWith('@platform/') || shown.startsWith('$');
 };
+
+/** How the sources of other programs' events begin that the platform listens to. */
+export type ForeignSources = readonly string[];
+
+/** All sources: each begins with the empty text. */
+export const everySource: ForeignSources = [''];
