@@ -8,7 +8,10 @@ import type { Kept, Step } from './step.ts';
  */
 export const loadSample = async (url: string, username: string, password: string): Promise<Kept> => {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  const send = async ({ method, path, body }: Pick<Step, 'method' | 'path' | 'body'>, key: string): Promise<unknown> => {
+  const send = async (
+    { method, path, body }: Pick<Step, 'method' | 'path' | 'body'>,
+    key: string,
+  ): Promise<unknown> => {
     const response = await fetch(url + path, {
       method,
       body: JSON.stringify(body),
