@@ -437,7 +437,7 @@ describe('Actions over HTTP', () => {
     refused(await act('Resize', {}), 400, /\/instance/);
     refused(
       await service.ask('POST', `${models}/VLAN/run-action`, { actionId: 'fffg', instance: 'a' }),
-      400,
+      404,
       /\/actionId/,
     );
     refused(await service.ask('POST', `${models}/nothing/run-action`, { actionId: ids.Resize, instance: 'a' }), 404);
