@@ -45,7 +45,7 @@ describe('events publish', function () {
 
   it('exits with 1 and the reason when it is refused', async () => {
     const { code, err } = await run(['@platform/mop', 'x', '1']);
-    assert.deepEqual([code, err], [1, 'A source must not begin with @platform/ or $\n']);
+    assert.deepEqual([code, err], [1, 'A source must not begin with @platform/ or $, nor with what looks so\n']);
   });
 
   it('exits with 2 when it is called wrongly', async () => {
