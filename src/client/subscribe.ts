@@ -122,7 +122,7 @@ const passed = (state: State, position: string): boolean => {
   return true;
 };
 
-/** Whether it has what each event has. What a topic says is not looked at. */
+/** True if it has what each event has. What a topic says is not looked at. */
 const isEvent = (told: Readonly<Record<string, unknown>>): told is PlatformEvent => {
   const { position, id, source, topic, actor, resource } = told;
   return (

@@ -30,7 +30,7 @@ type Jump = {
   readonly until: number;
 };
 
-/** Whether the clock waits: by how many milliseconds it has jumped, until when by the wall clock, and why in words. */
+/** True if the clock waits: by how many milliseconds it has jumped, until when by the wall clock, and why in words. */
 export type ClockStatus = {
   readonly jumped: number | null;
   readonly until: number | null;

@@ -60,7 +60,7 @@ export const idBatches = ({ work, most, restMs = 0, signal, onFailure }: Needs) 
       waiting.add(id);
       run();
     },
-    /** Whether ids wait or are worked on. */
+    /** True if ids wait or are worked on. */
     isBusy: (): boolean => running !== undefined,
     /** Resolves once the batches that are under way have ended. */
     idle: async (): Promise<void> => running,

@@ -1,7 +1,7 @@
 // Nonspacing marks that no letter took in, and signs that are not shown.
 const withoutWidth = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Mn}\p{Me}]/gu;
 
-/** Whether a source, or the type of an event, is the platform's or the store's, or looks like one of theirs. */
+/** True if a source, or the type of an event, is the platform's or the store's, or looks like one of theirs. */
 export const isReserved = (source: string): boolean => {
   const shown = source.normalize('NFKC').replace(withoutWidth, '').toUpperCase().toLowerCase();
   return shown.startsWith('@platform/') || shown.startsWith('$');

@@ -84,7 +84,7 @@ export const refusalIn = (printed: string, known: KnownAnswers): string | undefi
 
 const commitTypes = /ios-?_?xr|junos|juniper|vyos|pan-?os|palo-?alto/i;
 
-/** Whether a device takes lines into a configuration that only a commit makes the running one. */
+/** True if a device takes lines into a configuration that only a commit makes the running one. */
 export const needsCommit = ({ ostype = '', prompt, said }: Seen): boolean =>
   commitTypes.test(ostype) || /^RP\/\d+\/\w+\/CPU\d+:/.test(prompt) || /^\[edit\b.*\]$/m.test(said);
 

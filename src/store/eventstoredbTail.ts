@@ -229,7 +229,7 @@ export const beginTail = (connections: Connections, { newestOver, upTo }: Reads)
       while (!kept.begun() && failure === undefined && !signal.aborted) await changed(signal);
       if (failure !== undefined) throw failure;
     },
-    /** Whether all events after a position are kept, or will come. */
+    /** True if all events after a position are kept, or will come. */
     holds: (after: number): boolean => kept.next(after) !== undefined,
     /**
      * Yields the events after a position, then new ones, until the signal aborts. Ends also when the taker is so slow

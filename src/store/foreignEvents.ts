@@ -13,7 +13,7 @@ const mostKnown = 10_000;
 
 const isName = (name: string): boolean => name !== '' && name.length <= longestName;
 
-/** Whether a type has a source and a topic as published events have. */
+/** True if a type has a source and a topic as published events have. */
 const isPublishable = (type: string): boolean => {
   const { source, topic } = splitType(type);
   return type.includes(':') && isName(source) && isName(topic) && !isReserved(source);

@@ -53,7 +53,7 @@ export type Kept = {
   sumAt(position: number): string | undefined;
   /** Every event after this position has a link or a sum. */
   readonly sumsSince: number;
-  /** Whether a stream of content in parts is what its name says. */
+  /** True if a stream of content in parts is what its name says. */
   arePartsRight(stream: string): boolean;
 };
 

@@ -54,12 +54,12 @@ export const partsOf = (source: string, text: string): Parts => {
 
 const partsStream = /^payload-([0-9a-f]{64})$/;
 
-/** Whether an event belongs to content in parts. */
+/** True if an event belongs to content in parts. */
 export const isPart = (event: Pick<StoredEvent, 'stream' | 'metadata'>): boolean =>
   partsStream.test(event.stream) && !isForeign(event);
 
 /**
- * Whether the events of a stream of parts are what its name says. Where a stop has cut the stream short, no event names
+ * True if the events of a stream of parts are what its name says. Where a stop has cut the stream short, no event names
  * it, and its pieces have their full length.
  */
 export const arePartsRight = (stream: string, events: readonly NewEvent[]): boolean => {

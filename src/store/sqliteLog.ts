@@ -91,7 +91,7 @@ export const checkVersion = (db: Connection, file: string): void => {
     throw new Error(`${file} is a log of version ${found}; this program reads versions up to ${version}`);
 };
 
-/** Whether every event without a link has a sum, but for those up to the position that is the sum at 0. */
+/** True if every event without a link has a sum, but for those up to the position that is the sum at 0. */
 export const isSummed = (db: Connection): boolean => versionIn(db) === version;
 
 /** The id of the log in a file, or undefined when the file holds no log. */

@@ -37,7 +37,7 @@ const foreignParts = (db: Database, schema: string): readonly string[] => {
     .map(([type, name]) => `${type} ${JSON.stringify(name)}`);
 };
 
-/** Whether a file has all that its schema has, and nothing else. */
+/** True if a file has all that its schema has, and nothing else. */
 export const hasSchema = (db: Database, schema: string): boolean => {
   const found = new Set(rowsIn(db).map(([, , sql]) => plain(sql ?? '')));
   return statementsIn(schema).every((sql) => found.has(sql)) && foreignParts(db, schema).length === 0;

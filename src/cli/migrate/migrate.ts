@@ -73,7 +73,7 @@ export const migrate = async (
 const refusedOf = ({ package: result }: Report): readonly Members[] =>
   isObject(result) && Array.isArray(result.refused) ? result.refused.filter(isObject) : [];
 
-/** Whether the document, or a part of it, is of a known kind and stayed out. */
+/** True if the document, or a part of it, is of a known kind and stayed out. */
 const isLeftOut = (report: Report): boolean =>
   report.outcome === 'refused' ||
   (report.outcome === 'skipped' && report.kind !== null) ||

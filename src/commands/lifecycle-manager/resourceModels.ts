@@ -66,7 +66,7 @@ export const importResourceModel = command({
   }),
 });
 
-/** Whether the model was there before. */
+/** True if the model was there before. */
 const isDeleted = ({ exists, content }: ModelState): boolean => !exists && content.name !== '';
 
 const partsOf = async (id: string, { count }: Tools): Promise<number> =>

@@ -63,7 +63,7 @@ export type ImportAuthors = {
   readonly signature?: Signature | undefined;
 };
 
-/** Whether the document says this member of a signature in our own words: authors are usernames, or have one. */
+/** True if the document says this member of a signature in our own words: authors are usernames, or have one. */
 export const isSigned = (
   document: Signature,
   member: keyof Signature,

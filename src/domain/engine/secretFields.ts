@@ -34,11 +34,11 @@ const isSchema = (value: Members): boolean => {
   return typeof value.$ref === 'string' || unions.some((name) => Array.isArray(value[name]));
 };
 
-/** Whether the object says where a task of a workflow takes a value from. A static value stands in the object itself. */
+/** True if the object says where a task of a workflow takes a value from. A static value stands in the object itself. */
 const isSource = ({ task, value, variable }: Members): boolean =>
   typeof task === 'string' && task !== 'static' && (typeof value === 'string' || typeof variable === 'string');
 
-/** Whether the value of a secret's name is none, since it names or describes a value. An empty one holds nothing. */
+/** True if the value of a secret's name is none, since it names or describes a value. An empty one holds nothing. */
 const isDescription = (value: Json): boolean => {
   if (typeof value === 'string') return /^\$var\.[^.]+\../.test(value);
   if (Array.isArray(value)) return value.length === 0;

@@ -29,7 +29,7 @@ const openObject = 0x7b,
   lowerE = 0x65,
   lowerU = 0x75;
 
-/** Whether the text has no half of a surrogate pair. The types of ES2023 lack this method of Node 20. */
+/** True if the text has no half of a surrogate pair. The types of ES2023 lack this method of Node 20. */
 export const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();
 
 /**

@@ -79,7 +79,7 @@ export type Access = 'none' | 'read' | 'write';
 export type ImportRefs = ImportAuthors & {
   /** The id of the automation to import into: the document's own, or that of the automation with the same name. */
   readonly id: string;
-  /** Whether the document has no id, and so means the automation with its name. */
+  /** True if the document has no id, and so means the automation with its name. */
   readonly named: boolean;
   /** By the lists of the automation; by its last ones if it was deleted. */
   readonly access: Access;

@@ -230,7 +230,7 @@ export type PrebuiltRefs = {
   readonly accounts: Readonly<Record<string, string>>;
   /** Whether the package has a secret in clear. Then it counts as different from the installed one. */
   readonly bringsSecrets?: boolean;
-  /** Whether the package, installed or deleted, has an automation that the actor may not read. */
+  /** True if the package, installed or deleted, has an automation that the actor may not read. */
   readonly hidden?: boolean;
 };
 

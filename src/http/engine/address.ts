@@ -35,7 +35,7 @@ export const secrecyReader =
   };
 
 /**
- * Whether no header speaks of a caller on another machine. Each of these headers is a sign of a proxy, whoever sends it.
+ * True if no header speaks of a caller on another machine. Each of these headers is a sign of a proxy, whoever sends it.
  * Addresses in `Forwarded` and `Via` are not read.
  */
 const isNear = (ctx: Pick<Context, 'get'>, isProxy: boolean): boolean => {

@@ -2,7 +2,7 @@
 export type Cors = {
   /** `*` is any. */
   readonly origins: readonly string[];
-  /** Whether they may send a cookie or a login along. It does not hold for any origin. */
+  /** True if they may send a cookie or a login along. It does not hold for any origin. */
   readonly credentials: boolean;
 };
 

@@ -28,7 +28,7 @@ type Import<Document extends TSchema> = Pick<
 > & {
   /** The member of the body that holds the documents. */
   readonly member: string;
-  /** Whether it holds one document, not a list; the answer has that document, not a list of results. */
+  /** True if it holds one document, not a list; the answer has that document, not a list of results. */
   readonly single?: true;
   /** The lenient schema of a document. */
   readonly document: Document;

@@ -20,7 +20,7 @@ type SeenEvents = Pick<EventStore, 'at' | 'head'> & {
   readonly sees: Sees;
   /** The same in audits, which show more. */
   readonly seesInAudit: Sees;
-  /** Whether the viewer sees all events of a type (true) or none; undefined: access lists decide about each. */
+  /** True if the viewer sees all events of a type (true) or none; undefined: access lists decide about each. */
   readonly seesType: (viewer: Principal, type: string) => boolean | undefined;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly viewerOf: (account: string) => Promise<Principal | undefined>;

@@ -44,7 +44,7 @@ export const connectionTo = (res: ServerResponse, after: number, partingMs: numb
     comment: (position: number): void => {
       if (!ended && underWay === 0) write(commentFrame(position));
     },
-    /** Whether everything was taken that was sent. */
+    /** True if everything was taken that was sent. */
     isIdle: (): boolean => underWay === 0,
     /** How many bytes were sent and not taken yet, also after the end of the stream. */
     underWay: (): number => length,

@@ -135,7 +135,7 @@ export const eventAccess = ({ areas, model, log, settled, accountNow, foreign = 
     return judge;
   };
 
-  /** Whether the viewer sees all events of a kind (true) or none; undefined: access lists decide about each. */
+  /** True if the viewer sees all events of a kind (true) or none; undefined: access lists decide about each. */
   const seesKind = (viewer: Viewer, kind: string): boolean | undefined => {
     if (kind === publishedEvent.category) return byList(viewer);
     if (forAdmins.includes(kind)) return admins(viewer);
@@ -151,7 +151,7 @@ export const eventAccess = ({ areas, model, log, settled, accountNow, foreign = 
 
   return {
     aboutOf,
-    /** Whether there is anybody who may see an event: nobody sees how the platform works inside. */
+    /** True if there is anybody who may see an event: nobody sees how the platform works inside. */
     isForSomebody: (event: Placed): boolean => {
       const resource = aboutOf(event);
       if (!resource) return resource === null;
@@ -164,7 +164,7 @@ export const eventAccess = ({ areas, model, log, settled, accountNow, foreign = 
     judge: judgeOf,
     /** Whether the viewer sees the event, as of now. */
     sees,
-    /** Whether the viewer sees all events of a type (true) or none; undefined: access lists decide about each. */
+    /** True if the viewer sees all events of a type (true) or none; undefined: access lists decide about each. */
     seesType: (viewer: Viewer, type: string): boolean | undefined => {
       const [first, ...others] = (kindsOf.get(type) ?? [publishedEvent.category]).map((kind) => seesKind(viewer, kind));
       return others.every((one) => one === first) ? first : undefined;

@@ -9,7 +9,7 @@ type Asked = {
   /** Readers with the same key want the same events. */
   readonly wantedKey: string;
   readonly isWanted: ReturnType<typeof wants>;
-  /** Whether it is told of events as they arrive. Otherwise it catches up. */
+  /** True if it is told of events as they arrive. Otherwise it catches up. */
   isLive: boolean;
 };
 

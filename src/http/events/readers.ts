@@ -28,7 +28,7 @@ export const usualPatience: Patience = { commentMs: 15_000, takingMs: 30_000, pa
 
 type Needs = {
   readonly viewerOf: EventAccess['viewerOf'];
-  /** Whether the account may read this stream. */
+  /** True if the account may read this stream. */
   readonly mayRead: (principal: Principal) => boolean;
   readonly places: ReaderPlaces;
   readonly patience?: Partial<Patience> | undefined;

@@ -212,7 +212,7 @@ const patternOn = (run: Run, source: string, flags: PatternFlags, text: string):
 export const hows = ['search', 'match', 'fullmatch'] as const;
 export type How = (typeof hows)[number];
 
-/** Whether Python's re finds a match. */
+/** True if Python's re finds a match. */
 export const hasMatch = (
   run: Run,
   source: string,

@@ -54,7 +54,7 @@ const tableName = (value: Value): string => {
   return textOf(value) ?? '';
 };
 
-/** Whether a text has a match. */
+/** True if a text has a match. */
 const matching = (how: How, parameters: Parameters = []): Test => ({
   parameters: ['pattern?', 'ignorecase?', 'multiline?', ...parameters],
   holds: (run, value, pattern: Value = '', ignoreCase: Value = false, multiline: Value = false, type: Value = how) => {

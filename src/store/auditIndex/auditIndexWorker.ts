@@ -25,7 +25,7 @@ const filter = 'file' in url ? [''] : undefined;
 const behindMs = 50;
 
 let ended = false;
-// Whether the work under way is at the index, not at the log.
+// True if the work under way is at the index, not at the log.
 let writing = false;
 
 /** Opens log and index. `take` takes in events until the index holds a position, or the thread is to end. */

@@ -10,6 +10,6 @@ export type LookUps = {
     | undefined;
   /** The sum that was stored for an event without a link. */
   readonly sumAt?: ((position: number) => string | undefined) | undefined;
-  /** Whether a stream of content in parts is what its name says. */
+  /** True if a stream of content in parts is what its name says. */
   readonly arePartsRight?: ((stream: string) => boolean) | undefined;
 };

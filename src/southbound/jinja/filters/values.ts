@@ -41,7 +41,7 @@ const bytesOf = (run: Run, value: Value, encoding: string): Buffer => {
   return Buffer.from(text, 'latin1');
 };
 
-/** Whether a value is `yes`, `on`, `1`, `true` or 1. None stays None. */
+/** True if a value is `yes`, `on`, `1`, `true` or 1. None stays None. */
 const toBool = (run: Run, value: Value): Value => {
   const known = textOf(value)?.toLowerCase() ?? value;
   return value === null ? null : contains(run, ['yes', 'on', '1', 'true', 1n], known);

@@ -31,7 +31,7 @@ const typeOf = (value: Argument): string | undefined => {
   return isDict(value) ? 'object' : undefined;
 };
 
-/** Whether an argument has one of the types, such as `string|array-number`. An empty text stands for any type. */
+/** True if an argument has one of the types, such as `string|array-number`. An empty text stands for any type. */
 const fits = (value: Argument, types: string): boolean =>
   types.split('|').some((type) => {
     const [outer, inner] = type.split('-');
@@ -43,7 +43,7 @@ const fits = (value: Argument, types: string): boolean =>
 
 type Callable = {
   readonly takes: readonly string[];
-  /** Whether the last argument may be repeated. */
+  /** True if the last argument may be repeated. */
   readonly more?: boolean;
   // The arguments have the types of `takes`.
   readonly call: (run: Run, ...args: any[]) => Value;

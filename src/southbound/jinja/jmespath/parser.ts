@@ -35,7 +35,7 @@ type Part = {
   readonly query: Query;
   /** The name, if the part is one without quotes: it may be that of a function. */
   readonly name?: string;
-  /** Whether it is an index: a slice behind one is no projection. */
+  /** True if it is an index: a slice behind one is no projection. */
   readonly indexed?: boolean;
   /** The query of `&expression`, which is itself no value. */
   readonly reference?: Query;
