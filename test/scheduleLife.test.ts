@@ -31,8 +31,17 @@ type Said = Schedule & { readonly enabled: boolean; readonly processMissedRuns: 
 const model = (id: string) => {
   let said: Said | undefined;
   let through = -Infinity;
+  let begun = -Infinity;
+  let ran: readonly number[] = [];
+  const fired: number[] = [];
   const events: unknown[] = [];
   const jobs: string[] = [];
+  const run = (instant: number): void => {
+    events.push({ instant, job: jobOfInstant(id, instant) });
+    jobs.push(jobOfInstant(id, instant));
+    fired.push(instant);
+    through = instant;
+  };
   return {
     events,
     jobs,
@@ -41,20 +50,28 @@ const model = (id: string) => {
     says: (next: Said | undefined, anew: boolean, now: number): void => {
       said = next;
       if (!anew) return;
+      begun = now;
       through = now - minute;
-      events.push({ since: through });
+      ran = fired.filter((instant) => instant > through);
+      events.push({ since: through, begun, ...(ran.length > 0 && { ran }) });
     },
-    /** Somebody looks at the time. */
+    /** Decides on what is due: one run at most, and of the instants before the schedule began only the last one. */
     look: (now: number): void => {
       if (!said?.enabled) return;
-      const due = walked(said, now).filter((instant) => instant > through);
+      const { processMissedRuns } = said;
+      const mayRun = (instant: number): boolean => now - instant <= minute || processMissedRuns === 'last';
+      const all = walked(said, now);
+      const isOpen = (instant: number): boolean => instant > through && !ran.includes(instant);
+      const due = all.filter((instant) => instant > begun && isOpen(instant));
       const last = due.at(-1);
-      if (last === undefined) return;
-      const runs = now - last <= minute || said.processMissedRuns === 'last';
-      const missed = runs ? due.slice(0, -1) : due;
+      if (last === undefined) {
+        const before = all.filter((instant) => instant <= begun).at(-1);
+        if (before !== undefined && isOpen(before) && mayRun(before)) run(before);
+        return;
+      }
+      const missed = mayRun(last) ? due.slice(0, -1) : due;
       if (missed.length > 0) events.push({ count: missed.length, first: missed[0], last: missed.at(-1) });
-      if (runs) events.push({ instant: last, job: jobOfInstant(id, last) });
-      if (runs) jobs.push(jobOfInstant(id, last));
+      if (mayRun(last)) run(last);
       through = last;
     },
   };

@@ -63,13 +63,13 @@ export type ImportAuthors = {
   readonly signature?: Signature | undefined;
 };
 
-/** True if the document says this member of a signature in our own words: authors are usernames, or have one. */
+/** True if the document says this member of a signature in our own words: authors are usernames. */
 export const isSigned = (
   document: Signature,
   member: keyof Signature,
   { accounts, signature = {} }: ImportAuthors,
 ): boolean => {
-  const said = member.endsWith('By') ? usernameOf(document[member] as Person) : document[member];
+  const said = document[member];
   const id = member.endsWith('By') && typeof said === 'string' && Object.hasOwn(accounts, said) ? accounts[said] : said;
   return id !== undefined && id === signature[member];
 };
