@@ -3,7 +3,17 @@ import { randomUUID } from 'node:crypto';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
 import { unwrapForeign } from '../src/store/foreign.ts';
-import { beforeSending, breakOff, ids, type ReadCall, read, readAll, workbench } from './eventstoredbWorkbench.ts';
+import type { StoredEvent } from '../src/store/port.ts';
+import {
+  beforeSending,
+  breakOff,
+  eventsOf,
+  ids,
+  type ReadCall,
+  read,
+  readAll,
+  workbench,
+} from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newEvents } from './store.contract.ts';
 import { until } from './until.ts';
@@ -72,6 +82,45 @@ describe('the adapter of EventStoreDB', () => {
     assert.equal(new Set(ids(all)).size, 1600);
     assert.equal(all.length, 1600);
     assert.ok(broken >= 2);
+  });
+
+  it('goes on with every read that breaks off after five events, however long it has taken by then', async () => {
+    const memory = memoryEventStore();
+    const server = await serve({
+      ...memory.handlers,
+      read: (call: ReadCall) => {
+        let sent = 0;
+        beforeSending(call, () => {
+          if (sent === 5) breakOff(call, status.UNAVAILABLE);
+          return sent++ < 5;
+        });
+        memory.handlers.read(call);
+      },
+    });
+    const tries = 300;
+    const store = await open(server.url, { tries, watch: 1e6 });
+    const sent = newEvents(40);
+    await store.append('thing-long', -1, sent);
+    const head = await store.head();
+    const expected = ids(sent);
+    const readings = {
+      read: [store.read('thing-long'), expected],
+      readAll: [eventsOf(store.readAll(0, ['@test/'])), expected],
+      readAllBack: [store.readAllBack(head + 1), expected.toReversed()],
+      follow: [eventsOf(store.follow(0, ['@test/'], new AbortController().signal)), expected],
+    } as const;
+    const found: Record<string, readonly string[]> = {};
+    for (const [name, [reading, { length }]] of Object.entries(readings)) {
+      const events: StoredEvent[] = [];
+      const began = performance.now();
+      for await (const some of reading) {
+        events.push(...some.filter(({ type }) => type.startsWith('@test/')));
+        await until(() => performance.now() - began > tries, 'the reader is at work');
+        if (events.length >= length) break;
+      }
+      found[name] = ids(events);
+    }
+    assert.deepEqual(found, Object.fromEntries(Object.entries(readings).map(([name, [, all]]) => [name, all])));
   });
 
   it('reads what others stored, JSON or not', async () => {

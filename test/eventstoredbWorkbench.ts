@@ -23,12 +23,12 @@ export const isSubscription = (call: ReadCall): boolean => call.request.getOptio
 
 export const ids = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
 export const read = (store: EventStore, stream: string): Promise<StoredEvent[]> => gather(store.read(stream));
+/** The events of batches. */
+export const eventsOf = async function* (batches: AsyncIterable<Batch>): AsyncGenerator<readonly StoredEvent[]> {
+  for await (const { events } of batches) yield events;
+};
 export const readAll = (store: EventStore, filter?: Filter): Promise<StoredEvent[]> =>
-  gather(
-    (async function* () {
-      for await (const { events } of store.readAll(0, filter)) yield events;
-    })(),
-  );
+  gather(eventsOf(store.readAll(0, filter)));
 
 /** Appends events to streams of their own, one after the other; their ids. */
 export const fill = async (store: EventStore, count: number): Promise<string[]> => {

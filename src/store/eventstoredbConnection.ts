@@ -187,7 +187,8 @@ const triesOf = ({ times, fare, failed, ended, trouble }: Tried) => {
   return {
     progress: (): void => {
       fare.failing = undefined;
-      until = performance.now() + times.tries;
+      began = performance.now();
+      until = began + times.tries;
       wait = 25;
     },
     /** Pauses before the next try, or throws the error for the caller. */

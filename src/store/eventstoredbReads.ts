@@ -19,17 +19,22 @@ const ahead = 4 * 1024 * 1024;
 // filter.
 const searching = 60_000;
 
-/** Joins the small pieces that arrive into pages. */
+/** Joins the small pieces that arrive into pages. What arrived before a failure is a page too, so that it counts as read. */
 const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<StoredEvent[]> {
   let page: StoredEvent[] = [];
   let length = 0;
-  for await (const piece of pieces) {
-    page.push(...piece);
-    for (const { data, metadata } of piece) length += data.length + metadata.length;
-    if (page.length < pageEvents && length < pageLength) continue;
-    yield page;
-    page = [];
-    length = 0;
+  try {
+    for await (const piece of pieces) {
+      page.push(...piece);
+      for (const { data, metadata } of piece) length += data.length + metadata.length;
+      if (page.length < pageEvents && length < pageLength) continue;
+      yield page;
+      page = [];
+      length = 0;
+    }
+  } catch (error) {
+    if (page.length > 0) yield page;
+    throw error;
   }
   if (page.length > 0) yield page;
 };
