@@ -42,6 +42,7 @@ export const trustedClock = (now: () => number = Date.now): GuardedClock => ({
   now,
   monotonic: now,
   time: now,
+  moment: () => ({ now: now() }),
   age: (at) => now() - at,
   believed: async () => undefined,
   confirm: () => undefined,

@@ -284,6 +284,43 @@ describe('The clock of schedules', () => {
     clock.stop();
   });
 
+  it('says since when it waits, and when it has waited last, by the time that it believes', () => {
+    const at = (wait?: readonly [number, number]) =>
+      wait ? { since: begin + wait[0], until: begin + wait[1] } : undefined;
+    const jumped = machine();
+    jumped.pass(second);
+    assert.equal(jumped.guarded.moment().wait, undefined);
+    jumped.turn(day);
+    jumped.pass(second);
+    jumped.pass(30 * second);
+    assert.deepEqual(jumped.guarded.moment(), {
+      now: begin + 32 * second,
+      wait: at([2 * second, 32 * second]),
+    });
+    // The process stands still for an hour: it waited for a minute.
+    jumped.pass(hour);
+    assert.deepEqual(jumped.guarded.moment().wait, at([day + 2 * second, day + minute + 2 * second]));
+
+    const started = machine(begin - 31 * day);
+    started.pass(5 * minute);
+    assert.deepEqual(started.guarded.moment().wait, at([0, 5 * minute]));
+    started.turn(-10 * day);
+    started.pass(2 * minute);
+    started.turn(-21 * day);
+    started.pass(second);
+    started.pass(hour);
+    // It was wrong, and waited anew meanwhile: all is one wait.
+    assert.deepEqual(started.guarded.moment().wait, at([-31 * day, -31 * day + 7 * minute + second]));
+
+    const confirmed = machine(begin - 31 * day);
+    confirmed.pass(minute);
+    confirmed.guarded.confirm();
+    confirmed.pass(minute);
+    confirmed.guarded.confirm();
+    assert.deepEqual(confirmed.guarded.moment(), { now: begin + 2 * minute, wait: at([0, minute]) });
+    for (const { clock } of [jumped, started, confirmed]) clock.stop();
+  });
+
   it('leaves no timer behind', () => {
     const { clock, told, pass, waits } = machine();
     clock.set('due', begin + second);

@@ -10,7 +10,7 @@ import { walked } from './slowSchedules.ts';
 import { until } from './until.ts';
 
 /** `npm run soak` lives a thousand weeks, `npm test` a few. */
-const weeks = Number(process.env.SOAK_ROUNDS ?? 3);
+const weeks = Number(process.env.SOAK_ROUNDS ?? 2);
 const firstSeed = Number(process.env.FAULT_SEED ?? 1);
 const monday = Date.UTC(2026, 0, 5);
 
@@ -23,6 +23,15 @@ const randomFrom = (seed: number) => {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+};
+
+/** A span in which the clocks of the nodes wait. */
+type Wait = { readonly since: number; readonly until: number };
+
+/** How late an instant is: the time before the wait, and the time after it. */
+const lateness = (instant: number, now: number, wait: Wait | undefined): number => {
+  if (!wait) return now - instant;
+  return Math.max(0, Math.min(now, wait.since) - instant) + Math.max(0, now - Math.max(instant, wait.until));
 };
 
 type Said = Schedule & { readonly enabled: boolean; readonly processMissedRuns: 'none' | 'last' };
@@ -56,10 +65,11 @@ const model = (id: string) => {
       events.push({ since: through, begun, ...(ran.length > 0 && { ran }) });
     },
     /** Decides on what is due: one run at most, and of the instants before the schedule began only the last one. */
-    look: (now: number): void => {
+    look: (now: number, wait: Wait | undefined): void => {
       if (!said?.enabled) return;
       const { processMissedRuns } = said;
-      const mayRun = (instant: number): boolean => now - instant <= minute || processMissedRuns === 'last';
+      const mayRun = (instant: number): boolean =>
+        lateness(instant, now, wait) <= minute || processMissedRuns === 'last';
       const all = walked(said, now);
       const isOpen = (instant: number): boolean => instant > through && !ran.includes(instant);
       const due = all.filter((instant) => instant > begun && isOpen(instant));
@@ -88,6 +98,7 @@ describe('A week with schedules', () => {
     clocks = machineClocks(monday);
     const stop = new AbortController();
     const found = new Map<string, unknown[]>();
+    let wait: Wait | undefined;
     let decided = 0;
     let refused = 0;
     const jobs: string[] = [];
@@ -148,20 +159,52 @@ describe('A week with schedules', () => {
       return first.node.command(restoreTrigger, id, { ...content(id, said), ...authors });
     };
 
+    const isRunning = (): boolean => nodes.some(({ running }) => running);
+    /** True while one node may have waited and another not, and what they decide differs. */
+    const waitCounts = (): boolean => isRunning() && wait !== undefined && clocks.now() <= wait.until + minute;
+
+    /** `newest`: when the newest event happened that the clock of the node is compared with. */
+    const begin = async (each: (typeof nodes)[number], newest?: number): Promise<void> => {
+      each.running = schedulesOn(each.node, log.store, clocks, { leadership: each.lead, newest });
+      const { categories, onEvent } = each.running;
+      each.node.subscribe({ categories, onShown: onEvent });
+      await each.running.prepare();
+      each.running.start();
+    };
+
     const actions = {
       stop: async () => {
-        const each = one(nodes);
-        await each.running?.stop();
-        delete each.running;
+        for (const each of random() < 0.5 ? nodes : [one(nodes)]) {
+          await each.running?.stop();
+          delete each.running;
+        }
       },
       start: async () => {
         const each = one(nodes);
-        if (each.running) return;
-        each.running = schedulesOn(each.node, log.store, clocks, { leadership: each.lead });
-        const { categories, onEvent } = each.running;
-        each.node.subscribe({ categories, onShown: onEvent });
-        await each.running.prepare();
-        each.running.start();
+        if (each.running || waitCounts()) return;
+        if (!isRunning()) wait = undefined;
+        await begin(each);
+      },
+      doubt: async () => {
+        if (isRunning()) return;
+        wait = { since: clocks.now(), until: clocks.now() + 15 * minute };
+        await begin(one(nodes), clocks.now() - 2 * day);
+      },
+      jump: async () => {
+        if (!isRunning() || waitCounts()) return;
+        const by = one([-3 * hour, 20 * minute, 3 * hour]);
+        const look = (): void => {
+          for (const { running } of nodes) running?.clock.time();
+        };
+        clocks.set(clocks.now() + by);
+        look();
+        const since = clocks.now();
+        wait = { since, until: since + minute };
+        clocks.pass(upTo(minute));
+        if (random() < 0.5) return clocks.pass(wait.until - clocks.now());
+        clocks.set(clocks.now() - by);
+        look();
+        wait = { since: since - by, until: clocks.now() };
       },
       lead: async () => {
         const leads = one(nodes);
@@ -221,7 +264,9 @@ describe('A week with schedules', () => {
 
     /** Waits until what the models say has happened. */
     const settle = async (): Promise<void> => {
-      if (nodes.some(({ running }) => running)) for (const each of models.values()) each.look(clocks.now());
+      const now = clocks.now();
+      const waits = wait && now < wait.until;
+      if (isRunning() && !waits) for (const each of models.values()) each.look(now, wait);
       let expected = 0;
       for (const { events } of models.values()) expected += events.length;
       await until(() => {
@@ -238,12 +283,18 @@ describe('A week with schedules', () => {
       const names = Object.keys(actions) as (keyof typeof actions)[];
       if (random() < 0.4) await actions[one(names)](one([...models.keys()]));
       await settle();
-      clocks.pass(one([minute, 10 * minute, hour, hour, 5 * hour]) + upTo(60 * second));
+      const left = wait && isRunning() ? wait.until - clocks.now() : 0;
+      if (left > 0) clocks.pass(one([minute, 5 * minute, left + upTo(90 * second)]));
+      else clocks.pass(one([minute, 10 * minute, hour, hour, 5 * hour]) + upTo(60 * second));
       await settle();
     }
     // At the end somebody runs and leads, so that all jobs follow.
     for (const each of nodes) each.lead.set(each === first);
-    while (!first.running) await actions.start();
+    while (!first.running || waitCounts()) {
+      await actions.start();
+      await settle();
+      clocks.pass(minute);
+    }
     await settle();
     const fired = [...models.values()].flatMap((each) => each.jobs);
     const expected = new Set(fired);

@@ -61,7 +61,7 @@ export const schedulesOn = (
   node: TestNode,
   store: EventStore,
   clocks: Clocks,
-  more: Partial<Parameters<typeof schedules>[0]> = {},
+  { newest, ...more }: Partial<Parameters<typeof schedules>[0]> & { readonly newest?: number | undefined } = {},
 ) => {
   const log =
     more.log ??
@@ -71,6 +71,7 @@ export const schedulesOn = (
   const clock = guardedClock({
     now: clocks.now,
     monotonic: clocks.monotonic,
+    newest,
     onJump: (jump) => log('The clock has jumped', jump),
     every: () => () => undefined,
   });

@@ -136,7 +136,7 @@ describe('Decisions on schedules', () => {
             if (topic === 'scheduleFired') ran.add(data.instant);
             through = topic === 'scheduleSet' ? through : topic === 'runsMissed' ? data.last : data.instant;
           }
-          const next = nextRun({ ...plan, cause: '' }, { ...state, through: state.through ?? 0, cause: '' }, now);
+          const next = nextRun({ ...plan, cause: '' }, { ...state, through: state.through ?? 0, cause: '' }, { now });
           assert.ok(next === null || next > now, 'nothing is due after a decision');
         };
         change();
@@ -183,6 +183,40 @@ describe('Decisions on schedules', () => {
     given(begun, fired(hour), missed(3, 2 * hour, 4 * hour), fired(5 * hour))
       .when(settle, at(2 * hour), last)
       .thenNothing();
+  });
+
+  it('do not count as late the time for which the clock waited', () => {
+    const waiting = (since: number, until: number, now: number) => ({
+      now: midnight + now,
+      wait: { since: midnight + since, until: midnight + until },
+    });
+    const quarter = 15 * minute;
+    for (const [moment, ...events] of [
+      [waiting(-minute, quarter, quarter), fired(0)],
+      [waiting(-minute, quarter, quarter + minute), fired(0)],
+      [waiting(-minute, quarter, quarter + minute + 1), missed(1, 0, 0)],
+      // Shortly before a wait; too long before it; after it.
+      [waiting(20 * second, quarter, quarter + 40 * second), fired(0)],
+      [waiting(20 * second, quarter, quarter + 40 * second + 1), missed(1, 0, 0)],
+      [waiting(minute + 1, quarter, quarter), missed(1, 0, 0)],
+      [waiting(-quarter, -second, minute + 1), missed(1, 0, 0)],
+      // Of several that fell due meanwhile only the last one runs.
+      [waiting(-minute, 2 * hour + quarter, 2 * hour + quarter), missed(2, 0, hour), fired(2 * hour)],
+      // It was set back since, or goes on.
+      [waiting(day, 2 * day, minute + 1), missed(1, 0, 0)],
+      [waiting(-hour, 30 * minute, 30 * minute), fired(0)],
+    ] as const)
+      given(begun)
+        .when(settle, moment, refs())
+        .then(...events);
+    // Of the minute before a schedule that begins in a wait, the last one runs too.
+    const anew = {
+      topic: 'scheduleSet',
+      data: { since: midnight - 30 * second, begun: midnight + 30 * second },
+    } as const;
+    given(anew)
+      .when(settle, waiting(-minute, quarter, quarter), refs())
+      .then(fired(0));
   });
 
   it('do nothing while the trigger is disabled, gone or not begun', () => {
@@ -394,6 +428,47 @@ describe('Schedules on nodes', () => {
     await until(async () => (await decided()).some((one) => 'missed' in one));
     assert.deepEqual(await jobsOf('s'), [0]);
     assert.deepEqual(logged.filter((line) => line.includes('jumped')).length, 2);
+  });
+
+  it('that fall due while a start waits run once the clock is believed, the last one only, on whichever node', async () => {
+    const other = await start();
+    const newest = clocks.now() - 31 * day;
+    await planners.schedule('often', { firstRunAt: midnight - 3 * minute, repeatInterval: 2 * minute });
+    await planners.schedule('changed', { firstRunAt: midnight + day });
+    clocks.set(midnight - 5 * minute);
+    const { clock } = await run({ newest });
+    const { clock: otherClock } = await run({ newest, leadership: newLeadership() }, other);
+    clocks.pass(5 * minute);
+    await planners.change('changed', { firstRunAt: midnight - 10 * second });
+    clocks.pass(5 * minute);
+    await planners.change('changed', { enabled: false });
+    await planners.change('changed', { enabled: true });
+    assert.deepEqual(await decided(), []);
+    clock.confirm();
+    otherClock.confirm();
+    await pass(30 * second);
+    assert.deepEqual(
+      withoutProbes(await decided()).sort((a, b) => (a.id < b.id ? -1 : 1)),
+      [
+        { id: 'changed', fired: midnight - 10 * second },
+        { id: 'often', missed: 4 },
+        { id: 'often', fired: midnight + 5 * minute },
+      ],
+    );
+  });
+
+  it('that fell due before a process was killed that waited are decided as after a stop', async () => {
+    const newest = clocks.now() - 31 * day;
+    await planners.schedule('s', { firstRunAt: midnight });
+    clocks.set(midnight - 5 * minute);
+    await run({ newest });
+    clocks.pass(10 * minute);
+    await stop();
+    clocks = machineClocks(clocks.now() + minute);
+    await run({ newest });
+    clocks.pass(15 * minute);
+    await until(async () => (await decided()).length > 0, 'the decision');
+    assert.deepEqual(await decided(), [{ id: 's', missed: 1 }]);
   });
 
   it('are judged by the time when it is their turn, not by that of the look', async () => {

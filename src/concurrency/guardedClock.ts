@@ -37,6 +37,12 @@ export type ClockStatus = {
   readonly why: string | null;
 };
 
+/** A time, and when the clock that says it has waited last; `until` is the time itself if it waits. In epoch milliseconds. */
+export type ClockMoment = {
+  readonly now: number;
+  readonly wait?: { readonly since: number; readonly until: number };
+};
+
 const steadyStatus: ClockStatus = { jumped: null, until: null, why: null };
 
 const whyIn = ({ before }: Jump): string =>
@@ -63,16 +69,21 @@ export const guardedClock = ({ now: wallNow, monotonic, newest, onJump, every = 
   /** The wall clock less the monotonic one, as it is believed. At a start it is what the wall clock says. */
   let offset = wallNow() - monotonic();
   let jump: Jump | undefined;
+  /** The last wait, by the monotonic clock. It goes on while there is a jump. */
+  let lastWait: { readonly since: number; readonly until: number } | undefined;
   const waiting = new Set<() => void>();
 
   const begin = (present: number, before: number | undefined, steady: number): void => {
     const isAtStart = before === undefined;
+    if (!jump) lastWait = { since: steady, until: Infinity };
     const by = Math.round(isAtStart ? present + steady - (newest ?? 0) : present - before);
     jump = { by, before, after: present, until: steady + (isAtStart ? startPatience : patience) };
     onJump({ by, until: endOf(jump), why: whyIn(jump) });
   };
 
   const believe = (present: number): void => {
+    // This process may have stood still when the time was over.
+    if (jump && lastWait) lastWait = { ...lastWait, until: Math.min(monotonic(), jump.until) };
     jump = undefined;
     offset = present;
     for (const resolve of waiting) resolve();
@@ -100,6 +111,13 @@ export const guardedClock = ({ now: wallNow, monotonic, newest, onJump, every = 
 
   const timeNow = (): number => Math.round(compare() + offset);
 
+  const moment = (): ClockMoment => {
+    const now = timeNow();
+    if (!lastWait) return { now };
+    const { since, until } = lastWait;
+    return { now, wait: { since: Math.round(since + offset), until: Math.min(now, Math.round(until + offset)) } };
+  };
+
   if (newest !== undefined && timeNow() - newest > doubtFrom) begin(offset, undefined, monotonic());
   const stop = every(compare, lookEvery);
 
@@ -111,6 +129,8 @@ export const guardedClock = ({ now: wallNow, monotonic, newest, onJump, every = 
       const at = timeNow();
       return jump ? undefined : at;
     },
+    /** The time, whether it may be wrong or not, and the last wait as that time has it. */
+    moment,
     /** How long ago that time was; undefined while no time is known, after a start. */
     age: (at: number): number | undefined => {
       const present = timeNow();

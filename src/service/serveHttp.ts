@@ -41,7 +41,7 @@ type Needs = {
   readonly eventStream: EventStream;
   readonly index: Pick<AuditIndex, 'read'>;
   readonly rebuilding: Pick<Rebuilding, 'rebuild'>;
-  readonly clock: Pick<GuardedClock, 'confirm' | 'status'>;
+  readonly clock: Pick<GuardedClock, 'confirm' | 'moment' | 'status'>;
   readonly work: JobWork;
   readonly jobReaders: JobReaders;
   readonly health: Pick<Service, 'status' | 'ready'>;
@@ -133,6 +133,7 @@ const serviceOf = ({
   metrics: metrics.text,
   status: health.status,
   rebuild: rebuilding.rebuild,
+  moment: clock.moment,
   confirmClock: ({ id, username }) => {
     const { jumped } = clock.status();
     if (jumped !== null) logger.warn({ jumped, account: id, username }, 'The clock of this node is confirmed');

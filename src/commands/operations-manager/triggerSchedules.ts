@@ -43,10 +43,16 @@ export const resetSchedule = command({
   decide: reset,
 });
 
-/** Settles what is due at the time `now`. The append decides: of several nodes one succeeds. */
+/**
+ * Settles what is due at the time `now`. `wait`: when the clock of this node has waited last. The append decides: of
+ * several nodes one succeeds.
+ */
 export const settleSchedule = command({
   name: 'settleSchedule',
-  input: Type.Object({ now: Type.Integer() }),
+  input: Type.Object({
+    now: Type.Integer(),
+    wait: Type.Optional(Type.Object({ since: Type.Integer(), until: Type.Integer() })),
+  }),
   on: 'any',
   decide: settle,
   prepare: async ({ id }, tools) => {

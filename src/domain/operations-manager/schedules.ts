@@ -36,7 +36,7 @@ export const sequenceOf = (schedule: Schedule): Sequence => {
   };
 };
 
-/** A run is on time if it is decided at most this late, in milliseconds. */
+/** A run is on time if it is decided at most this late, in milliseconds. The time for which the clock waited does not count. */
 const onTime = 60_000;
 
 /** What was due in the minute before a schedule began is not missed, and only the last of it may run. */
@@ -54,14 +54,31 @@ export type Progress = {
 
 export type MissedRuns = 'none' | 'last';
 
-const mayRun = (instant: number, now: number, processMissedRuns: MissedRuns): boolean =>
-  now - instant <= onTime || processMissedRuns === 'last';
+/**
+ * The time of a decision, and the last span in which nothing was decided because the clock was not believed. In epoch
+ * milliseconds.
+ */
+export type Moment = {
+  readonly now: number;
+  readonly wait?: { readonly since: number; readonly until: number } | undefined;
+};
+
+/** How late a decision on an instant is, without the time for which the clock waited since. */
+const lateness = (instant: number, { now, wait }: Moment): number => {
+  const waited = wait ? Math.max(0, Math.min(now, wait.until) - Math.max(instant, wait.since)) : 0;
+  return now - instant - waited;
+};
+
+type Present = Moment & { readonly processMissedRuns: MissedRuns };
+
+const mayRun = (instant: number, present: Present): boolean =>
+  lateness(instant, present) <= onTime || present.processMissedRuns === 'last';
 
 /** The instants that are still to be decided. `last`: the last one of the minute before the schedule began, if it may run. */
 const openIn = (
   { next, latest, countBetween }: Sequence,
   { through, begun = through, ran = [] }: Progress,
-  { now, processMissedRuns }: { readonly now: number; readonly processMissedRuns: MissedRuns },
+  present: Present,
 ) => {
   const from = Math.max(through, begun);
   const hasRun = new Set(ran);
@@ -70,7 +87,7 @@ const openIn = (
   const isOpen = before !== null && before > through && !hasRun.has(before);
 
   return {
-    last: isOpen && mayRun(before, now, processMissedRuns) ? before : null,
+    last: isOpen && mayRun(before, present) ? before : null,
     /** The first instant later than `after`. */
     next: (after: number): number | null => {
       let instant = next(Math.max(after, from));
@@ -97,24 +114,21 @@ export type Decision = {
   readonly through: number;
 };
 
-type Present = Progress & {
-  readonly now: number;
-  readonly enabled: boolean;
-  readonly processMissedRuns: MissedRuns;
-};
-
 /**
  * Decides on the instants that are due: later than `through`, not later than `now`. At most the last one runs. Undefined
  * if nothing is due; then nothing happens and `through` stays.
  */
-export const decide = (sequence: Sequence, present: Present): Decision | undefined => {
-  const { through, now, enabled, processMissedRuns } = present;
+export const decide = (
+  sequence: Sequence,
+  present: Progress & Present & { readonly enabled: boolean },
+): Decision | undefined => {
+  const { through, now, enabled } = present;
   if (!enabled) return undefined;
   const open = openIn(sequence, present, present);
   const due = open.latest(now);
   if (due === null)
     return open.last === null || open.last > now ? undefined : { run: open.last, missed: null, through: open.last };
-  const runs = mayRun(due, now, processMissedRuns);
+  const runs = mayRun(due, present);
   const count = open.countUntil(due) - (runs ? 1 : 0);
   return {
     run: runs ? due : null,
@@ -127,21 +141,13 @@ export const decide = (sequence: Sequence, present: Present): Decision | undefin
 };
 
 /** The instant that is decided next. In the past: it is due. Null: none is left. */
-export const nextOpen = (
-  sequence: Sequence,
-  progress: Progress,
-  present: { readonly now: number; readonly processMissedRuns: MissedRuns },
-): number | null => {
+export const nextOpen = (sequence: Sequence, progress: Progress, present: Present): number | null => {
   const open = openIn(sequence, progress, present);
   return open.last ?? open.next(progress.through);
 };
 
 /** The sequence without the instants before the schedule began that were never due: all but the last, and what has run. */
-export const withoutNeverDue = (
-  sequence: Sequence,
-  progress: Progress,
-  present: { readonly now: number; readonly processMissedRuns: MissedRuns },
-): Pick<Sequence, 'next'> => {
+export const withoutNeverDue = (sequence: Sequence, progress: Progress, present: Present): Pick<Sequence, 'next'> => {
   const { begun, ran = [] } = progress;
   if (begun === undefined) return sequence;
   const shown = [...ran, openIn(sequence, progress, present).last ?? Infinity].filter((instant) => instant <= begun);

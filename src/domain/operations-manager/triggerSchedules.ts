@@ -1,6 +1,6 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import type { Schedule } from './scheduleFaults.ts';
-import { decide, grace, type MissedRuns, nextOpen, type Progress, sequenceOf } from './schedules.ts';
+import { decide, grace, type MissedRuns, type Moment, nextOpen, type Progress, sequenceOf } from './schedules.ts';
 
 export type ScheduleEvent =
   /**
@@ -81,12 +81,12 @@ type SettleRefs = {
 /** Settles what is due at a time: one run at most, and one event for all that are missed. */
 export const settle = (
   { through, begun, ran }: ScheduleState,
-  { now }: { readonly now: number },
+  moment: Moment,
   { refs: { plan, jobOf } }: Context<SettleRefs>,
 ): readonly ScheduleEvent[] => {
   if (through === null || !plan) return [];
   const { enabled, processMissedRuns } = plan;
-  const decision = decide(sequenceOf(plan), { through, begun, ran, now, enabled, processMissedRuns });
+  const decision = decide(sequenceOf(plan), { through, begun, ran, ...moment, enabled, processMissedRuns });
   if (!decision) return [];
   const { run, missed } = decision;
   const events: ScheduleEvent[] = [];
@@ -99,14 +99,14 @@ export const settle = (
 type Caused<T> = T & { readonly cause: string };
 
 /**
- * When a schedule runs next, as seen at the time `now`; null: never. A schedule whose stream does not follow yet from its
+ * When a schedule runs next, as seen at a time; null: never. A schedule whose stream does not follow yet from its
  * last change is not due.
  */
 export const nextRun = (
   plan: Caused<Plan> | undefined,
   runs: Caused<Progress> | undefined,
-  now: number,
+  moment: Moment,
 ): number | null =>
   plan?.enabled && runs?.cause === plan.cause
-    ? nextOpen(sequenceOf(plan), runs, { now, processMissedRuns: plan.processMissedRuns })
+    ? nextOpen(sequenceOf(plan), runs, { ...moment, processMissedRuns: plan.processMissedRuns })
     : null;

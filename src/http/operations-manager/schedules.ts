@@ -1,7 +1,13 @@
 import { Type } from 'typebox';
 import { type Fault, RequestError, refuseFaults } from '../../domain/engine/requestError.ts';
 import { lastMoment, scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
-import { type Sequence, sequenceOf, upcoming, withoutNeverDue } from '../../domain/operations-manager/schedules.ts';
+import {
+  type Moment,
+  type Sequence,
+  sequenceOf,
+  upcoming,
+  withoutNeverDue,
+} from '../../domain/operations-manager/schedules.ts';
 import { scheduleSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { withInterval } from '../../domain/operations-manager/triggers.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
@@ -11,6 +17,13 @@ import { type TriggerDoc, triggers } from '../../projections/operations-manager/
 import type { Answer } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
+
+declare module '../engine/service.ts' {
+  interface Service {
+    /** The time by the clock of this node, and when that has waited last. */
+    readonly moment: () => Moment;
+  }
+}
 
 /** A trigger with the fault of its schedule, if an earlier version has stored one. Exports are without it. */
 export const withFault = (doc: TriggerDoc): TriggerDoc & { readonly fault?: Fault } => {
@@ -46,7 +59,7 @@ const stateOf = (at: number, runs: ScheduleDoc | undefined): 'settled' | 'missed
 
 const preview = (
   sequence: Pick<Sequence, 'next'>,
-  { count = 10, after = Date.now() }: { count?: number; after?: number },
+  { count = 10, after }: { readonly count?: number; readonly after: number },
   runs?: ScheduleDoc,
 ): Answer => {
   const instants = upcoming(sequence, after, count);
@@ -68,7 +81,9 @@ export const previewTrigger = actionRoute({
   description: 'Also of a trigger that is not enabled. Another type is 409. See docs/schedules.md.',
   query,
   answer,
-  run: async ({ params: { id }, query: given, actor }, service) => {
+  run: async ({ params: { id }, query, actor }, service) => {
+    const moment = service.moment();
+    const given = { after: moment.now, ...query };
     const { text } = await service.entry(triggers, id, actor);
     const doc = JSON.parse(text) as TriggerDoc;
     if (doc.type !== 'schedule')
@@ -79,7 +94,7 @@ export const previewTrigger = actionRoute({
     ]);
     const sequence = sequenceOf(doc);
     if (!runs || plan?.cause !== runs.cause) return preview(sequence, given);
-    const present = { now: Date.now(), processMissedRuns: doc.processMissedRuns };
+    const present = { ...moment, processMissedRuns: doc.processMissedRuns };
     return preview(withoutNeverDue(sequence, runs, present), given, runs);
   },
 });
@@ -94,11 +109,11 @@ export const previewSchedule = actionRoute({
   query,
   body: Type.Object({ schedule: scheduleSchema }, { additionalProperties: false }),
   answer,
-  run: async ({ body, query: given }) => {
+  run: async ({ body, query }, { moment }) => {
     const path = '/schedule';
     const schedule = withInterval(body.schedule, path);
     const fault = scheduleFault(schedule, path);
     refuseFaults('invalid', fault ? [fault] : []);
-    return preview(sequenceOf(schedule), given);
+    return preview(sequenceOf(schedule), { after: moment().now, ...query });
   },
 });

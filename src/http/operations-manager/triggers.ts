@@ -31,24 +31,24 @@ const path = '/triggers/:id';
 type Read = <Doc>(projection: Projection<Doc>) => Promise<Doc | undefined>;
 
 /** A trigger with what came of its runs, and with the fault of its schedule. */
-const withRuns = async (doc: TriggerDoc, read: Read) => {
+const withRuns = async (doc: TriggerDoc, { moment }: Pick<Service, 'moment'>, read: Read) => {
   const { lastExecuted = null } = (await read(triggerRuns)) ?? {};
   if (doc.type !== 'schedule') return { ...doc, lastExecuted };
   const runs = await read(triggerSchedules);
-  const nextRunAt = nextRun(await read(schedulePlans), runs, Date.now());
+  const nextRunAt = nextRun(await read(schedulePlans), runs, moment());
   return withFault({ ...doc, lastExecuted, nextRunAt, lastIntervalStart: runs?.lastIntervalStart ?? null });
 };
 
-const shown = (doc: TriggerDoc, { model }: Pick<Service, 'model'>) =>
-  withRuns(doc, (projection) => documentOf(model, projection, doc._id));
+const shown = (doc: TriggerDoc, service: Pick<Service, 'model' | 'moment'>) =>
+  withRuns(doc, service, (projection) => documentOf(service.model, projection, doc._id));
 
 /** The same, with what its form lacks. Lists are without that: they would look up a form for each trigger. */
-const shownAlone = async (doc: TriggerDoc, service: Pick<Service, 'model' | 'tools'>) =>
+const shownAlone = async (doc: TriggerDoc, service: Pick<Service, 'model' | 'moment' | 'tools'>) =>
   withFormFault(await shown(doc, service), service);
 
 /** A trigger that was just changed. The schedule that follows from the change may not be in the read models yet. */
-const shownAtOnce = async (doc: TriggerDoc, service: Pick<Service, 'tools'>) =>
-  withFormFault(await withRuns(doc, (projection) => service.tools.shown(projection, doc._id)), service);
+const shownAtOnce = async (doc: TriggerDoc, service: Pick<Service, 'moment' | 'tools'>) =>
+  withFormFault(await withRuns(doc, service, (projection) => service.tools.shown(projection, doc._id)), service);
 
 /** A trigger that says why its form lets no run of its schedule pass. */
 const withFormFault = async <Doc extends TriggerDoc & { readonly fault?: Fault }>(

@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { settleSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
 import type { Due } from '../../concurrency/dueQueue.ts';
+import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { places } from '../../concurrency/places.ts';
 import { platform } from '../../domain/engine/core.ts';
 
 type Needs = {
   readonly handle: Handle;
-  /** The time by which may be decided; undefined while a jump of the clock is waited out. */
-  readonly time: () => number | undefined;
+  readonly clock: Pick<GuardedClock, 'time' | 'moment'>;
   /** Looks the schedule up again: then the clock says when it is due. */
   readonly changed: (id: string) => void;
   /** Calls a function once after so many milliseconds, whatever becomes of the clock; returns what cancels it. */
@@ -26,7 +26,7 @@ const againMs = 1000;
 const afterFailureMs = 5000;
 
 /** Decides about schedules that are due, in their order, some at once. Any node may: the append decides. */
-export const deciding = ({ handle, time, changed, timer, signal, log }: Needs) => {
+export const deciding = ({ handle, clock, changed, timer, signal, log }: Needs) => {
   const atPlace = places(
     () => atOnce,
     () => pause(restMs),
@@ -46,13 +46,12 @@ export const deciding = ({ handle, time, changed, timer, signal, log }: Needs) =
   const settle = async (id: string): Promise<void> => {
     if (signal.aborted) return;
     // It may have waited for its turn for long.
-    const now = time();
-    if (now === undefined) return changed(id);
+    if (clock.time() === undefined) return changed(id);
     // The event of a run begins a correlation of its own.
     const eventId = randomUUID();
     const request = {
       id,
-      input: { now },
+      input: clock.moment(),
       actor: platform,
       operation: settleSchedule.name,
       requestId: eventId,

@@ -41,9 +41,9 @@ export const schedules = (needs: Needs) => {
   const { signal } = stop;
   // Each start may listen to it.
   setMaxListeners(0, signal);
-  const table = timetable({ model, now: guardedClock.now, set: (id, at) => clock.set(id, at) });
+  const table = timetable({ model, moment: guardedClock.moment, set: (id, at) => clock.set(id, at) });
   const fired: FiredState = {};
-  const decisions = deciding({ handle, time: guardedClock.time, changed: table.changed, timer, signal, log });
+  const decisions = deciding({ handle, clock: guardedClock, changed: table.changed, timer, signal, log });
   const clock = scheduleClock({ clock: guardedClock, timer, due: decisions.decide });
   const read = firedReader({ store, starting: (term) => starting(needs, term), state: fired, log });
   let following = Promise.resolve();

@@ -1,5 +1,6 @@
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
+import type { Moment } from '../../domain/operations-manager/schedules.ts';
 import { nextRun } from '../../domain/operations-manager/triggerSchedules.ts';
 import { documentIn, documentsOf, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
@@ -8,7 +9,7 @@ import { type ScheduleDoc, triggerSchedules } from '../../projections/operations
 
 type Needs = {
   readonly model: Pick<ReadStore, 'list' | 'getMany'>;
-  readonly now: () => number;
+  readonly moment: () => Moment;
   /** Sets when a schedule is due; null: never. */
   readonly set: (id: string, at: number | null) => void;
 };
@@ -17,7 +18,7 @@ type Needs = {
 const most = 500;
 
 /** Tells the clock when schedules are due, by what the read models show. */
-export const timetable = ({ model, now, set }: Needs) => {
+export const timetable = ({ model, moment, set }: Needs) => {
   /** Schedules to look up. */
   let changed = new Set<string>();
   /** Schedules that an earlier version has stored and that mean nothing. */
@@ -29,7 +30,7 @@ export const timetable = ({ model, now, set }: Needs) => {
     await oneByOne(plans, (plan) => {
       if (scheduleFault(plan)) faulty.add(plan.trigger);
       else faulty.delete(plan.trigger);
-      set(plan.trigger, nextRun(plan, byTrigger.get(plan.trigger), now()));
+      set(plan.trigger, nextRun(plan, byTrigger.get(plan.trigger), moment()));
     });
   };
 
