@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { completeJob, failJob, startJob } from '../src/commands/operations-manager/jobs.ts';
 import { readerPlaces } from '../src/concurrency/readerPlaces.ts';
 import { jobReaders, type WantedJobs } from '../src/http/operations-manager/jobReaders.ts';
+import { toldJobs } from '../src/http/operations-manager/toldJobs.ts';
 import type { ReadStore } from '../src/projections/engine/port.ts';
 import { context } from './given.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
@@ -42,6 +44,37 @@ const holding = (model: ReadStore) => {
     } satisfies ReadStore,
   };
 };
+
+describe('Changes of jobs, as readers are told of them', () => {
+  const ids = (changes: ReturnType<ReturnType<typeof toldJobs>['after']>) => changes.map(({ job }) => job.id);
+
+  it('come once for each job, in the order of the last ones, from any number on, however many there were', () => {
+    const told = toldJobs();
+    for (let n = 0; n < 1000; n++) for (const job of ['a', 'b']) told.change(job, `${job} ${n}`, false);
+    told.change('c', 'c', false);
+    told.change('a', 'a', false);
+    assert.deepEqual(ids(told.after(0, 10)), ['b', 'c', 'a']);
+    assert.deepEqual(ids(told.after(0, 2)), ['b', 'c']);
+    assert.deepEqual(ids(told.after(told.last() - 1, 10)), ['a']);
+    assert.deepEqual(ids(told.after(told.last(), 10)), []);
+  });
+
+  it('are forgotten once all readers have come by, as are jobs that have ended', () => {
+    const told = toldJobs();
+    const [ends, runs] = [told.jobOf('ends'), told.jobOf('runs')];
+    told.change('ends', 'complete', true);
+    const heard = told.last();
+    told.change('runs', 'running', false);
+    told.forget(heard);
+    assert.deepEqual(ids(told.after(0, 10)), ['runs']);
+    assert.notEqual(told.jobOf('ends'), ends);
+    told.forget(told.last());
+    assert.equal(told.jobOf('runs'), runs);
+    told.change('runs', 'running', false);
+    assert.equal(runs.textChange, heard + 1, 'what is told is the same');
+    assert.deepEqual(ids(told.after(0, 10)), ['runs']);
+  });
+});
 
 describe('Readers of jobs', () => {
   const { node } = nodesOnLog();
@@ -110,8 +143,9 @@ describe('Readers of jobs', () => {
     await until(() => held.list.length > 0, 'those that run are read');
     await own.command(completeJob, id, {});
     await start(own, other);
-    await until(() => told(other).length === 1, 'changes are told');
+    await own.catchUp();
     release('list');
+    await until(() => told(other).length === 1, 'changes are told');
     await start(own, 'c'.repeat(24));
     await until(() => told('c'.repeat(24)).length === 1, 'later changes are told');
     assert.deepEqual(told(id), []);
@@ -136,6 +170,47 @@ describe('Readers of jobs', () => {
     await until(() => told().length === 1001, 'the present jobs');
     assert.deepEqual(new Set(told()), new Set([first, ...others.slice(-1000)]));
     assert.equal(told()[0], first);
+  });
+
+  it('who come together leave the event loop a turn between two of them', async () => {
+    const { own, readers } = await setUp();
+    await start(own, id);
+    await own.catchUp();
+    const all = Array.from({ length: 50 }, () => open(readers));
+    let loops = 0;
+    for (; !all.every((told) => told(id).length === 1); loops++) await nextTurn();
+    assert.ok(loops >= 50, `${loops} turns`);
+  });
+
+  it('who take late are told of each job once, as it is then, also if it has left the filter', async () => {
+    const { own, readers } = await setUp();
+    const [large, waits, ends] = ['c', 'd', 'e'].map((letter) => letter.repeat(24)) as [string, string, string];
+    const [all, running] = [opened(readers), opened(readers, [{ field: 'status', value: 'running' }])];
+    const prompt = open(readers);
+    await start(own, id);
+    await until(() => all.response.readableLength > 0 && running.response.readableLength > 0, 'the first job');
+    for (const job of [large, 'f'.repeat(24)]) {
+      await start(own, job);
+      await until(() => prompt(job).length === 1, 'a job that runs');
+      await own.command(failJob, job, { error: 'x'.repeat(60_000) });
+      await until(() => prompt(job).at(-1) === 'error', 'a large error');
+    }
+    await start(own, waits);
+    await start(own, ends);
+    await until(() => prompt(ends).length === 1, 'a job that runs');
+    for (const job of [id, ends]) await own.command(completeJob, job, {});
+    await start(own, other);
+    await until(() => prompt(ends).at(-1) === 'complete' && prompt(other).length === 1, 'all is told to who takes it');
+    all.listen();
+    running.listen();
+    await until(() => [all, running].every(({ text }) => text().includes(other)), 'the last job');
+    const rest = [id, waits, ends, other];
+    const told = ({ text }: typeof all) =>
+      [...text().matchAll(/"job":"(\w+)","status":"(\w+)"/g)].flatMap(([, job = '', status]) =>
+        rest.includes(job) ? [`${job[0]} ${status}`] : [],
+      );
+    assert.deepEqual(told(all), ['a running', 'd running', 'a complete', 'e complete', 'b running']);
+    assert.deepEqual(told(running), ['a running', 'd running', 'a complete', 'b running']);
   });
 
   it('are dropped as slow when they take nothing for the time', async () => {

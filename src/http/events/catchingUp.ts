@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
+import { turns } from '../../concurrency/turns.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { EventStore } from '../../store/port.ts';
 import { typesOf } from './asked.ts';
@@ -74,6 +75,7 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
     full: () => new RequestError('unavailable', 'Too many readers'),
   });
   const sentLarge = largeEvents();
+  const turn = turns();
 
   /** Sends the reader those of the events up to a position that it wants and sees. False if it does not take them. */
   const send = async (reader: EventReader, items: readonly Item[], position: number): Promise<boolean> => {
@@ -82,7 +84,9 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
     await access.shown(position);
     const principal = await readers.rightsOf(reader);
     if (!principal) return false;
-    for (const piece of piecesOf(wanted)) {
+    await turn();
+    for (const [n, piece] of piecesOf(wanted).entries()) {
+      if (n > 0) await turn();
       const frames = await oneByOne(piece, async ({ event, frame }) =>
         (await access.judge(event))(principal) ? frame() : undefined,
       );

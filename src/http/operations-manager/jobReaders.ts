@@ -3,6 +3,7 @@ import { fairQueue } from '../../concurrency/fairQueue.ts';
 import { idBatches } from '../../concurrency/idBatches.ts';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { supervise } from '../../concurrency/supervise.ts';
+import { turns } from '../../concurrency/turns.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
@@ -17,6 +18,7 @@ import type { Principal } from '../authentication/principal.ts';
 import type { Common } from '../engine/route.ts';
 import { mostBytes } from '../events/connection.ts';
 import { type Patience, type Reader, readersOf } from '../events/readers.ts';
+import { type JobChange, newJob, type ToldJob, toldJobs } from './toldJobs.ts';
 import { watchersOf } from './watchers.ts';
 
 /** The operation that opens a stream of jobs. */
@@ -32,10 +34,14 @@ export type WantedJobs = {
 
 type Asked = {
   readonly wanted: WantedJobs;
-  /** What was told last of each job that has not ended. */
-  readonly told: Map<string, string>;
-  /** The jobs that the reader is to be told of when it takes more: as they are then. */
-  readonly due: ReturnType<typeof idBatches>;
+  /** The jobs as they were when the reader came, of which it is not told yet. Undefined until they are read. */
+  present: readonly ToldJob[] | undefined;
+  /** The reader was told of all changes up to this number. */
+  heard: number;
+  /** The jobs that the reader knows to be among those that it wants; none if it wants all. */
+  readonly among: Set<ToldJob>;
+  /** True while it is being told. */
+  isBusy: boolean;
 };
 
 type JobReader = Reader & Asked;
@@ -69,14 +75,9 @@ const statusIn = (statuses: readonly string[]): Where<JobFilter> => ({
 });
 
 /**
- * The ids of the jobs with these fields that the account may see, the oldest first: of all that have not ended, and of the
- * newest that have.
+ * The jobs with these fields that the account may see, the oldest first: all that have not ended, and the newest that have.
  */
-const presentJobs = async (
-  model: ReadStore,
-  { fields }: WantedJobs,
-  { actor }: Principal,
-): Promise<readonly string[]> => {
+const presentJobs = async (model: ReadStore, { fields }: WantedJobs, { actor }: Principal) => {
   const own = fields.map(({ field, value }): Where<JobFilter> => ({ field, op: 'equals', value }));
   const list = async (statuses: readonly string[], limit: number) => {
     const where = { all: [statusIn(statuses), ...own] };
@@ -88,23 +89,28 @@ const presentJobs = async (
       limit,
       ...readableBy(actor, model),
     });
-    return entries.map((entry) => ({ id: entry.id, created: documentIn(jobs, entry).created }));
+    return entries.map((entry) => {
+      const doc = documentIn(jobs, entry);
+      return { id: entry.id, created: doc.created, hasEnded: hasEnded(doc) };
+    });
   };
   const ended = await list(['complete', 'error', 'canceled', 'incomplete'], mostEnded);
   const others = await list(['running', 'paused'], Number.MAX_SAFE_INTEGER);
-  return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1)).map(({ id }) => id);
+  return [...ended, ...others].sort((a, b) => (a.created < b.created ? -1 : 1));
 };
 
-/** Makes the function that says whether a reader is to be told of a job. */
+/** Makes the function that says whether a job is, or was when the reader was told of it last, among those that it wants. */
 const wanting =
   (model: ReadStore) =>
-  async ({ account, wanted, told }: JobReader, { actor }: Principal, doc: JobDoc): Promise<boolean> => {
+  async ({ account, wanted, among }: JobReader, { actor }: Principal, doc: JobDoc, job: ToldJob): Promise<boolean> => {
     // A job that has left the filter is told of once more, so that the reader learns of it.
-    if (!hasFields(doc, wanted) && !told.has(doc._id)) return false;
+    if (!hasFields(doc, wanted) && !among.has(job)) return false;
     const guard = jobs.guard?.(doc);
     if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model)(guard)) return false;
     return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
   };
+
+const wantsAll = ({ watched, fields }: WantedJobs): boolean => !watched && fields.length === 0;
 
 /**
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
@@ -120,46 +126,110 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
     full: () => new RequestError('unavailable', 'Too many readers'),
   });
 
+  // Read models in memory answer at once. Nobody else would have a turn before the last reader.
+  const turn = turns();
+
   const warning = (message: string) => (error: unknown, isNew: boolean) => {
     if (isNew) log(message, { error });
   };
 
-  const newsOf = (docs: readonly JobDoc[]): readonly News[] =>
-    docs.map((doc) => {
-      const { _id: job, status, error } = doc;
-      return { doc, text: JSON.stringify({ job, status, progress: progressOf(doc), error: maskSecrets(error) }) };
-    });
+  const told = toldJobs();
+  /** What was read last of the jobs that have changed, for the readers who are told of it at once. */
+  let newest: ReadonlyMap<string, News> = new Map();
 
-  /** Notes that a reader is told. False if it knows that already. */
-  const note = ({ told, wanted }: JobReader, { doc, text }: News): boolean => {
-    if (told.get(doc._id) === text) return false;
-    if (hasEnded(doc) || !hasFields(doc, wanted)) told.delete(doc._id);
-    else told.set(doc._id, text);
-    return true;
+  const readNews = async (ids: readonly string[]): Promise<ReadonlyMap<string, News>> => {
+    const docs = await documentsOf(model, jobs, ids);
+    return new Map(
+      docs.map((doc) => {
+        const { _id: job, status, error } = doc;
+        return [
+          job,
+          { doc, text: JSON.stringify({ job, status, progress: progressOf(doc), error: maskSecrets(error) }) },
+        ];
+      }),
+    );
   };
 
-  /** Tells a reader as much as is sent at once. The rest is due. */
-  const tell = async (reader: JobReader, news: readonly News[]): Promise<void> => {
+  const newsOf = (changes: readonly JobChange[]): Promise<ReadonlyMap<string, News>> | ReadonlyMap<string, News> =>
+    changes.every(({ job }) => newest.has(job.id)) ? newest : readNews(changes.map(({ job }) => job.id));
+
+  /** Notes that a reader is told of a job. */
+  const note = ({ wanted, among }: JobReader, job: ToldJob, { doc, text }: News): void => {
+    if (!hasEnded(doc)) job.text ??= text;
+    if (wantsAll(wanted)) return;
+    if (hasEnded(doc) || !hasFields(doc, wanted)) among.delete(job);
+    else among.add(job);
+  };
+
+  /** Tells a reader of changes, as many as are sent at once. Resolves to their number. */
+  const tell = async (reader: JobReader, changes: readonly JobChange[], isKnown: (job: ToldJob) => boolean) => {
     const principal = await readers.rightsOf(reader);
-    if (!principal) return;
+    const news = await newsOf(changes);
     let frames = '';
-    for (const one of news) {
-      if (frames.length > mostBytes) reader.due.add(one.doc._id);
-      else if ((await wants(reader, principal, one.doc)) && note(reader, one))
-        frames += `event: job\ndata: ${one.text}\n\n`;
+    let count = 0;
+    for (const { job, number } of changes) {
+      if (!principal || frames.length > mostBytes) break;
+      count++;
+      const one = news.get(job.id);
+      // A job that has changed since comes again.
+      if (!one || job.change > number || isKnown(job) || !(await wants(reader, principal, one.doc, job))) continue;
+      note(reader, job, one);
+      frames += `event: job\ndata: ${one.text}\n\n`;
     }
     if (frames !== '') reader.connection.send(Buffer.from(frames), 0);
+    return count;
   };
 
-  const tellAll = async (news: readonly News[]): Promise<void> => {
-    for (const reader of [...readers.all]) {
-      if (reader.connection.isIdle() && !reader.due.isBusy()) await tell(reader, news);
-      else for (const { doc } of news) reader.due.add(doc._id);
+  const readPresent = async (reader: JobReader): Promise<readonly ToldJob[]> => {
+    const principal = await readers.rightsOf(reader);
+    if (!principal) return [];
+    const present = await presentJobs(model, reader.wanted, principal);
+    // Only jobs that have not ended are shared: they are forgotten when they end.
+    return present.map(({ id, hasEnded: ended }) => (ended ? newJob(id) : told.jobOf(id)));
+  };
+
+  const tellPresent = async (reader: JobReader, present: readonly ToldJob[]): Promise<void> => {
+    const some = present.slice(0, perTurn).map((job) => ({ job, number: reader.heard }));
+    const count = await tell(reader, some, () => false);
+    reader.present = present.slice(count);
+  };
+
+  const tellChanges = async (reader: JobReader): Promise<void> => {
+    const { heard, among, wanted } = reader;
+    const some = told.after(heard, perTurn);
+    const count = await tell(reader, some, (job) => job.textChange <= heard && (wantsAll(wanted) || among.has(job)));
+    reader.heard = some[count - 1]?.number ?? heard;
+  };
+
+  /** Tells a reader of what it has not heard, as it takes it. */
+  const tellAll = async (reader: JobReader): Promise<void> => {
+    for (;;) {
+      await reader.connection.idle();
+      if (readers.isGone(reader) || (reader.present?.length === 0 && told.after(reader.heard, 1).length === 0)) break;
+      await fairly(reader.account, async () => {
+        await turn();
+        reader.present ??= await readPresent(reader);
+        if (reader.present.length > 0) await tellPresent(reader, reader.present);
+        else await tellChanges(reader);
+      });
     }
+    reader.isBusy = false;
+  };
+
+  const bring = (reader: JobReader): void => {
+    if (reader.isBusy) return;
+    reader.isBusy = true;
+    const onFailure = warning('A reader of jobs could not be told of them; it is tried again');
+    void supervise(() => tellAll(reader), { signal: readers.stopping, pauseMs: 200, onFailure });
   };
 
   const changes = idBatches({
-    work: async (ids) => tellAll(newsOf(await documentsOf(model, jobs, ids))),
+    work: async (ids) => {
+      newest = await readNews(ids);
+      for (const [id, { doc, text }] of newest) told.change(id, text, hasEnded(doc));
+      for (const reader of readers.all) bring(reader);
+      told.forget(Math.min(...[...readers.all].map(({ heard }) => heard)));
+    },
     most: atOnce,
     restMs,
     signal: readers.stopping,
@@ -167,36 +237,24 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   });
 
   const change = (id: string): void => {
-    if (readers.count() > 0) changes.add(id);
-  };
-
-  const dueTo = (reader: () => JobReader | undefined) => {
-    const work = async (ids: readonly string[]): Promise<void> => {
-      const mine = reader();
-      await mine?.connection.idle();
-      if (!mine || readers.isGone(mine)) return;
-      await fairly(mine.account, async () => tell(mine, newsOf(await documentsOf(model, jobs, ids))));
-    };
-    const onFailure = warning('A reader of jobs could not be told of changes; it is tried again');
-    return idBatches({ work, most: perTurn, signal: readers.stopping, onFailure });
-  };
-
-  const begin = async (reader: JobReader): Promise<void> => {
-    const principal = await readers.rightsOf(reader);
-    if (!principal) return;
-    const present = await fairly(reader.account, () => presentJobs(model, reader.wanted, principal));
-    for (const id of present) reader.due.add(id);
+    if (readers.count() > 0) return changes.add(id);
+    told.clear();
+    newest = new Map();
   };
 
   return {
     check: readers.check,
     /** Begins to tell an account of jobs, over an answer whose head is written. */
     open: (res: ServerResponse, account: string, wanted: WantedJobs): void => {
-      const due = dueTo(() => reader);
-      const reader = readers.add(res, account, 0, { wanted, told: new Map(), due });
-      if (!reader) return;
-      const onFailure = warning('A reader of jobs could not be told of them; it is tried again');
-      void supervise(() => begin(reader), { signal: readers.stopping, pauseMs: 200, onFailure });
+      const heard = told.last();
+      const reader = readers.add(res, account, 0, {
+        wanted,
+        present: undefined,
+        heard,
+        among: new Set(),
+        isBusy: false,
+      });
+      if (reader) bring(reader);
     },
     /** A job has changed, or what its worker says. */
     change,

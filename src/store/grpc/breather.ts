@@ -1,6 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { turns } from '../../concurrency/turns.ts';
 
 const longestMs = 10;
+const turn = turns();
 
 /**
  * Returns a function for loops with much work. A loop awaits it in each round: after 10 milliseconds of work it lets
@@ -10,7 +11,7 @@ export const breather = (): (() => Promise<void> | undefined) => {
   let began = performance.now();
   return () => {
     if (performance.now() - began < longestMs) return undefined;
-    return nextTurn().then(() => {
+    return turn().then(() => {
       began = performance.now();
     });
   };
