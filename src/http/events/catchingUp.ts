@@ -84,9 +84,8 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
     await access.shown(position);
     const principal = await readers.rightsOf(reader);
     if (!principal) return false;
-    await turn();
-    for (const [n, piece] of piecesOf(wanted).entries()) {
-      if (n > 0) await turn();
+    for (const piece of piecesOf(wanted)) {
+      await turn();
       const frames = await oneByOne(piece, async ({ event, frame }) =>
         (await access.judge(event))(principal) ? frame() : undefined,
       );

@@ -110,7 +110,39 @@ const wanting =
     return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
   };
 
+type Told = ReadonlyMap<string, News>;
+
+/** Reads what is told of jobs. What was read last of changed ones is kept for the readers who are told of it at once. */
+const newsOfJobs = (model: ReadStore, progressOf: Needs['progressOf']) => {
+  let newest: Told = new Map();
+  const newsOf = (doc: JobDoc): News => {
+    const { _id: job, status, error } = doc;
+    return { doc, text: JSON.stringify({ job, status, progress: progressOf(doc), error: maskSecrets(error) }) };
+  };
+  const read = async (ids: readonly string[]): Promise<Told> =>
+    new Map((await documentsOf(model, jobs, ids)).map((doc) => [doc._id, newsOf(doc)]));
+  return {
+    of: async (ids: readonly string[]): Promise<Told> => (ids.every((id) => newest.has(id)) ? newest : read(ids)),
+    /** Reads jobs that have changed. */
+    changed: async (ids: readonly string[]): Promise<Told> => {
+      newest = await read(ids);
+      return newest;
+    },
+    clear: (): void => {
+      newest = new Map();
+    },
+  };
+};
+
 const wantsAll = ({ watched, fields }: WantedJobs): boolean => !watched && fields.length === 0;
+
+/** Notes that a reader is told of a job. */
+const note = ({ wanted, among }: JobReader, job: ToldJob, { doc, text }: News): void => {
+  if (!hasEnded(doc)) job.text ??= text;
+  if (wantsAll(wanted)) return;
+  if (hasEnded(doc) || !hasFields(doc, wanted)) among.delete(job);
+  else among.add(job);
+};
 
 /**
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
@@ -134,43 +166,18 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   };
 
   const told = toldJobs();
-  /** What was read last of the jobs that have changed, for the readers who are told of it at once. */
-  let newest: ReadonlyMap<string, News> = new Map();
-
-  const readNews = async (ids: readonly string[]): Promise<ReadonlyMap<string, News>> => {
-    const docs = await documentsOf(model, jobs, ids);
-    return new Map(
-      docs.map((doc) => {
-        const { _id: job, status, error } = doc;
-        return [
-          job,
-          { doc, text: JSON.stringify({ job, status, progress: progressOf(doc), error: maskSecrets(error) }) },
-        ];
-      }),
-    );
-  };
-
-  const newsOf = (changes: readonly JobChange[]): Promise<ReadonlyMap<string, News>> | ReadonlyMap<string, News> =>
-    changes.every(({ job }) => newest.has(job.id)) ? newest : readNews(changes.map(({ job }) => job.id));
-
-  /** Notes that a reader is told of a job. */
-  const note = ({ wanted, among }: JobReader, job: ToldJob, { doc, text }: News): void => {
-    if (!hasEnded(doc)) job.text ??= text;
-    if (wantsAll(wanted)) return;
-    if (hasEnded(doc) || !hasFields(doc, wanted)) among.delete(job);
-    else among.add(job);
-  };
+  const news = newsOfJobs(model, progressOf);
 
   /** Tells a reader of changes, as many as are sent at once. Resolves to their number. */
   const tell = async (reader: JobReader, changes: readonly JobChange[], isKnown: (job: ToldJob) => boolean) => {
     const principal = await readers.rightsOf(reader);
-    const news = await newsOf(changes);
+    const known = await news.of(changes.map(({ job }) => job.id));
     let frames = '';
     let count = 0;
     for (const { job, number } of changes) {
       if (!principal || frames.length > mostBytes) break;
       count++;
-      const one = news.get(job.id);
+      const one = known.get(job.id);
       // A job that has changed since comes again.
       if (!one || job.change > number || isKnown(job) || !(await wants(reader, principal, one.doc, job))) continue;
       note(reader, job, one);
@@ -225,8 +232,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
 
   const changes = idBatches({
     work: async (ids) => {
-      newest = await readNews(ids);
-      for (const [id, { doc, text }] of newest) told.change(id, text, hasEnded(doc));
+      for (const [id, { doc, text }] of await news.changed(ids)) told.change(id, text, hasEnded(doc));
       for (const reader of readers.all) bring(reader);
       told.forget(Math.min(...[...readers.all].map(({ heard }) => heard)));
     },
@@ -237,9 +243,11 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   });
 
   const change = (id: string): void => {
-    if (readers.count() > 0) return changes.add(id);
-    told.clear();
-    newest = new Map();
+    if (readers.count() > 0) changes.add(id);
+    else {
+      told.clear();
+      news.clear();
+    }
   };
 
   return {
