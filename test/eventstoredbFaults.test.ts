@@ -315,7 +315,7 @@ describe('a healthy EventStoreDB', () => {
       (await readAll(store)).map(({ type }) => type).filter((type) => type !== '@platform/log:logIdentified'),
       ['@test/things:thingChanged', '@test/things:thingChanged'],
     );
-    assert.deepEqual((await readAll(store, ['$>'])).length, 101);
+    assert.deepEqual(await readAll(store, ['$>']), []);
     await until(() => store.lag() === 0, 'the lag is gone');
     assert.deepEqual([delivered, bench.lines], [0, []]);
   });

@@ -16,56 +16,61 @@ import { until } from './until.ts';
 
 describe('following by the adapter of EventStoreDB', () => {
   const bench = workbench();
-  const { serve, open, following } = bench;
-  for (const [how, spoil] of Object.entries({
-    breaks: (call: object) => breakOff(call, status.UNAVAILABLE),
-    'is cancelled': (call: object) => breakOff(call, status.CANCELLED),
-    'fails otherwise': (call: object) => breakOff(call, status.INTERNAL),
-    ends: (call: object) => (call as { end(): void }).end(),
-  })) {
+  const { open, following } = bench;
+
+  /** A store over a server whose calls that read go by the script; `usual` answers one as EventStoreDB does. */
+  const over = async (script: (call: ReadCall, usual: () => void) => void, times?: Parameters<typeof open>[1]) => {
+    const memory = memoryEventStore();
+    const read = (call: ReadCall) => script(call, () => memory.handlers.read(call));
+    const { url } = await bench.serve({ ...memory.handlers, read });
+    return { memory, store: await open(url, times) };
+  };
+
+  /** A script that counts the subscriptions. */
+  const counting = () => {
+    const counted = { subscriptions: 0, reads: 0 };
+    const script = (call: ReadCall, usual: () => void): void => {
+      if (isSubscription(call)) counted.subscriptions++;
+      else counted.reads++;
+      usual();
+    };
+    return Object.assign(counted, { script });
+  };
+
+  for (const [how, spoil, line] of [
+    ['breaks', (call: object) => breakOff(call, status.UNAVAILABLE)],
+    ['is cancelled', (call: object) => breakOff(call, status.CANCELLED), /was interrupted/],
+    ['fails otherwise', (call: object) => breakOff(call, status.INTERNAL), /was interrupted/],
+    ['ends', (call: object) => (call as { end(): void }).end()],
+    ['falls silent', () => undefined, /has fallen silent/],
+  ] as const) {
     it(`goes on where it was when the subscription ${how}, again and again`, async () => {
-      const memory = memoryEventStore();
       let subscriptions = 0;
-      const store = await open(
-        (
-          await serve({
-            ...memory.handlers,
-            read: (call: ReadCall) => {
-              if (isSubscription(call) && ++subscriptions <= 4) {
-                let sent = 0;
-                beforeSending(call, () => {
-                  if (sent++ === 8) spoil(call);
-                  return sent <= 8;
-                });
-              }
-              memory.handlers.read(call);
-            },
-          })
-        ).url,
-      );
+      const { store } = await over((call, usual) => {
+        if (isSubscription(call) && ++subscriptions <= 4) {
+          let sent = 0;
+          beforeSending(call, () => {
+            if (sent++ === 8) spoil(call);
+            return sent <= 8;
+          });
+        }
+        usual();
+      });
       const expected = await fill(store, 20);
-      const follower = following(store);
+      const [follower, other] = [following(store), following(store, await store.head())];
       expected.push(...(await fill(store, 30)));
-      await until(() => follower.events().length >= 50, 'all are delivered');
+      await until(() => follower.events().length >= 50 && other.events().length >= 30, 'all are delivered');
       assert.deepEqual(ids(follower.events()), expected);
+      assert.deepEqual(ids(other.events()), expected.slice(20));
       assert.ok(subscriptions > 4);
+      if (line) assert.match(bench.lines.join('\n'), line);
+      await until(() => store.lag() === 0, 'the lag is gone');
     });
   }
 
   it('has one subscription for all followers, wherever they begin and whatever they want', async () => {
-    const memory = memoryEventStore();
-    let subscriptions = 0;
-    const store = await open(
-      (
-        await serve({
-          ...memory.handlers,
-          read: (call: ReadCall) => {
-            if (isSubscription(call)) subscriptions++;
-            memory.handlers.read(call);
-          },
-        })
-      ).url,
-    );
+    const counted = counting();
+    const { store } = await over(counted.script);
     const before = await fill(store, 300);
     const head = await store.head();
     const followers = [0, 1000, head].map((after) => following(store, after));
@@ -81,25 +86,16 @@ describe('following by the adapter of EventStoreDB', () => {
       all.map((follower) => ids(follower.events())),
       [whole, rest, later, whole, [], later],
     );
-    assert.equal(subscriptions, 1);
+    assert.equal(counted.subscriptions, 1);
   });
 
   it('reads what a subscription brings too slowly, without a word', async () => {
-    const memory = memoryEventStore();
     let sent = 0;
-    const store = await open(
-      (
-        await serve({
-          ...memory.handlers,
-          read: (call: ReadCall) => {
-            if (isSubscription(call) && sent < 100)
-              beforeSending(call, (message) => !message.hasEvent() || ++sent <= 100);
-            memory.handlers.read(call);
-          },
-        })
-      ).url,
-      { watch: 1e6 },
-    );
+    const script = (call: ReadCall, usual: () => void): void => {
+      if (isSubscription(call) && sent < 100) beforeSending(call, (message) => !message.hasEvent() || ++sent <= 100);
+      usual();
+    };
+    const { memory, store } = await over(script, { watch: 1e6 });
     const follower = following(store);
     await fill(store, 2);
     await until(() => follower.events().length === 2, 'the subscription has begun');
@@ -112,105 +108,60 @@ describe('following by the adapter of EventStoreDB', () => {
     assert.deepEqual(bench.lines, []);
   });
 
-  it('goes on where it was when the subscription falls silent', async () => {
-    const memory = memoryEventStore();
-    let subscriptions = 0;
-    const store = await open(
-      (
-        await serve({
-          ...memory.handlers,
-          read: (call: ReadCall) => {
-            if (!isSubscription(call) || ++subscriptions > 2) memory.handlers.read(call);
-          },
-        })
-      ).url,
-    );
-    const follower = following(store);
-    const expected = await fill(store, 5);
-    await until(() => follower.events().length >= 5, 'all are delivered');
-    assert.deepEqual(ids(follower.events()), expected);
-    assert.ok(bench.lines.some((line) => line.includes('has fallen silent')));
-    await until(() => store.lag() === 0, 'the lag is gone');
-  });
-
   it('leaves those alone who are at work, and measures how far they are behind', async () => {
-    const memory = memoryEventStore();
-    let looks = 0;
-    const store = await open(
-      (
-        await serve({
-          ...memory.handlers,
-          read: (call: ReadCall) => {
-            if (!isSubscription(call)) looks++;
-            memory.handlers.read(call);
-          },
-        })
-      ).url,
-    );
+    const counted = counting();
+    const { store } = await over(counted.script);
     await fill(store, 5);
     const stop = new AbortController();
     for await (const { position } of store.follow(0, undefined, stop.signal)) {
       await fill(store, 5);
       await until(() => store.lag() >= 500, 'the lag is seen');
       assert.equal(store.lag(), (await store.head()) - position);
-      const before = looks;
-      await until(() => looks >= before + 5, 'five more looks of the watch');
+      const before = counted.reads;
+      await until(() => counted.reads >= before + 5, 'five more looks of the watch');
       stop.abort();
     }
     assert.deepEqual(bench.lines, []);
   });
 
   it('comes to the head when nothing passes the filter, and is not taken for silent', async () => {
-    const memory = memoryEventStore();
-    let subscriptions = 0;
-    const store = await open(
-      (
-        await serve({
-          ...memory.handlers,
-          read: (call: ReadCall) => {
-            if (isSubscription(call)) subscriptions++;
-            memory.handlers.read(call);
-          },
-        })
-      ).url,
-    );
-    const follower = following(store, 0, ['@none/']);
+    const counted = counting();
+    const { memory, store } = await over(counted.script);
+    // Nobody gets the server's own events, by whatever name they ask.
+    const filter = ['@none/', '$things'];
+    const own = () => memory.event('things-1', '$things');
+    own();
+    const follower = following(store, 0, filter);
     await fill(store, 3);
+    own();
     const head = await store.head();
     await until(() => (follower.batches.at(-1)?.position ?? 0) >= head, 'the head is reached');
     await until(() => store.lag() === 0, 'the lag is gone');
-    assert.deepEqual([follower.events(), subscriptions, bench.lines], [[], 1, []]);
+    const found = [follower.batches.flatMap(({ events }) => events), await readAll(store, filter)];
+    assert.deepEqual([found, counted.subscriptions, bench.lines], [[[], []], 1, []]);
   });
 
   it('never has a position ahead of what was delivered, however checkpoints come, and none of them stops it', async () => {
-    const memory = memoryEventStore();
     let sendMore = (): void => undefined;
-    const store = await open(
-      (
-        await serve({
-          ...memory.handlers,
-          read: (call: ReadCall) => {
-            if (!isSubscription(call)) return memory.handlers.read(call);
-            const checkpoint = (commit: string, prepare = commit) =>
-              call.write(
-                new streams.ReadResp().setCheckpoint(
-                  new streams.ReadResp.Checkpoint().setCommitPosition(commit).setPreparePosition(prepare),
-                ),
-              );
-            beforeSending(call, (message) => {
-              if (!message.hasEvent()) return;
-              const position = message.getEvent()!.getEvent()!.getCommitPosition();
-              checkpoint(String(Number(position) - 50));
-              checkpoint('1');
-              checkpoint('900000', '0');
-              checkpoint('18446744073709551615');
-            });
-            sendMore = () => checkpoint('123456');
-            memory.handlers.read(call);
-          },
-        })
-      ).url,
-    );
+    const { store } = await over((call, usual) => {
+      if (!isSubscription(call)) return usual();
+      const checkpoint = (commit: string, prepare = commit) =>
+        call.write(
+          new streams.ReadResp().setCheckpoint(
+            new streams.ReadResp.Checkpoint().setCommitPosition(commit).setPreparePosition(prepare),
+          ),
+        );
+      beforeSending(call, (message) => {
+        if (!message.hasEvent()) return;
+        const position = message.getEvent()!.getEvent()!.getCommitPosition();
+        checkpoint(String(Number(position) - 50));
+        checkpoint('1');
+        checkpoint('900000', '0');
+        checkpoint('18446744073709551615');
+      });
+      sendMore = () => checkpoint('123456');
+      usual();
+    });
     await fill(store, 30);
     const stop = new AbortController();
     let [delivered, reached] = [0, 0];

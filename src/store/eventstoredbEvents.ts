@@ -21,12 +21,12 @@ export const toRevision = (revision: string): number => toNumber(revision, 'revi
 
 /**
  * Whether readers of the whole log get an event. With a filter, its type must begin with one of the prefixes. The
- * server's own events (type or stream with `$`) are left out, unless the filter names their type.
+ * server's own events (type or stream with `$`) are left out.
  */
-export const passes = ({ type, stream }: Pick<Told, 'type' | 'stream'>, filter: Filter | undefined): boolean => {
-  if (filter && !filter.some((prefix) => type.startsWith(prefix))) return false;
-  return type.startsWith('$') ? filter !== undefined : !stream.startsWith('$');
-};
+export const passes = ({ type, stream }: Pick<Told, 'type' | 'stream'>, filter: Filter | undefined): boolean =>
+  !type.startsWith('$') &&
+  !stream.startsWith('$') &&
+  (filter === undefined || filter.some((prefix) => type.startsWith(prefix)));
 
 /**
  * False for a foreign event whose revision or position is beyond 2^53. It is left out, because the platform does not

@@ -11,22 +11,19 @@ const { ReadDirection, FilterOptions } = Options;
  */
 type Which = Filter | 'clients' | 'everything';
 
-// How many events EventStoreDB searches in one step.
+// How many events EventStoreDB searches in one step. A subscription gets a checkpoint after each step.
 const window = 1024;
-// A subscription gets a checkpoint after each step. One that waits for few types has shorter steps, so that it gets
-// checkpoints often.
-const narrowWindow = 32;
 
-const filterOf = (which: Filter | 'clients', window: number): ReadReq.Options.FilterOptions => {
+const filterOf = (which: Filter | 'clients'): ReadReq.Options.FilterOptions => {
   const types = new FilterOptions.Expression();
   if (which === 'clients') types.setRegex('^[^$]');
   else types.setPrefixList([...which]);
   return new FilterOptions().setEventType(types).setMax(window).setCheckpointintervalmultiplier(1);
 };
 
-const options = (which: Which, steps = window): ReadReq.Options => {
+const options = (which: Which): ReadReq.Options => {
   const made = new Options().setUuidOption(new Options.UUIDOption().setString(new shared.Empty()));
-  return which === 'everything' ? made.setNoFilter(new shared.Empty()) : made.setFilter(filterOf(which, steps));
+  return which === 'everything' ? made.setNoFilter(new shared.Empty()) : made.setFilter(filterOf(which));
 };
 
 const request = (made: ReadReq.Options, count: number | undefined, backwards: boolean): ReadReq =>
@@ -71,10 +68,8 @@ export const newestOfAll = (which: Which, count = 1, before?: number): ReadReq =
     true,
   );
 
-/** Subscribes to the log after a position. */
-export const subscriptionToAll = (position: number, which: Filter | 'clients'): ReadReq => {
-  const made = options(which, which === 'clients' ? window : narrowWindow);
-  return new streams.ReadReq().setOptions(
-    made.setAll(allFrom(position)).setSubscription(new Options.SubscriptionOptions()),
+/** Subscribes to the log after a position, without the server's own events. */
+export const subscriptionToAll = (position: number): ReadReq =>
+  new streams.ReadReq().setOptions(
+    options('clients').setAll(allFrom(position)).setSubscription(new Options.SubscriptionOptions()),
   );
-};

@@ -180,7 +180,7 @@ export const beginTail = (connections: Connections, { newestOver, upTo }: Reads)
         },
       );
     };
-    const open = () => connection.read(subscriptionToAll(last, 'clients'));
+    const open = () => connection.read(subscriptionToAll(last));
     try {
       for await (const answers of arriving(connection, open, { what: 'read $all', bytes: ahead, stop: end.signal })) {
         const batch = batchOf(answers);
