@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
 import { idBatches } from '../../concurrency/idBatches.ts';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { turns } from '../../concurrency/turns.ts';
@@ -89,7 +90,7 @@ const presentJobs = async (model: ReadStore, { fields }: WantedJobs, { actor }: 
       limit,
       ...readableBy(actor, model),
     });
-    return entries.map((entry) => {
+    return oneByOne(entries, (entry) => {
       const doc = documentIn(jobs, entry);
       return { id: entry.id, created: doc.created, hasEnded: hasEnded(doc) };
     });
