@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { freePort } from '../test/freePort.ts';
+import { freePort } from '../test/support/freePort.ts';
 import { kept, temporary } from './processes.ts';
 
 /** URL of a Redis of our own that keeps nothing on disk; undefined when redis-server is not installed. */

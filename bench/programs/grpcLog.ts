@@ -4,8 +4,8 @@ import { readerPlaces } from '../../src/concurrency/readerPlaces.ts';
 import { authorityFile, ownCertificate } from '../../src/store/grpc/certificate.ts';
 import { serveLog } from '../../src/store/grpc/server.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { memoryEventStore } from '../../test/memoryEventStore.ts';
-import { scriptedEventStore } from '../../test/scriptedEventStore.ts';
+import { memoryEventStore } from '../../test/support/memoryEventStore.ts';
+import { scriptedEventStore } from '../../test/support/scriptedEventStore.ts';
 
 // A log behind EventStoreDB's protocol, with TLS: the embedded one, or an echo that keeps what it is sent in arrays.
 

@@ -59,7 +59,7 @@ export class TamperedStream extends Error {
 }
 
 /**
- * The log. Every adapter passes `test/store.contract.ts`.
+ * The log. Every adapter passes `test/support/store.contract.ts`.
  *
  * Failures: `WrongRevision`, `TamperedStream`, or `RequestError('unavailable')` when the log cannot be reached or the
  * disk fails. An append that failed as unavailable may still be stored, unless the message says otherwise. A repetition

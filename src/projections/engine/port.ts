@@ -76,7 +76,7 @@ export type CollectionSpec = {
 export type ReadModel = Pick<ReadStore, 'get' | 'getMany' | 'idsNamed' | 'list' | 'guard' | 'version'>;
 
 /**
- * The read store. Every adapter passes `test/readStore.contract.ts`.
+ * The read store. Every adapter passes `test/support/readStore.contract.ts`.
  *
  * A read never answers from a state older than the last `apply`, `catchUp` or `resume` of this object that succeeded.
  * If the store cannot do that now (gone, emptied, behind, foreign), the read throws `RequestError('unavailable')` and

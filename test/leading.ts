@@ -1,8 +1,0 @@
-import { type Leadership, newLeadership } from '../src/projections/engine/leadership.ts';
-
-/** A lead that nobody else wants. */
-export const leading = (): Leadership => {
-  const lead = newLeadership();
-  lead.set(true);
-  return lead;
-};

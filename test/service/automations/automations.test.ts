@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { ok, type People, people, refused } from '../../support/people.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+describe('Automations over HTTP', () => {
+  let service: TestService;
+  let who: People;
+  const path = '/operations-manager/automations';
+  const make = async (body: object) => ok(await service.ask('POST', path, body)).data;
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
+  after(() => service.stop());
+
+  it('are created, and show up with times and authors', async () => {
+    const answer = await service.ask('POST', path, {
+      name: 'Made',
+      componentType: 'workflows',
+      componentName: 'backup',
+    });
+    const { data, message, metadata } = ok(answer);
+    assert.deepEqual([message, metadata], ['Successfully created automation', {}]);
+    const { _id, created, createdBy, ...rest } = data;
+    assert.match(_id, /^[0-9a-f]{24}$/);
+    assert.deepEqual(rest, {
+      name: 'Made',
+      description: '',
+      componentType: 'workflows',
+      componentName: 'backup',
+      gbac: { read: [], write: [] },
+      lastUpdated: created,
+      lastUpdatedBy: createdBy,
+    });
+    for (const id of [_id, 'Made']) {
+      const shown = await service.ask('GET', `${path}/${id}`);
+      assert.deepEqual(ok(shown).data, data);
+      assert.equal(shown.headers.get('etag'), answer.headers.get('etag'));
+    }
+  });
+
+  it('are listed by name, filtered by component, and paged', async () => {
+    for (const name of ['L b', 'L a', 'L c']) await make({ name, componentType: 'listed' });
+    const { data, metadata } = ok(await service.ask('GET', `${path}?multiEquals[componentType]=listed&limit=2`));
+    assert.deepEqual(
+      [data.map((doc: { name: string }) => doc.name), metadata],
+      [['L a', 'L b'], { skip: 0, limit: 2, total: 3 }],
+    );
+  });
+
+  it('have unique names, free again after a rename or a delete', async () => {
+    const { _id } = await make({ name: 'Unique' });
+    refused(await service.ask('POST', path, { name: 'Unique' }), 409, /Unique/);
+    ok(await service.ask('PATCH', `${path}/${_id}`, { name: 'Renamed' }));
+    await make({ name: 'Unique' });
+    ok(await service.ask('DELETE', `${path}/Unique`));
+    await make({ name: 'Unique' });
+  });
+
+  it('refuse bad input and name the field', async () => {
+    refused(await service.ask('POST', path, {}), 400, /"\/name"/);
+    refused(await service.ask('POST', path, { name: '' }), 400, /"\/name"/);
+    refused(await service.ask('POST', path, { name: 'Bad', colour: 'red' }), 400, /"\/colour"/);
+    refused(await service.ask('POST', path, { name: 'Bad', componentType: 3 }), 400, /"\/componentType"/);
+    refused(await service.ask('POST', path, { name: 'Bad', gbac: { read: ['ops'] } }), 400, /"\/gbac\/write"/);
+    refused(await service.ask('POST', path, { name: 'Bad', gbac: { write: ['x', 'ops', 'y'] } }), 404, /x, y/);
+    refused(await service.ask('GET', `${path}?colour=red`), 400, /colour/);
+  });
+
+  it('change by what a patch says, and not when someone else was faster', async () => {
+    const { _id, lastUpdated } = await make({ name: 'Changing', description: 'Before' });
+    const changed = await service.ask('PATCH', `${path}/${_id}`, { description: 'After' }, { 'If-Match': '"0"' });
+    assert.equal(ok(changed).data.description, 'After');
+    assert.ok(ok(changed).data.lastUpdated >= lastUpdated);
+    refused(await service.ask('PATCH', `${path}/${_id}`, { description: 'Late' }, { 'If-Match': '"0"' }), 412);
+    refused(await service.ask('DELETE', `${path}/${_id}`, undefined, { 'If-Match': '"0"' }), 412);
+    assert.equal(ok(await service.ask('GET', `${path}/${_id}`)).data.description, 'After');
+  });
+
+  it('are not there: 404', async () => {
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['GET', '/export'],
+    ] as const)
+      refused(await service.ask(method, `${path}/none${suffix}`, method === 'PATCH' ? {} : undefined), 404);
+  });
+
+  it('are for members of their groups only: hidden from others, not counted, closed to readers', async () => {
+    const hidden = await make({ name: 'Hidden', componentType: 'hidden', gbac: { write: ['ops'] } });
+    const readable = await make({
+      name: 'Readable',
+      componentType: 'hidden',
+      gbac: { read: [{ name: 'operators', provenance: 'local' }], write: ['ops'] },
+    });
+    const list = `${path}?multiEquals[componentType]=hidden`;
+    assert.equal(ok(await who.member('GET', list)).metadata.total, 2);
+    assert.deepEqual(ok(await who.stranger('GET', list)).data, [readable]);
+    assert.equal(ok(await who.stranger('GET', list)).metadata.total, 1);
+    refused(await who.stranger('GET', `${path}/Hidden`), 404);
+    refused(await who.stranger('GET', `${path}/${hidden._id}/export`), 404);
+    refused(await who.stranger('PATCH', `${path}/${hidden._id}`, { description: 'x' }), 404);
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      const said = async (name: string) =>
+        (await who.stranger(method, `${path}/${name}`, method === 'PATCH' ? {} : undefined)).text.replaceAll(name, '');
+      assert.equal(await said('Hidden'), await said('Absent'), 'the words say that it is there');
+    }
+    refused(await who.stranger('PATCH', `${path}/${readable._id}`, { description: 'x' }), 403);
+    refused(await who.stranger('DELETE', `${path}/${readable._id}`), 403);
+    ok(await who.member('PATCH', `${path}/${hidden._id}`, { description: 'x' }));
+  });
+
+  it('refuse who has no role for it', async () => {
+    refused(await who.outsider('GET', path), 403, /getAutomations/);
+    refused(await who.reader('POST', path, { name: 'No' }), 403, /createAutomation/);
+    assert.equal((await service.as(null)('GET', path)).status, 401);
+  });
+
+  it('take their triggers with them', async () => {
+    const { _id } = await make({ name: 'With triggers' });
+    const trigger = ok(
+      await service.ask('POST', '/operations-manager/triggers', {
+        name: 'T',
+        enabled: true,
+        actionType: 'automations',
+        actionId: _id,
+        type: 'endpoint',
+        verb: 'POST',
+        routeName: 'gone',
+        schema: null,
+        jst: null,
+      }),
+    ).data;
+    const deleted = ok(await service.ask('DELETE', `${path}/${_id}`));
+    assert.deepEqual([deleted.message, deleted.data.name], ['Successfully deleted automation', 'With triggers']);
+    refused(await service.ask('GET', `${path}/${_id}`), 404);
+    refused(await service.ask('GET', `/operations-manager/triggers/${trigger._id}`), 404);
+    const again = await make({ name: 'Again' });
+    ok(await service.ask('POST', '/operations-manager/triggers', { ...trigger, _id: undefined, actionId: again._id }));
+  });
+});

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { ok, type People, people, refused } from '../../support/people.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+const common = { name: 'On call', enabled: true, actionType: 'automations', actionId: 'a'.repeat(24) } as const;
+
+const endpoint = { ...common, type: 'endpoint', verb: 'POST', routeName: 'call', schema: null, jst: null } as const;
+
+const event = {
+  ...common,
+  type: 'eventSystem',
+  source: '@platform/operations-manager',
+  topic: 'jobErrored',
+  schema: { type: 'object' },
+  jst: null,
+} as const;
+
+const manual = { ...common, type: 'manual', formData: { site: 'Bonn' }, formId: 'sites' } as const;
+
+const schedule = {
+  ...common,
+  type: 'schedule',
+  formData: null,
+  formId: null,
+  firstRunAt: 0,
+  processMissedRuns: 'last',
+  repeatInterval: null,
+} as const;
+
+describe('Triggers over HTTP', () => {
+  let service: TestService;
+  let who: People;
+  let actionId: string;
+  const path = '/operations-manager/triggers';
+  const automation = async (body: object): Promise<string> =>
+    ok(await service.ask('POST', '/operations-manager/automations', body)).data._id;
+  const send = async (body: object) => ok(await service.ask('POST', path, body)).data;
+  const make = (body: object) => send({ ...manual, actionId, ...body });
+  const tagOf = async (id: string) => (await service.ask('GET', `${path}/${id}`)).headers.get('etag');
+  const refusedFor = async (body: object, status: number, about: RegExp) =>
+    refused(await service.ask('POST', path, body), status, about);
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+    actionId = await automation({ name: 'Open' });
+    ok(await service.ask('POST', '/json-forms/forms', { name: manual.formId }));
+  });
+  after(() => service.stop());
+
+  it('are created in each variant, and show up complete', async () => {
+    for (const variant of [endpoint, event, manual, { ...schedule, repeatUnit: 'week', repeatFrequency: 1 }]) {
+      const answer = await service.ask('POST', path, { ...variant, actionId, name: `Made ${variant.type}` });
+      const { message, data } = ok(answer);
+      assert.equal(message, 'Successfully created trigger');
+      assert.deepEqual(
+        [data.migrationVersion, data.lastExecuted, data.legacyWrapper],
+        [3, null, variant.type === 'endpoint' ? undefined : true],
+      );
+      if (variant.type === 'schedule') {
+        assert.deepEqual([data.repeatInterval, data.lastIntervalStart], [604_800_000, null]);
+        assert.ok(data.nextRunAt >= schedule.firstRunAt);
+      }
+      const shown = await service.ask('GET', `${path}/${data._id}`);
+      assert.deepEqual(ok(shown).data, data);
+      assert.equal(shown.headers.get('etag'), answer.headers.get('etag'));
+    }
+  });
+
+  it('are listed by name and filtered', async () => {
+    for (const name of ['L2', 'L1']) await send({ ...event, actionId, name, topic: 'listed' });
+    const { data, metadata } = ok(
+      await service.ask(
+        'GET',
+        `${path}?multiEquals[topic]=listed&multiEquals[enabled]=true&multiEquals[actionId]=${actionId}`,
+      ),
+    );
+    assert.deepEqual([data.map(({ name }: { name: string }) => name), metadata.total], [['L1', 'L2'], 2]);
+  });
+
+  it('refuse bad input and name the field', async () => {
+    const { routeName: ____, ...lacking } = endpoint;
+    await refusedFor({ ...lacking, actionId }, 400, /"\/routeName"/);
+    await refusedFor({ ...endpoint, actionId, verb: 'GET' }, 400, /"\/verb"/);
+    await refusedFor({ ...endpoint, actionId, topic: 'x' }, 400, /"\/topic"/);
+    await refusedFor({ ...endpoint, actionId, type: 'other' }, 400, /"\/type"/);
+    await refusedFor({ ...endpoint, actionId, schema: { pattern: '(?=a)' } }, 400, /"\/schema"/);
+    await refusedFor({ ...endpoint, actionId, options: { actionId: 'xyz' } }, 400, /"\/options\/actionId"/);
+    await refusedFor({ ...schedule, actionId, firstRunAt: 1.5 }, 400, /"\/firstRunAt"/);
+    await refusedFor({ ...schedule, actionId, processMissedRuns: 'all' }, 400, /"\/processMissedRuns"/);
+    await refusedFor({ ...schedule, actionId, repeatUnit: 'year', repeatFrequency: 1 }, 400, /"\/repeatUnit"/);
+    await refusedFor(
+      { ...schedule, actionId, repeat: { type: 'repeating', components: [{ action: 'run' }] } },
+      400,
+      /"\/repeat\/components\/0\/action"/,
+    );
+    await refusedFor({ ...manual, actionId: 'f'.repeat(24) }, 404, /"\/actionId"/);
+  });
+
+  it('have names unique within their automation, and routes unique among all', async () => {
+    const other = await automation({ name: 'Other' });
+    await make({ name: 'Same' });
+    await refusedFor({ ...manual, actionId, name: 'Same' }, 409, /Same/);
+    const there = await make({ name: 'Same', actionId: other });
+    refused(await service.ask('GET', `${path}/Same`), 409, /use the id/);
+    await send({ ...endpoint, actionId, name: 'Route 1', routeName: 'unique' });
+    await refusedFor({ ...endpoint, actionId: other, name: 'Route 2', routeName: 'unique' }, 409, /unique/);
+    ok(await service.ask('PATCH', `${path}/Route 1`, { routeName: 'renamed' }));
+    await send({ ...endpoint, actionId: other, name: 'Route 2', routeName: 'unique' });
+    refused(await service.ask('PATCH', `${path}/${there._id}`, { actionId }), 409, /Same/);
+  });
+
+  it('change by what a patch says, and not when someone else was faster', async () => {
+    const { _id } = await make({ name: 'Changing', description: 'Before' });
+    const { data } = ok(
+      await service.ask('PATCH', `${path}/${_id}`, { enabled: false, description: null }, { 'If-Match': '"0"' }),
+    );
+    assert.deepEqual(
+      [data.enabled, 'description' in data, data.createdBy === data.lastUpdatedBy],
+      [false, false, true],
+    );
+    refused(await service.ask('PATCH', `${path}/${_id}`, { enabled: true }, { 'If-Match': '"0"' }), 412);
+    refused(await service.ask('DELETE', `${path}/${_id}`, undefined, { 'If-Match': '"0"' }), 412);
+    refused(await service.ask('PATCH', `${path}/${_id}`, { type: 'schedule' }), 400, /"\/type"/);
+    refused(await service.ask('PATCH', `${path}/${_id}`, { lastExecuted: 5 }), 400, /"\/lastExecuted"/);
+    assert.deepEqual(ok(await service.ask('GET', `${path}/Changing`)).data, data);
+  });
+
+  it('are deleted, and not there afterwards: 404', async () => {
+    const { _id } = await make({ name: 'Deleted' });
+    assert.equal(ok(await service.ask('DELETE', `${path}/Deleted`)).data._id, _id);
+    for (const method of ['GET', 'PATCH', 'DELETE'])
+      refused(await service.ask(method, `${path}/${_id}`, method === 'PATCH' ? {} : undefined), 404);
+  });
+
+  it('are imported with ids, times and authors', async () => {
+    const document = {
+      ...(await make({ name: 'Imported' })),
+      created: '2020-01-01T00:00:00.000Z',
+      createdBy: 'somebody',
+    };
+    ok(await service.ask('DELETE', `${path}/${document._id}`));
+    const { data } = ok(await service.ask('PUT', path, { triggers: [document] }));
+    assert.deepEqual(data, [{ success: true, data: document }]);
+    assert.deepEqual(ok(await service.ask('GET', `${path}/${document._id}`)).data, document);
+    const tag = await tagOf(document._id);
+    assert.equal(ok(await service.ask('PUT', path, { triggers: [document] })).data[0].success, true);
+    assert.equal(await tagOf(document._id), tag, 'the same document again is no change');
+    refused(
+      await service.ask('PUT', path, { triggers: [{ ...document, enabled: false }] }),
+      409,
+      /"\/triggers\/0\/_id"/,
+    );
+    const both = ok(
+      await service.ask('PUT', path, {
+        triggers: [
+          { ...document, enabled: false },
+          { ...document, actionId: 'f'.repeat(24) },
+        ],
+        overwrite: true,
+      }),
+    );
+    assert.deepEqual(
+      [both.data[0].data.enabled, both.data[1].success, both.data[1].data.errors[0].path],
+      [false, false, '/triggers/1/actionId'],
+    );
+  });
+
+  it('are not imported into an automation that is not there, nor with impossible times', async () => {
+    const gone = await automation({ name: 'Gone' });
+    const document = await make({ name: 'Orphan', actionId: gone });
+    ok(await service.ask('DELETE', '/operations-manager/automations/Gone'));
+    refused(await service.ask('PUT', path, { triggers: [document] }), 404, /"\/triggers\/0\/actionId"/);
+    for (const created of ['2020-02-30T00:00:00Z', '2016-12-31T23:59:60Z', '2020-01-01 00:00:00Z', 'yesterday'])
+      refused(
+        await service.ask('PUT', path, { triggers: [{ ...document, actionId, created }] }),
+        400,
+        /"\/triggers\/0\/created"/,
+      );
+    const [{ data }] = ok(
+      await service.ask('PUT', path, { triggers: [{ ...document, actionId, created: '2020-01-01T02:00:00+02:00' }] }),
+    ).data;
+    assert.equal(data.created, '2020-01-01T00:00:00.000Z');
+  });
+
+  it('follow the access lists of their automation', async () => {
+    const closed = await automation({ name: 'Closed', gbac: { write: ['ops'] } });
+    const readable = await automation({ name: 'Readable', gbac: { read: ['operators'], write: ['ops'] } });
+    const hidden = await make({ name: 'Hidden', actionId: closed });
+    const seen = await make({ name: 'Seen', actionId: readable });
+    const list = `${path}?multiEquals[name]=Hidden&multiEquals[name]=Seen`;
+    assert.equal(ok(await who.member('GET', list)).metadata.total, 2);
+    assert.deepEqual(
+      [ok(await who.stranger('GET', list)).data, ok(await who.stranger('GET', list)).metadata.total],
+      [[seen], 1],
+    );
+    refused(await who.stranger('GET', `${path}/${hidden._id}`), 404);
+    refused(await who.stranger('PATCH', `${path}/${hidden._id}`, { enabled: false }), 404);
+    refused(await who.stranger('PATCH', `${path}/${seen._id}`, { enabled: false }), 403);
+    refused(await who.stranger('DELETE', `${path}/${seen._id}`), 403);
+    refused(await who.stranger('POST', path, { ...manual, actionId: closed, name: 'Mine' }), 404, /"\/actionId"/);
+    refused(await who.stranger('POST', path, { ...manual, actionId: readable, name: 'Mine' }), 403);
+    const own = ok(await who.stranger('POST', path, { ...manual, actionId, name: 'Mine' })).data;
+    refused(await who.stranger('PATCH', `${path}/${own._id}`, { actionId: readable }), 403);
+    refused(await who.stranger('PATCH', `${path}/${own._id}`, { actionId: closed }), 404);
+    refused(await who.stranger('PUT', path, { triggers: [{ ...hidden, enabled: false }], overwrite: true }), 409);
+    ok(await service.ask('PATCH', '/operations-manager/automations/Closed', { gbac: { read: [], write: [] } }));
+    ok(await who.stranger('GET', `${path}/${hidden._id}`));
+  });
+
+  it('refuse who has no role for it', async () => {
+    refused(await who.outsider('GET', path), 403, /getTriggers/);
+    refused(await who.reader('POST', path, { ...manual, actionId }), 403, /createTrigger/);
+  });
+});

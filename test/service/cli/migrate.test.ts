@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { migrate, type Report } from '../../../src/cli/migrate/migrate.ts';
+import { vlanRollout } from '../../../src/demo/prebuilts.ts';
+import { positionOf } from '../../support/hostile.ts';
+import { ok } from '../../support/people.ts';
+import { adminPassword, startService, type TestService } from '../../support/service.ts';
+
+const access = { username: 'admin', password: adminPassword };
+
+describe('migrate, over HTTP', () => {
+  let here: TestService;
+  let elsewhere: TestService;
+  let folder: string;
+  before(async () => {
+    here = await startService();
+    elsewhere = await startService();
+    folder = mkdtempSync(join(tmpdir(), 'automation-platform-migrate-'));
+  });
+  after(async () => {
+    await here.stop();
+    await elsewhere.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Runs a migration and returns its reports, what it says of its progress, and the number of refused documents. */
+  const migrated = async (
+    source: string,
+    target: TestService,
+    more: { readonly dryRun?: boolean; readonly overwrite?: boolean; readonly password?: string } = {},
+  ) => {
+    const { dryRun = false, overwrite = false, password = adminPassword } = more;
+    const [report, progress] = [new PassThrough(), new PassThrough()];
+    const refused = await migrate(
+      { source, sourceAccess: access, target: { url: target.url, username: 'admin', password }, dryRun, overwrite },
+      new AbortController().signal,
+      { report, progress },
+    );
+    const lines = String(report.read() ?? '').split('\n');
+    const reports = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Report);
+    return { reports, progress: String(progress.read() ?? ''), refused };
+  };
+  const outcomes = (reports: readonly Report[]) =>
+    reports.map(({ kind, name, outcome }) => `${kind} ${name}: ${outcome}`);
+  const write = (name: string, value: unknown): void => {
+    mkdirSync(join(folder, name, '..'), { recursive: true });
+    writeFileSync(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value));
+  };
+
+  it('imports a folder in the order in which documents name each other', async () => {
+    const automation = {
+      _id: 'a'.repeat(24),
+      name: 'Nightly',
+      description: '',
+      componentType: null,
+      componentName: null,
+      gbac: {},
+      triggers: [
+        {
+          _id: 'b'.repeat(24),
+          name: 'By hand',
+          enabled: true,
+          actionType: 'automations',
+          actionId: 'a'.repeat(24),
+          type: 'manual',
+          formId: 'Site',
+          formData: null,
+        },
+      ],
+    };
+    write('a/automation.json', { message: 'Exported', data: automation, metadata: {} });
+    write('b/form.json', [{ name: 'Site', struct: { type: 'object', items: [] }, extra: 1 }]);
+    write('b/package.json', { prebuilt: vlanRollout });
+    write('mop.json', '{"name": "Check", "commands": [{"command": "show version", "x": 1.0}]}');
+    write('flow.json', { name: 'Flow', tasks: {}, transitions: {} });
+    const bundles = [
+      { type: 'templates', data: { name: 'T' } },
+      { type: 'workflow', data: { name: 'Flow' } },
+    ];
+    write('b/parts.json', { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'parts' }, bundles });
+    write('notes.json', '{"remember": "milk"}');
+    write('broken.json', '{');
+    const expected = [
+      'package @vendor/vlan-rollout: imported',
+      'package parts: imported',
+      'form Site: imported',
+      'command template Check: imported',
+      'automation Nightly: imported',
+      'null : refused',
+      'workflow Flow: skipped',
+      'null : skipped',
+    ];
+    const dry = await migrated(folder, here, { dryRun: true });
+    assert.deepEqual(
+      outcomes(dry.reports),
+      expected.map((line) => line.replace('imported', 'found')),
+    );
+    assert.equal(ok(await here.ask('GET', '/json-forms/forms')).total, 0);
+    const { reports, refused, progress } = await migrated(folder, here);
+    assert.deepEqual([outcomes(reports), refused], [expected, 3]);
+    assert.match(
+      progress,
+      /5 imported; 1 refused: 1 document; 2 skipped: 1 workflow, 1 document; 1 refused within packages/,
+    );
+    const text = (await here.ask('POST', '/mop/export', { options: { name: 'Check', as: 'imported' } })).text;
+    assert.equal(text, '{"name":"Check","commands":[{"command":"show version","x":1.0}]}');
+    const before = await positionOf(here);
+    await migrated(folder, here);
+    assert.equal(await positionOf(here), before, 'a second run is a change');
+  });
+
+  it('walks another platform, page by page', async () => {
+    const many = Array.from({ length: 120 }, (_, i) => ({ name: `Form ${i}`, unknown: i }));
+    ok(await here.ask('POST', '/json-forms/import/forms', { forms: many }));
+    const { reports, refused } = await migrated(here.url, elsewhere);
+    assert.equal(refused, 0, JSON.stringify(reports.filter(({ outcome }) => outcome !== 'imported')));
+    for (const path of [
+      '/json-forms/forms',
+      '/operations-manager/automations',
+      '/prebuilts',
+      '/configuration_manager/configs',
+    ]) {
+      const [from, to] = [await here.ask('GET', path), await elsewhere.ask('GET', path)];
+      assert.equal(to.body.total ?? to.body.metadata.total, from.body.total ?? from.body.metadata.total, path);
+    }
+    const same = async (service: TestService) =>
+      (await service.ask('GET', '/json-forms/forms/Form%20119/export?as=imported')).text;
+    assert.equal(await same(elsewhere), await same(here));
+    assert.equal(await same(here), '{"name":"Form 119","unknown":119}');
+  });
+
+  it('says what is refused, and why', async () => {
+    write('only/mop.json', { name: 'Check', commands: [{ command: 'show clock' }] });
+    const conflict = await migrated(join(folder, 'only'), here);
+    assert.deepEqual([outcomes(conflict.reports), conflict.refused], [['command template Check: refused'], 1]);
+    assert.match(conflict.reports[0]?.reason ?? '', /exists with other content/);
+    assert.equal((await migrated(join(folder, 'only'), here, { overwrite: true })).refused, 0);
+    await assert.rejects(migrated(folder, here, { password: 'wrong' }), /does not let you in/);
+  });
+});

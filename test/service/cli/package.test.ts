@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../../support/process.ts';
+import { adminPassword, startService, type TestService } from '../../support/service.ts';
+
+const run = promisify(execFile);
+const root = new URL('../../../', import.meta.url).pathname;
+const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json', '.npmrc', 'src'];
+
+/** A program of others, which publishes an event and subscribes to it. */
+const program = `
+import { type PlatformEvent, subscribe } from 'automation-platform/client';
+
+const [url = '', password = ''] = process.argv.slice(2);
+const auth = { username: 'admin', password };
+for await (const event of subscribe({ url, auth, source: 'shop', from: 'start' })) {
+  const { topic, data }: PlatformEvent = event;
+  console.log(topic, data);
+  break;
+}
+`;
+
+describe('the package, as npm run package makes it', function () {
+  this.timeout(600_000);
+  const folder = temporaryFolder();
+  const installed = join(folder, 'program/node_modules/automation-platform');
+  let service: TestService;
+  let tarball: string;
+  before(async () => {
+    service = await startService();
+    const checkout = join(folder, 'checkout');
+    for (const source of sources) cpSync(join(root, source), join(checkout, source), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+    await run('npm', ['run', '--silent', 'package', '--', '--silent', '--pack-destination', folder], { cwd: checkout });
+    const { name, version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+    tarball = join(folder, `${name}-${version}.tgz`);
+    mkdirSync(installed, { recursive: true });
+    // What npm does with a package when it installs it. The packages that the service needs are not needed here.
+    await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
+  });
+  after(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('has subscribe() for programs of others, with its types', async () => {
+    const project = join(folder, 'program');
+    writeFileSync(join(project, 'package.json'), '{"type": "module"}');
+    writeFileSync(join(project, 'main.ts'), program);
+    mkdirSync(join(project, 'node_modules/@types'));
+    symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'));
+    const options = '--module nodenext --target es2023 --strict --types node';
+    await run(join(root, 'node_modules/.bin/tsc'), [...options.split(' '), 'main.ts'], { cwd: project });
+    await service.ask('POST', '/operations-manager/events/shop/orderPlaced', { order: 7 });
+    const { stdout } = await run(process.execPath, ['main.js', service.url, adminPassword], { cwd: project });
+    assert.equal(stdout, 'orderPlaced { order: 7 }\n');
+  });
+
+  it('has the program, and no sources or notes of the build', async () => {
+    const { stdout } = await run('tar', ['-tzf', tarball]);
+    const files = stdout.trim().split('\n');
+    const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+    assert.ok(files.includes(`package/${bin['automation-platform']}`));
+    const others = files.filter((file) => !/^package\/(dist\/.*\.(js|js\.map|d\.ts|json)|package\.json)$/.test(file));
+    assert.deepEqual(others, []);
+    assert.match(readFileSync(join(installed, bin['automation-platform']), 'utf8'), /^#!\/usr\/bin\/env node\n/);
+  });
+});

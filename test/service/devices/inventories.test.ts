@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { keptFiles } from '../../support/keptFiles.ts';
+import { ok, type People, people, refused } from '../../support/people.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+describe('inventories over HTTP', () => {
+  let service: TestService;
+  let who: People;
+  const base = '/inventory_manager/v1';
+  const make = async (name: string, nodes: readonly unknown[] = []): Promise<string> => {
+    const { data } = ok(await service.ask('POST', `${base}/inventories`, { name }));
+    if (nodes.length > 0) ok(await service.ask('POST', `${base}/inventories/${data._id}/nodes`, { nodes }));
+    return data._id;
+  };
+  const add = (id: string, nodes: readonly unknown[], headers = {}) =>
+    service.ask('POST', `${base}/inventories/${encodeURIComponent(id)}/nodes`, { nodes }, headers);
+  const nodesOf = async (id: string, query = '') =>
+    ok(await service.ask('GET', `${base}/inventories/${encodeURIComponent(id)}/nodes${query}`));
+  const clearing = (identifier: string, headers = {}) =>
+    service.ask('DELETE', `${base}/nodes/clear/${encodeURIComponent(identifier)}`, undefined, headers);
+  const names = ({ results }: { readonly results: readonly { readonly name: string }[] }) =>
+    results.map(({ name }) => name);
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
+  after(() => service.stop());
+
+  it('are created, shown with usernames, listed and deleted', async () => {
+    const made = ok(
+      await service.ask('POST', `${base}/inventories`, {
+        name: 'Shown',
+        description: 'All',
+        groups: ['ops', { name: 'readers' }],
+      }),
+    );
+    const { _id, created, lastUpdated } = made.data;
+    assert.match(_id, /^[0-9a-f]{24}$/);
+    assert.deepEqual(made, {
+      status: 'Created',
+      message: 'Successfully created inventory',
+      data: {
+        _id,
+        name: 'Shown',
+        description: 'All',
+        groups: ['ops', 'readers'],
+        nodeCount: 0,
+        created,
+        createdBy: 'admin',
+        lastUpdated,
+        lastUpdatedBy: 'admin',
+      },
+    });
+    for (const id of [_id, 'Shown'])
+      assert.deepEqual(ok(await service.ask('GET', `${base}/inventories/${id}`)), made.data);
+    assert.deepEqual(ok(await service.ask('GET', `${base}/inventories?multiEquals[groups]=ops`)), {
+      results: [made.data],
+      total: 1,
+    });
+    refused(await service.ask('DELETE', '/authorization/groups/ops'), 409, /inventory.*Shown/);
+    assert.equal(ok(await service.ask('DELETE', `${base}/inventories/Shown`)).data.name, 'Shown');
+    for (const path of [`inventories/${_id}`, `inventories/${_id}/nodes`])
+      refused(await service.ask('GET', `${base}/${path}`), 404);
+  });
+
+  it('get nodes, which are listed in the one dialect', async () => {
+    const id = await make('Listed');
+    await make('Other', [{ name: 'Edge-1', tags: ['edge'] }]);
+    const first = await add('Listed', [
+      { name: 'edge-2', tags: ['edge', 'fra'] },
+      { name: 'Edge-1', attributes: { host: '192.0.2.1', port: 22 }, tags: ['edge'] },
+      { name: 'core-1' },
+    ]);
+    assert.deepEqual(ok(first), { status: 'Success', message: 'Added 3 nodes', result: { nodesAdded: 3 } });
+    assert.deepEqual(ok(await add(id, [{ name: 'core-1' }, { name: 'core-2' }])).result, { nodesAdded: 1 });
+    const all = await nodesOf('Listed');
+    assert.deepEqual([names(all), all.total], [['core-1', 'core-2', 'Edge-1', 'edge-2'], 4]);
+    const { created, ...node } = all.results[2];
+    assert.deepEqual(node, { name: 'Edge-1', attributes: { host: '192.0.2.1', port: 22 }, tags: ['edge'] });
+    assert.match(created, /^20.*Z$/);
+    assert.deepEqual(
+      [
+        names(await nodesOf(id, '?order=-1&skip=1&limit=2')),
+        names(await nodesOf(id, '?multiStartsWith[name]=EDGE')),
+        names(await nodesOf(id, '?multiEquals[tags]=fra')),
+      ],
+      [['Edge-1', 'core-2'], ['Edge-1', 'edge-2'], ['edge-2']],
+    );
+    assert.equal((await nodesOf(id, '?multiEquals[tags]=edge')).total, 2);
+    assert.equal(ok(await service.ask('GET', `${base}/inventories/${id}`)).nodeCount, 4);
+    refused(await service.ask('GET', `${base}/inventories/${id}/nodes?multiEquals[colour]=red`), 400, /colour/);
+    refused(await service.ask('GET', `${base}/inventories/none/nodes`), 404);
+    assert.deepEqual(await nodesOf(id, '?skip=999999999999999&limit=1000'), { results: [], total: 4 });
+  });
+
+  it('are cleared by id or name, and clearing an empty one stores nothing', async () => {
+    const id = await make('Cleared', [{ name: 'a' }, { name: 'b' }]);
+    await make('Kept', [{ name: 'a' }]);
+    const answer = await clearing('Cleared');
+    assert.deepEqual(ok(answer), {
+      status: 'Success',
+      message: 'Deleted 2 nodes',
+      result: { inventory: { id, name: 'Cleared' }, statistics: { nodesDeleted: 2 } },
+    });
+    const again = await clearing(id);
+    assert.deepEqual(ok(again), {
+      status: 'Success',
+      message: 'Deleted 0 nodes',
+      result: { inventory: { id, name: 'Cleared' }, statistics: { nodesDeleted: 0 } },
+    });
+    assert.equal(again.headers.get('x-event-position'), answer.headers.get('x-event-position'));
+    assert.deepEqual([await nodesOf(id), (await nodesOf('Kept')).total], [{ results: [], total: 0 }, 1]);
+    assert.deepEqual(ok(await add(id, [{ name: 'b', tags: ['other'] }])).result, { nodesAdded: 1 });
+    assert.deepEqual(names(await nodesOf(id)), ['b']);
+    refused(await clearing('none'), 404, /No such inventory/);
+  });
+
+  it("are meant by their id, where an identifier is one's id and another one's name", async () => {
+    const id = await make('Meant', [{ name: 'a' }]);
+    const other = await make(id, [{ name: 'b' }]);
+    assert.equal(ok(await clearing(id)).result.inventory.name, 'Meant');
+    assert.equal((await nodesOf(other)).total, 1);
+  });
+
+  it('answer a repeated request as they did, whatever happened since', async () => {
+    const id = await make('Retried');
+    const first = await add(id, [{ name: 'a' }, { name: 'b' }], { 'Idempotency-Key': 'add' });
+    const clear = await clearing(id, { 'Idempotency-Key': 'clear' });
+    ok(await add(id, [{ name: 'c' }]));
+    const [adds, clears] = [
+      await add(id, [{ name: 'a' }, { name: 'b' }], { 'Idempotency-Key': 'add' }),
+      await clearing(id, { 'Idempotency-Key': 'clear' }),
+    ];
+    assert.deepEqual([adds.text, clears.text], [first.text, clear.text]);
+    assert.deepEqual(
+      [adds, clears].map(({ headers }) => headers.get('idempotency-replayed')),
+      ['true', 'true'],
+    );
+    assert.deepEqual(names(await nodesOf(id)), ['c']);
+    refused(await add(id, [{ name: 'z' }], { 'Idempotency-Key': 'add' }), 422);
+  });
+
+  it('keep secrets among attributes sealed, and the mask keeps what is there', async () => {
+    const node = {
+      name: 'n',
+      attributes: { host: 'h', login: { user: 'u', password: 'very-secret-7' }, list: [{ token: 'hidden-8' }] },
+    };
+    const id = await make('Sealed', [node]);
+    const shown = { host: 'h', login: { user: 'u', password: '********' }, list: [{ token: '********' }] };
+    assert.deepEqual((await nodesOf(id)).results[0].attributes, shown);
+    assert.deepEqual(ok(await add(id, [node])).result, { nodesAdded: 0 });
+    assert.deepEqual(ok(await add(id, [{ ...node, attributes: shown }])).result, { nodesAdded: 0 });
+    refused(
+      await add(id, [{ ...node, attributes: { ...node.attributes, login: { user: 'u', password: 'other' } } }]),
+      409,
+      /"n"/,
+    );
+    refused(
+      await add(id, [{ name: 'm', attributes: { password: '********' } }]),
+      400,
+      /\/nodes\/0\/attributes\/password/,
+    );
+    const kept =
+      keptFiles(service.folder)
+        .map(({ bytes }) => bytes.toString('latin1'))
+        .join('') + service.lines.join('');
+    assert.ok(kept.includes('"host":"h"'));
+    for (const secret of ['very-secret-7', 'hidden-8']) assert.ok(!kept.includes(secret));
+  });
+
+  it('refuse bad input and name the field', async () => {
+    const id = await make('Strict', [{ name: 'a' }]);
+    refused(await service.ask('POST', `${base}/inventories`, {}), 400, /"\/name"/);
+    refused(await service.ask('POST', `${base}/inventories`, { name: 'Strict' }), 409, /Strict/);
+    refused(
+      await service.ask('POST', `${base}/inventories`, { name: 'x', groups: ['nobody', 'ops', 'none'] }),
+      404,
+      /nobody, none/,
+    );
+    refused(await add(id, [{ name: 'b' }, { name: '' }]), 400, /\/nodes\/1\/name/);
+    refused(await add(id, [{ name: 'b', attributes: [] }]), 400, /\/nodes\/0\/attributes/);
+    refused(await add(id, [{ name: 'b', tags: [1] }]), 400, /\/nodes\/0\/tags\/0/);
+    refused(await add(id, [{ name: 'b', colour: 'red' }]), 400, /colour/);
+    refused(await add(id, [{ name: 'b' }, { name: 'b' }]), 400, /\/nodes\/1\/name/);
+    refused(await add(id, [{ name: 'b' }, { name: 'a', tags: ['other'] }]), 409, /\/nodes\/1\/name/);
+    refused(
+      await add(
+        id,
+        Array.from({ length: 10_001 }, (_, n) => ({ name: `${n}` })),
+      ),
+      400,
+      /"\/nodes"/,
+    );
+    refused(await add('none', [{ name: 'b' }]), 404);
+    refused(
+      await add(id, [{ name: 'b', attributes: { list: Array.from({ length: 10_001 }, () => ({ key: 'k' })) } }]),
+      400,
+      /nodes\/0\/attributes\/list\/10000\/key/,
+    );
+    assert.deepEqual(names(await nodesOf(id)), ['a']);
+  });
+
+  it('admit one of two who add the same name at once', async () => {
+    const id = await make('Raced');
+    const answers = await Promise.all(['x', 'y'].map((tag) => add(id, [{ name: 'same', tags: [tag] }])));
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409]);
+    assert.equal((await nodesOf(id)).total, 1);
+  });
+
+  it('do not change when someone else was faster', async () => {
+    const id = await make('Stale', [{ name: 'a' }]);
+    const late = { 'If-Match': '"0"' };
+    refused(await add(id, [{ name: 'b' }], late), 412);
+    refused(await clearing(id, late), 412);
+    refused(await service.ask('DELETE', `${base}/inventories/${id}`, undefined, late), 412);
+    assert.equal((await nodesOf(id)).total, 1);
+  });
+
+  it('refuse who has no role for it', async () => {
+    refused(await who.outsider('GET', `${base}/inventories`), 403, /getInventories/);
+    refused(await who.reader('DELETE', `${base}/nodes/clear/x`), 403, /clearNodes/);
+    refused(await who.reader('POST', `${base}/inventories/x/nodes`, { nodes: [] }), 403, /addNodes/);
+    await make('Read');
+    ok(await who.reader('GET', `${base}/inventories/Read/nodes`));
+  });
+
+  it('with 30,000 nodes are filled, listed and cleared, and are the same after a restart', async function () {
+    this.timeout(300_000);
+    const big = await startService();
+    const {
+      data: { _id },
+    } = ok(await big.ask('POST', `${base}/inventories`, { name: 'Big' }));
+    for (let i = 0; i < 3; i++)
+      assert.equal(
+        ok(
+          await big.ask('POST', `${base}/inventories/${_id}/nodes`, {
+            nodes: Array.from({ length: 10_000 }, (_, n) => ({ name: `node ${i * 10_000 + n}`, tags: [`t${n % 10}`] })),
+          }),
+        ).result.nodesAdded,
+        10_000,
+      );
+    const again = await big.restart();
+    const page = ok(await again.ask('GET', `${base}/inventories/Big/nodes?multiEquals[tags]=t3&skip=2990&limit=20`));
+    assert.deepEqual([page.total, page.results.length], [3000, 10]);
+    refused(
+      await again.ask('POST', `${base}/inventories/Big/nodes`, { nodes: [{ name: 'node 29999' }] }),
+      409,
+      /node 29999/,
+    );
+    assert.equal(ok(await again.ask('DELETE', `${base}/nodes/clear/Big`)).message, 'Deleted 30000 nodes');
+    assert.deepEqual(ok(await again.ask('GET', `${base}/inventories/Big/nodes`)), { results: [], total: 0 });
+    await again.stop();
+  });
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import type { SshProperties } from '../../../src/domain/configuration-manager/adapterSchemas.ts';
+import { blockList } from '../../../src/southbound/addresses.ts';
+import { outbound } from '../../../src/southbound/outbound.ts';
+import { sshAdapter } from '../../../src/southbound/ssh.ts';
+import { deviceAdapterContract, fails } from '../../support/deviceAdapter.contract.ts';
+import { describeSsh } from '../../support/sshServer.ts';
+
+const guard = outbound({ allowed: { hosts: new Set(), addresses: blockList(['127.0.0.1']) }, stores: [] });
+const patient = () => new AbortController().signal;
+const anyKey = `SHA256:${'A'.repeat(43)}`;
+
+describeSsh('The adapter ssh, with a real server,', (server) => {
+  const device = () => ({ name: 'router-1', host: '127.0.0.1', port: server().port });
+  const adapter = (more: Partial<SshProperties> = {}) => {
+    const { username, privateKey, hostKey } = server();
+    return sshAdapter('tested', { username, privateKey, hostKey, ...more }, guard);
+  };
+
+  deviceAdapterContract(async () => ({ adapter: adapter(), device: device() }));
+
+  it('stops at the first line that the device refuses, and says which', async () => {
+    const { status, text } = await adapter().apply(
+      device(),
+      '! a comment\nntp server 192.0.2.10\nmistake one\nntp server 192.0.2.11\n',
+      {},
+      patient(),
+    );
+    const { refused, message } = JSON.parse(text);
+    assert.deepEqual([status, refused], [422, { line: 2, text: 'mistake one' }]);
+    assert.equal(message, "% Invalid input detected at '^' marker.");
+    const config = await adapter().configuration(device(), patient());
+    assert.ok(config.includes('192.0.2.10') && !config.includes('192.0.2.11'));
+  });
+
+  it('takes no answer for a success that it does not know', async () => {
+    const applied = async (config: string, more: Partial<SshProperties> = {}, ostype?: string) => {
+      const on = ostype === undefined ? device() : { ...device(), ostype };
+      const { status, text, unverified = false } = await adapter(more).apply(on, config, {}, patient());
+      const { status: word, message, unrecognized, warnings } = JSON.parse(text);
+      return [status, word, unverified, message ?? unrecognized, ...(warnings ?? [])];
+    };
+    const strange = 'ntp server 192.0.2.9\nsay The flux is unstable\n';
+    assert.deepEqual(await applied('ntp server 192.0.2.9\n'), [200, 'success', false, undefined]);
+    assert.deepEqual(await applied(strange), [200, 'unverified', true, ['The flux is unstable']]);
+    assert.deepEqual(await applied(strange, { harmless: ['flux is'] }), [200, 'success', false, undefined]);
+    assert.deepEqual(await applied(strange, { refusals: ['flux is'] }), [422, 'error', false, 'The flux is unstable']);
+    assert.deepEqual(await applied('say Bad mask /24 for address\n'), [
+      422,
+      'error',
+      false,
+      'Bad mask /24 for address',
+    ]);
+    assert.deepEqual(await applied('ntp server 192.0.2.9\n', {}, 'cisco-ios-xr'), [
+      ...[200, 'unverified', true, []],
+      'No line commits the configuration',
+    ]);
+    // What is refused at the end is refused.
+    const late = await applied('ntp server 192.0.2.9\n', { leave: ['say % Failed to commit one', 'end'] });
+    assert.deepEqual(late, [422, 'error', false, '% Failed to commit one']);
+  });
+
+  it('gives no refusal for a configuration', () =>
+    fails(adapter({ show: 'show nonsense' }).configuration(device(), patient()), /Invalid input detected/));
+
+  it('follows a change of the host name, and sends a banner as a whole', async () => {
+    const { status, text } = await adapter().apply(
+      device(),
+      'hostname core-7\nbanner motd ^C\nNo entry #\ncore-7#\n^C\nsnmp-server location Bonn\n',
+      {},
+      patient(),
+    );
+    assert.equal(status, 200, text);
+    assert.match(
+      await adapter().configuration(device(), patient()),
+      /banner motd \^C\nNo entry #\ncore-7#\n\^C\nsnmp-server location Bonn/,
+    );
+  });
+
+  it('waits for no acknowledgement between two lines', async () => {
+    const lines = Array.from({ length: 80 }, (_, n) => `ntp server 192.0.2.${n + 1}\n`);
+    const began = performance.now();
+    const { status } = await adapter().apply(device(), lines.join(''), {}, patient());
+    // An acknowledgement is delayed by 40 ms.
+    const ms = performance.now() - began;
+    assert.equal(status, 200);
+    assert.ok(ms < lines.length * 30, `${lines.length} lines took ${Math.round(ms)} ms`);
+  });
+
+  it('refuses lines that are keys rather than text', async () => {
+    await assert.rejects(adapter().apply(device(), 'hostname x\u0003', {}, patient()), /control characters/);
+    await assert.rejects(adapter().run(device(), 'show version\nreload', patient()), /one line/);
+  });
+
+  it('tells nothing to a host whose key is not the one pinned', () =>
+    fails(
+      adapter({ hostKey: anyKey }).run(device(), 'show version', patient()),
+      /host key is SHA256:.*not the one that is pinned/,
+    ));
+  it('knows a host key for each device', async () => {
+    assert.match(
+      await adapter({ hostKey: { 'router-1': server().hostKey } }).run(device(), 'show version', patient()),
+      /Version 1/,
+    );
+    await fails(
+      adapter({ hostKey: { other: anyKey } }).run(device(), 'show version', patient()),
+      /no host key is pinned/,
+    );
+  });
+  it('says that credentials are wrong, and not which', async () => {
+    const { username, hostKey } = server();
+    const wrong = sshAdapter('tested', { username, password: 'recognisable-secret', hostKey }, guard);
+    await fails(wrong.run(device(), 'show version', patient()), /does not accept the credentials$/);
+    await fails(
+      adapter({ privateKey: 'no key' }).run(device(), 'show version', patient()),
+      /private key cannot be read/,
+    );
+  });
+  it('ends a command that prints for ever', () =>
+    fails(adapter().run(device(), 'show flood', patient()), /too much output/));
+  it('ends a command that prints nothing, in time', () =>
+    fails(adapter().run(device(), 'show nothing', AbortSignal.timeout(1500)), /no answer in time/));
+  it('says that a session broke off', () => fails(adapter().run(device(), 'reload', patient()), /broke off/));
+  it('does not go where it may not', () =>
+    fails(
+      sshAdapter(
+        'tested',
+        { username: 'x', password: 'y', hostKey: anyKey },
+        outbound({ allowed: { hosts: new Set(), addresses: blockList([]) }, stores: [] }),
+      ).run(device(), 'x', patient()),
+      /OUTBOUND_ALLOW/,
+    ));
+});

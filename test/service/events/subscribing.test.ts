@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { startServer, temporaryFolder } from '../../support/process.ts';
+
+const run = promisify(execFile);
+const root = new URL('../../../', import.meta.url).pathname;
+const page = readFileSync(join(root, 'docs/subscribing.md'), 'utf8');
+const blocks = (language: string): readonly string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(([, block]) => block!);
+const missing = ['bash', 'curl'].filter((tool) => spawnSync(tool, ['--version']).error);
+const password = 'correct-horse';
+
+describe('docs/subscribing.md', () => {
+  let server: Awaited<ReturnType<typeof startServer>>;
+  let logUrl: string;
+  const folder = temporaryFolder();
+  before(async () => {
+    server = await startServer(`${folder}/data`, { ADMIN_PASSWORD: password, ESDB_PORT: '0' });
+    logUrl = /event log on (\S+)/.exec(server.output().err)![1]!;
+  });
+  after(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  (missing.length > 0 ? it.skip : it)('has commands that do what it says', async () => {
+    const script = blocks('sh')
+      .join('\n')
+      .replaceAll('http://127.0.0.1:3000', server.url)
+      .replaceAll(
+        'node dist/main.js',
+        `${process.execPath} --import ${pathToFileURL(createRequire(import.meta.url).resolve('tsx'))} ${root}src/main.ts`,
+      )
+      .split('\n')
+      .filter((line) => !line.startsWith('#=> '))
+      .join('\n');
+    const { stdout } = await run('bash', ['-e', '-c', `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`], {
+      cwd: folder,
+      timeout: 100_000,
+    });
+    for (const [, promised] of page.matchAll(/^#=> (.*)$/gm))
+      assert.ok(stdout.includes(promised!), `${promised}\nis not in\n${stdout}`);
+  });
+
+  it('has programs that do what it says', async () => {
+    const programs = blocks('ts');
+    assert.equal(programs.length, 2);
+    const client = createRequire(import.meta.url).resolve('@eventstore/db-client');
+    const login = logUrl.replace('://', `://admin:${password}@`);
+    for (const [n, program] of programs.entries()) {
+      const file = join(folder, `program${n}.mts`);
+      writeFileSync(
+        file,
+        program
+          .replace("'automation-platform/client'", `'${root}src/client/index.ts'`)
+          .replace("'@eventstore/db-client'", `'${client}'`)
+          .replace(/'esdb:[^']*'/, `'${login}'`)
+          .replace('http://127.0.0.1:3000', server.url),
+      );
+      const { stdout } = await run(process.execPath, ['--import', 'tsx', file], { cwd: root });
+      assert.match(stdout, /^\d+n? (shop:)?orderPlaced \{ order: 7 \}$/m);
+    }
+  });
+
+  it('names the client as the package exports it', () => {
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const { types, default: program } = exports['./client'];
+    const source = program.replace('./dist/', 'src/').replace(/\.js$/, '.ts');
+    assert.ok(existsSync(join(root, source)), source);
+    assert.equal(types, program.replace(/\.js$/, '.d.ts'));
+  });
+});

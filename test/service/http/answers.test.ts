@@ -1,0 +1,793 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { formats } from '../../../src/commands/user-schemas/formats.ts';
+import { loadSample } from '../../../src/demo/load.ts';
+import { vlanRollout } from '../../../src/demo/prebuilts.ts';
+import type { Kept } from '../../../src/demo/step.ts';
+import { areas } from '../../../src/http/areas.ts';
+import type { Example } from '../../../src/http/documentation/examples.ts';
+import type { Route } from '../../../src/http/engine/route.ts';
+import { fullPathOf } from '../../../src/http/engine/router.ts';
+import type { Projection } from '../../../src/projections/engine/define.ts';
+import { gateway } from '../../support/certificates.ts';
+import { recordings, steadied } from '../../support/examples.ts';
+import { storedEarlier } from '../../support/logged.ts';
+import { parkRun } from '../../support/parked.ts';
+import { temporaryFolder } from '../../support/process.ts';
+import { type Answer, adminPassword, basic, startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { webhookServer } from '../../support/webhookServer.ts';
+
+type Json = { readonly [keyword: string]: any }; // any JSON
+
+const rows: ReadonlyMap<string, Route> = new Map(
+  areas.flatMap((area) => area.routes.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])),
+);
+
+/** The request of an event that is there for the examples. */
+const noted = 'ticket-7';
+
+/** What to ask for where everything would be another answer each time. */
+const queries = ({ upgrade = '' }: Kept): Readonly<Record<string, string>> => ({
+  'GET /audit/events': `?correlation=${noted}`,
+  'GET /audit/diff': `?resource=automation/${upgrade}&from=0&to=200`,
+  'GET /audit/denied': '?until=2026-01-02T00:00:00Z',
+});
+
+/** Requests that were refused long ago. */
+const denied = {
+  stream: 'denied-2026-01-01',
+  source: 'authorization',
+  topic: 'requestsDenied',
+  data: {
+    rows: [{ account: null, address: '192.0.2.7', operation: 'login', code: 'unauthenticated', count: 12 }],
+    first: '2026-01-01T09:00:00.000Z',
+    last: '2026-01-01T09:00:08.500Z',
+  },
+};
+
+/** Rows to read that nothing says what to fill their paths with. */
+const reads = ({
+  weekly = '',
+  branches = '',
+  summarized = '',
+  precheck = '',
+  comparison = '',
+  edge = '',
+  interfacesJob = '',
+  upgrade = '',
+}: Kept): Readonly<Record<string, Json>> => ({
+  'GET /audit/resources/:kind/:id': { kind: 'automation', id: upgrade },
+  'GET /audit/trace/:correlation': { correlation: noted },
+  'GET /automation_catalog/scheduled-jobs/:id/export': { id: interfacesJob },
+  'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
+  'GET /configuration_manager/compliance_plans/:id': { id: weekly },
+  'GET /configuration_manager/configs/:id/export': { id: edge },
+  'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
+  'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
+  'GET /mop/listATemplate/:name': { name: precheck },
+  'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
+  'GET /operations-manager/triggers/:id/preview': { id: 'Upgrade on Sunday night' },
+  'GET /template_builder/templates/:name/export': { name: 'IOS-XE uplink' },
+});
+
+const user = { username: 'admin', password: adminPassword };
+const group = { name: 'temporary', description: 'Comes and goes' };
+const mapping = { provenance: 'ldap', externalGroup: 'CN=Temporary' };
+const imported = {
+  _id: '0123456789abcdef01234567',
+  name: 'Imported',
+  description: '',
+  componentType: null,
+  componentName: null,
+  gbac: { read: [], write: [] },
+};
+const manual = {
+  name: 'By hand',
+  enabled: true,
+  actionType: 'automations',
+  type: 'manual',
+  formData: null,
+  formId: null,
+};
+const formId = '0123456789abcdef0123456a';
+const golden = {
+  data: [
+    {
+      _id: '0123456789abcdef0123456b',
+      base: '',
+      deviceType: 'cisco-ios',
+      name: 'Published',
+      root: {
+        attributes: {
+          configId: '0123456789abcdef0123456c',
+          deviceGroups: [],
+          devices: ['lab-01'],
+          ruleSet: { rules: ['ntp server <!ntp!>'] },
+          tasks: [],
+        },
+        children: [],
+        name: 'base',
+      },
+      treeId: '0123456789abcdef0123456d',
+      variables: { ntp: '10.0.0.1', token: '********' },
+      version: 'initial',
+    },
+  ],
+  status: 'success',
+  taskInstances: [],
+};
+const oldJob = {
+  _id: '0123456789abcdef0123456e',
+  name: 'WorkflowJob',
+  data: { workflowId: 'x', description: 'Old', formId: null, formData: null, formSchemaHash: 12 },
+  priority: 0,
+  tags: [],
+  type: 'normal',
+};
+const options = { name: 'Yearly audit', description: 'All', status: 'active' };
+
+const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
+
+/** A request for each row that is not read, in the order in which they are sent. */
+const requests = ({
+  edge = '',
+  edgeRoot = '',
+  hardening = '',
+  weekly = '',
+  upgrade = '',
+  upgradeJob = '',
+  portJob = '',
+  backupJob = '',
+  failedJob = '',
+  opticsJob = '',
+  claimedJob = '',
+  model = '',
+  upgradeExecution = '',
+  canceled = '',
+  completed = '',
+  failed = '',
+  parked = '',
+  interfacesJob = '',
+}: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+  'POST /audit/restore': { body: { kind: 'automation', id: upgrade, position: 200, dryRun: true } },
+  'POST /login': { body: user },
+  'POST /logout': {},
+  'POST /authorization/login': { body: { user } },
+  'POST /authorization/logout': {},
+  'POST /authorization/whoami/password': { body: { old: adminPassword, new: adminPassword } },
+  'POST /whoami/password': { body: { old: adminPassword, new: adminPassword } },
+  'POST /authorization/accounts': {
+    body: { username: 'temp', password: 'temporary password', memberOf: ['readers'], externalGroups: ['x'] },
+  },
+  'PATCH /authorization/accounts/:id': {
+    params: { id: 'temp' },
+    body: { account: { firstname: 'Temp', password: 'another password' } },
+  },
+  'DELETE /authorization/accounts/:id': { params: { id: 'temp' } },
+  'POST /authorization/groups': { body: { group } },
+  'PATCH /authorization/groups/:id': {
+    params: { id: group.name },
+    body: { memberOf: [{ name: 'readers' }], assignedRoles: ['plan-keeper'] },
+  },
+  'DELETE /authorization/groups/:id': { params: { id: group.name } },
+  'POST /authorization/roles': { body: { name: 'temporary', allowedMethods: [] } },
+  'PATCH /authorization/roles/:id': {
+    params: { id: 'temporary' },
+    body: { allowedMethods: [{ provenance: 'authorization', name: 'whoami' }] },
+  },
+  'DELETE /authorization/roles/:id': { params: { id: 'temporary' } },
+  'POST /group-mappings': { body: { ...mapping, platformGroups: ['readers'] } },
+  'PATCH /group-mappings/:provenance/:externalGroup': { params: mapping, body: { updates: { platformGroups: [] } } },
+  'DELETE /group-mappings/:provenance/:externalGroup': { params: mapping },
+  'POST /operations-manager/automations': { body: { name: 'Temporary', gbac: { write: ['operators'] } } },
+  'PUT /operations-manager/automations': {
+    body: {
+      automations: [
+        { ...imported, triggers: [{ ...manual, _id: '0123456789abcdef01234568', actionId: imported._id }] },
+      ],
+    },
+  },
+  'PATCH /operations-manager/automations/:id': { params: { id: 'Temporary' }, body: { description: 'Other' } },
+  'DELETE /operations-manager/automations/:id': { params: { id: 'Temporary' } },
+  'POST /operations-manager/triggers': {
+    body: {
+      ...manual,
+      name: 'Temporary',
+      actionId: upgrade,
+      description: 'Of little use',
+      options: { targetType: 'group', targetIdentifier: null },
+    },
+  },
+  'PUT /operations-manager/triggers': {
+    body: { triggers: [{ ...manual, name: 'Other', _id: '0123456789abcdef01234569', actionId: upgrade }] },
+  },
+  'POST /operations-manager/triggers/preview': {
+    body: {
+      schedule: {
+        firstRunAt: Date.UTC(2027, 0, 4, 6),
+        repeat: {
+          type: 'repeating',
+          components: [
+            { action: 'execute', count: 5, duration: { unit: 'day', quantity: 1 } },
+            { action: 'wait', duration: { unit: 'day', quantity: 2 } },
+          ],
+        },
+      },
+    },
+  },
+  'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
+  'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },
+  'POST /operations-manager/triggers/endpoint/:routeName': {
+    params: { routeName: 'software-upgrade' },
+    body: { ticket: 'CHG0000012', devices: ['edge-01'], image: 'ios-xe-17.12.4.bin' },
+  },
+  'POST /operations-manager/triggers/manual/:id/run': {
+    params: { id: '0123456789abcdef01234568' },
+    body: { formData: { vlan: 10 } },
+  },
+  'POST /operations-manager/events/:source/:topic': {
+    params: { source: 'itsm', topic: 'ticketOpened' },
+    body: { ticket: 'INC0012' },
+  },
+  'POST /operations-manager/events/test': {
+    body: { source: 'itsm', topic: 'ticketOpened', payload: { ticket: 'INC0012' } },
+  },
+  'POST /operations-manager/triggers/:id/test': {
+    params: { id: 'Upgrade when a plan becomes active' },
+    body: { payload: { status: 'active' } },
+  },
+  'POST /operations-manager/parked/:id/retry': { params: { id: parked } },
+  'POST /operations-manager/parked/:id/discard': { params: { id: parked } },
+  'POST /operations-manager/jobs/start': {
+    body: {
+      workflow: upgrade,
+      options: { description: 'Once more', type: 'change', variables: { token: 't' }, groups: ['operators'] },
+    },
+  },
+  'POST /operations-manager/jobs/watch': { body: { jobIds: [backupJob] } },
+  'POST /operations-manager/jobs/unwatch': { body: { jobIds: [backupJob, portJob] } },
+  'POST /operations-manager/jobs/pause': { body: { jobIds: [upgradeJob, portJob] } },
+  'POST /operations-manager/jobs/resume': { body: { jobIds: [upgradeJob, portJob] } },
+  'POST /operations-manager/jobs/:id/complete': { params: { id: upgradeJob }, body: { variables: { rebooted: true } } },
+  'POST /operations-manager/jobs/:id/error': { params: { id: portJob }, body: { error: 'The port is gone' } },
+  'POST /operations-manager/jobs/cancel': { body: { jobIds: [] } },
+  'POST /operations-manager/jobs/retry': { body: { jobIds: [failedJob] } },
+  'POST /operations-manager/jobs/claim': { body: { components: ['Check optics'], worker: 'rack 7', lease: 86_400 } },
+  'POST /operations-manager/jobs/:id/heartbeat': {
+    params: { id: opticsJob },
+    body: { claim: 1, progress: { percent: 50, message: 'leaf-02' } },
+  },
+  'POST /operations-manager/jobs/:id/release': { params: { id: claimedJob }, body: { claim: 1 } },
+  'POST /configuration_manager/configs': { body: { name: 'Temporary', deviceType: null } },
+  'DELETE /configuration_manager/configs/:id': { params: { id: 'Temporary' } },
+  'PUT /configuration_manager/configs/variables/:treeId/:version': {
+    params: { treeId: edge, version: 'initial' },
+    body: { variables: { mtu: 1500, nested: { a: [null] } } },
+  },
+  'DELETE /configuration_manager/configs/variables/:treeId/:version': {
+    params: { treeId: edge, version: 'initial' },
+    body: { variables: { mtu: null } },
+  },
+  'POST /configuration_manager/configs/:id/versions': {
+    params: { id: edge },
+    body: { name: '2027-Q2', base: '2027-Q1' },
+  },
+  'POST /configuration_manager/configs/:id/:version/nodes': {
+    params: { id: edge, version: '2027-Q2' },
+    body: { name: 'Below', parent: hardening },
+  },
+  'POST /configuration_manager/compliance_plans': {
+    body: { name: 'Temporary', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] },
+  },
+  'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
+  'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
+  'POST /mop/createTemplate': { body: { mop: { name: 'Temporary' } } },
+  'POST /mop/updateTemplate/:id': {
+    params: { id: 'Temporary' },
+    body: {
+      mop: {
+        name: 'Temporary',
+        namespace: { type: 'project', name: 'Lab' },
+        commands: [{ command: 'show clock', rules: [{ rule: 'UTC', eval: 'contains' }] }],
+      },
+    },
+  },
+  'POST /mop/deleteTemplate/:id': { params: { id: 'Temporary' } },
+  'POST /mop/export': { body: { options: { name: 'Upgrade pre-check' } } },
+  'POST /mop/import': {
+    body: {
+      type: 'analytics',
+      template: { _id: '0123456789abcdef01234567', name: 'Imported', createdBy: null, created: 0 },
+    },
+  },
+  'POST /mop/createAnalyticTemplate': { body: { template: { name: 'Temporary' } } },
+  'POST /mop/updateAnalyticTemplate/:id': {
+    params: { id: 'Temporary' },
+    body: { template: { name: 'Temporary', prepostCommands: [{ rules: [{}] }] } },
+  },
+  'POST /mop/deleteAnalyticTemplate/:id': { params: { id: 'Temporary' } },
+  'POST /mop/RunCommandTemplate': {
+    body: {
+      template: 'Upgrade pre-check',
+      devices: ['lab-01', 'lab-03'],
+      variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' },
+    },
+  },
+  'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
+  'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
+  'POST /configuration_manager/devicegroup': { body: { groupName: 'Temporary', deviceNames: 'a, b' } },
+  'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Temporary' } },
+  'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
+  'POST /configuration_manager/import/groups': { body: { groups: [{ name: 'Imported', devices: ['a'] }] } },
+  'POST /configuration_manager/adapters': {
+    body: {
+      name: 'temporary',
+      type: 'http',
+      properties: { baseUrl: 'https://c.example.net', token: 'secret' },
+      devices: [{ name: 'a', host: '2001:db8::1', port: 443 }],
+    },
+  },
+  'PUT /configuration_manager/adapters/:name': { params: { name: 'temporary' }, body: { type: 'lab' } },
+  'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
+  'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
+  'POST /configuration_manager/devices/:deviceName/configuration': {
+    params: { deviceName: 'lab-03' },
+    body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } },
+  },
+  'POST /lifecycle-manager/resources': {
+    body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] },
+  },
+  'POST /lifecycle-manager/resources/import': {
+    body: {
+      model: { name: 'Published', schema: {}, actions: [{ name: 'Set', type: 'update', preWorkflowJst: null }] },
+    },
+  },
+  'PUT /lifecycle-manager/resources/:id': {
+    params: { id: 'Temporary' },
+    body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } },
+  },
+  'POST /lifecycle-manager/resources/:modelIdentifier/instances': {
+    params: { modelIdentifier: 'Temporary' },
+    body: { name: 'one', instanceData: { token: 't' } },
+  },
+  'PUT /lifecycle-manager/resources/:modelIdentifier/instances/:id': {
+    params: { modelIdentifier: 'Temporary', id: 'one' },
+    body: { name: 'one', instanceData: { vlan: 5 } },
+  },
+  'POST /lifecycle-manager/resources/:modelIdentifier/groups': {
+    params: { modelIdentifier: 'Temporary' },
+    body: { name: 'all', instances: ['one'] },
+  },
+  'PATCH /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': {
+    params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' },
+    body: { instancesToRemove: ['one'] },
+  },
+  'DELETE /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': {
+    params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' },
+  },
+  'DELETE /lifecycle-manager/resources/:modelIdentifier/instances/:id': {
+    params: { modelIdentifier: 'Temporary', id: 'one' },
+  },
+  'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Temporary' } },
+  'POST /lifecycle-manager/resources/:modelIdentifier/run-action': {
+    params: { modelIdentifier: model },
+    body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } },
+  },
+  'POST /lifecycle-manager/action-executions/:id/cancel': { params: { id: upgradeExecution } },
+  'POST /gateway_manager/v1/service-groups': {
+    body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } },
+  },
+  'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
+  'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'temporary' } },
+  'DELETE /gateway_manager/v1/certificates/:alias': { params: { alias: 'temporary' } },
+  'POST /inventory_manager/v1/inventories': { body: { name: 'Temporary' } },
+  'POST /inventory_manager/v1/inventories/:id/nodes': {
+    params: { id: 'Temporary' },
+    body: {
+      nodes: [
+        { name: 'one', attributes: { a: [1] } },
+        { name: 'two', tags: ['x'] },
+      ],
+    },
+  },
+  'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Temporary' } },
+  'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Temporary' } },
+  'POST /profiles': {
+    body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] },
+  },
+  'PUT /profiles/:id': {
+    params: { id: 'temporary' },
+    body: { properties: { uiProps: { home: 'start' }, redisProps: null } },
+  },
+  'PUT /profiles/:id/active': { params: { id: 'lab' } },
+  'DELETE /profiles/:id': { params: { id: 'temporary' } },
+  'PUT /customization/banner': {
+    body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false },
+  },
+  'POST /json-forms/forms': {
+    body: {
+      name: 'Temporary',
+      struct: {
+        type: 'object',
+        items: [{ nodeId: 'n', type: 'string', title: 'Site', description: '', enum: ['Bonn'] }],
+      },
+    },
+  },
+  'PUT /json-forms/forms': {
+    body: {
+      options: {
+        name: 'Temporary',
+        namespace: { type: 'project', accessControl: { read: ['ops'] } },
+        tags: [{ any: 1 }],
+      },
+    },
+  },
+  'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
+  'DELETE /json-forms/forms': { body: { ids: [formId] } },
+  'POST /automation_catalog/scheduled-jobs': {
+    body: { name: 'Temporary', repeatInterval: 60_000, data: { workflowId: 'x' } },
+  },
+  'POST /automation_catalog/import/scheduled-jobs': { body: { scheduledJobs: [oldJob] } },
+  'POST /automation_catalog/automations/migration': { body: { agendaJobs: [interfacesJob] } },
+  'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
+  'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },
+  'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
+  'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': {
+    params: { name: 'Temporary' },
+    body: { variables: { a: 1 }, castDataType: 'number' },
+  },
+  'POST /template_builder/import/templates': {
+    body: {
+      templates: [
+        {
+          _id: '0123456789abcdef0123456b',
+          name: 'Imported',
+          template: '{{ a }}',
+          data: { a: 1 },
+          version: 2,
+          createdBy: { username: 'admin', provenance: 'Local AAA' },
+        },
+      ],
+    },
+  },
+  'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
+  'POST /prebuilts/import': {
+    body: {
+      prebuilt: {
+        ...vlanRollout,
+        metadata: { ...vlanRollout.metadata, name: 'temporary' },
+        bundles: [
+          { type: 'forms', data: { name: 'Of a package' } },
+          { type: 'workflow', data: {} },
+        ],
+      },
+    },
+  },
+  'DELETE /prebuilts/:id': { params: { id: 'temporary' } },
+  'POST /agent-session-manager/agents': {
+    body: {
+      name: 'Temporary',
+      inputSchema: {},
+      runner: 'webhook',
+      url: 'https://a.example.net',
+      headers: { Authorization: 'secret' },
+    },
+  },
+  'PUT /agent-session-manager/agents/:id': {
+    params: { id: 'Temporary' },
+    body: {
+      name: 'Temporary',
+      description: 'Other',
+      inputSchema: {},
+      runner: 'template',
+      template: '{{ a }}',
+      timeout: 5,
+    },
+  },
+  'POST /agent-session-manager/sessions/run-agent': {
+    body: {
+      agent: 'Temporary',
+      inputs: { a: 1 },
+      terminationCallbackSignature: { location: '', serviceName: 'a', methodName: 'b', identifier: '' },
+    },
+  },
+  'POST /agent-session-manager/sessions/:id/cancel': { params: { id: canceled } },
+  'POST /agent-session-manager/sessions/:id/complete': { params: { id: completed }, body: { lastMessage: 'Done' } },
+  'POST /agent-session-manager/sessions/:id/fail': { params: { id: failed }, body: {} },
+  'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
+  'POST /health/clock': {},
+  'POST /health/rebuild': {},
+});
+
+/**
+ * Requests above that store nothing: a job that is watched already, no job at all, a run whose outcome nobody keeps,
+ * a parked run that stays parked, a rebuild of read models, a heartbeat of a young claim.
+ */
+const storesNothing = new Set([
+  'POST /audit/restore', // as it is sent here
+  'POST /operations-manager/jobs/watch',
+  'POST /operations-manager/jobs/cancel',
+  'POST /mop/RunCommandTemplate',
+  'POST /operations-manager/parked/:id/retry',
+  'POST /health/clock',
+  'POST /health/rebuild',
+  'POST /operations-manager/jobs/:id/heartbeat',
+]);
+
+/** Answers that show jobs as they are when they are read. */
+const showsJobs = new Set(['pause', 'resume', 'retry', 'claim'].map((what) => `POST /operations-manager/jobs/${what}`));
+
+const keyOf = (name: string): string => name.replace(/[^\w/:]/g, '-');
+
+/** Whether a row changes anything that could be changed twice. */
+const changes = (name: string): boolean => {
+  const row = rows.get(name);
+  return row !== undefined && row.access !== 'open' && !row.access.includes('readers') && !storesNothing.has(name);
+};
+
+/** The path with its parameters filled in. */
+const filled = (path: string, values: Json): string =>
+  path.replace(/:(\w+)/g, (_, name) =>
+    encodeURIComponent(
+      String(
+        values[name] ??
+          (name === 'modelIdentifier' ? values.model : (values._id ?? values.sessionId)) ??
+          assert.fail(`${path} lacks ${name}`),
+      ),
+    ),
+  );
+
+/** The parameters of a path as somebody writes them. */
+const parametersOf = (path: string, sent: string): Record<string, string> => {
+  const names = path.split('/');
+  const values = sent.split('/');
+  return Object.fromEntries(
+    names.flatMap((name, i) => (name.startsWith(':') ? [[name.slice(1), decodeURIComponent(values[i] ?? '')]] : [])),
+  );
+};
+
+/** The list that shows the documents of a projection. */
+const listOf = (projection: Projection): string | undefined =>
+  [...rows].find(([, row]) => 'list' in row && row.list === projection)?.[0].slice('GET '.length);
+
+/** The schema that allows no member beside those that it names. */
+const closed = (schema: any): any => {
+  // any part of a JSON Schema
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const members = Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [
+      keyword,
+      keyword === 'const' || keyword === 'enum' ? value : closed(value),
+    ]),
+  );
+  return members.type === 'object' && members.properties && members.additionalProperties === undefined
+    ? { ...members, additionalProperties: false }
+    : members;
+};
+
+const parkedRun = 'e'.repeat(24);
+
+const settings = { OUTBOUND_ALLOW: '127.0.0.1' };
+
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, formats });
+
+describe('/', () => {
+  it('leads to the page that shows the API, without a login', async () => {
+    const service = await startService();
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await service.ask(method, '/', undefined, {}, null);
+      assert.deepEqual([status, new URL(headers.get('location')!, service.url).pathname], [302, '/docs']);
+    }
+    assert.equal((await service.ask('POST', '/', {})).status, 405);
+    await service.stop();
+  });
+});
+
+describe('every operation answers what it says it answers:', () => {
+  const folder = temporaryFolder();
+  let service: TestService;
+  let kept: Kept;
+  const answers = new Map<string, Answer>();
+  let agent: Awaited<ReturnType<typeof webhookServer>>;
+  before(async () => {
+    agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
+    service = await startService(settings, folder);
+    kept = {
+      ...(await loadSample(service.url, 'admin', adminPassword)),
+    };
+    await until(async () => {
+      const { body } = await service.ask('GET', '/agent-session-manager/sessions?limit=1000');
+      return JSON.stringify(body).includes('"RUNNING"') === false;
+    }, 'the end of the sessions of the sample');
+    await service.stop();
+    await parkRun(folder, parkedRun);
+    await storedEarlier(folder, [denied]);
+    service = await startService(settings, folder);
+    // The newest event is that of an earlier day.
+    await service.ask('POST', '/health/clock');
+    kept = {
+      ...kept,
+      ...(await runningSessions('canceled', 'completed', 'failed')),
+      parked: parkedRun,
+      ...(await claimedJob()),
+    };
+    const event = '/operations-manager/events/itsm/ticketNoted';
+    await service.ask('POST', event, { ticket: 7 }, { 'X-Request-Id': noted });
+  });
+  after(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+    agent.close();
+  });
+
+  /** A job that a worker has. */
+  const claimedJob = async (): Promise<Kept> => {
+    const { body } = await service.ask('POST', '/operations-manager/jobs/start', { workflow: 'Hand over' });
+    const claim = { components: ['Hand over'], worker: 'rack 7', lease: 86_400, wait: 30 };
+    await service.ask('POST', '/operations-manager/jobs/claim', claim);
+    return { claimedJob: body.data._id };
+  };
+
+  /** Sessions that wait for their report. */
+  const runningSessions = async (...names: readonly string[]): Promise<Kept> => {
+    await service.ask('POST', '/agent-session-manager/agents', {
+      name: 'Patient',
+      inputSchema: {},
+      runner: 'webhook',
+      url: agent.url('/'),
+    });
+    const sessions = await Promise.all(
+      names.map(() => service.ask('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Patient' })),
+    );
+    return Object.fromEntries(names.map((name, i) => [name, sessions[i]!.body.sessionId]));
+  };
+
+  const check = (row: Route, { status, headers, body, text }: Answer): void => {
+    assert.equal(status, 200, text);
+    const { contentMediaType = 'application/json', ...schema } = closed(row.answer);
+    assert.equal(headers.get('content-type')?.split(';')[0], contentMediaType);
+    const validate = ajv.compile(schema);
+    assert.ok(
+      validate(contentMediaType === 'application/json' ? body : text),
+      `${ajv.errorsText(validate.errors)} in ${text.slice(0, 1000)}`,
+    );
+  };
+
+  const examples = recordings<Example>('examples');
+
+  /** Keeps an exchange as the example of its operation. */
+  const record = (
+    name: string,
+    row: Route,
+    exchange: { params: Json; body?: Json | undefined; answer: Answer },
+  ): void => {
+    const { params, body, answer } = exchange;
+    const steady = steadied(name);
+    const { contentMediaType = '' } = row.answer as { contentMediaType?: string };
+    const example: { -readonly [Member in keyof Example]: Example[Member] } = {};
+    if (Object.keys(params).length > 0) example.params = steady(params) as Record<string, string>;
+    if (body) example.body = steady(body);
+    if (name === 'GET /openapi.json') example.answer = { openapi: answer.body.openapi, info: answer.body.info };
+    else if (name === 'GET /asyncapi.json') example.answer = { asyncapi: answer.body.asyncapi, info: answer.body.info };
+    else if (answer.body !== undefined) example.answer = steady(answer.body);
+    else if (contentMediaType.startsWith('text/')) example.answer = steady(answer.text);
+    examples.kept[name] = example;
+  };
+
+  /** Sends the request of a row. */
+  const send = (name: string, headers: Record<string, string> = {}): Promise<Answer> => {
+    const [method = '', path = ''] = name.split(' ');
+    const { params = {}, body } = requests(kept)[name] ?? assert.fail(`There is no request for ${name}`);
+    return service.ask(method, filled(path, params), body, headers);
+  };
+
+  const read = async (name: string, row: Route): Promise<void> => {
+    const path = name.slice('GET '.length);
+    const list = 'get' in row ? listOf(row.get) : undefined;
+    const readAs = async (values: Json): Promise<void> => {
+      const sent = filled(path, values);
+      const answer = await service.ask('GET', sent + (queries(kept)[name] ?? ''));
+      check(row, answer);
+      if (!examples.kept[name]) record(name, row, { params: parametersOf(path, sent), answer });
+    };
+    if (!path.includes(':') || !list) return readAs({ ...kept, ...reads(kept)[name] });
+    const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
+    const documents: readonly Json[] = body.results ?? body.data;
+    assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
+    for (const document of documents) await readAs({ ...kept, ...document });
+  };
+
+  const isEndless = ({ answer }: Route): boolean =>
+    (answer as { contentMediaType?: string }).contentMediaType === 'text/event-stream';
+
+  for (const [name, row] of rows) {
+    if (row.method === 'get' && !isEndless(row)) it(name, () => read(name, row));
+  }
+
+  for (const [path, query] of [
+    ['/operations-manager/events/stream', 'from=start&topic=planStatusSet'],
+    ['/operations-manager/jobs/stream', 'component=Check%20optics'],
+  ] as const) {
+    const name = `GET ${path}`;
+    it(name, async () => {
+      const aborting = new AbortController();
+      const response = await fetch(`${service.url}${path}?${query}`, {
+        headers: { authorization: basic({ user: 'admin', password: adminPassword }) },
+        signal: aborting.signal,
+      });
+      let text = '';
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        text += chunk;
+        if (/^data: .*\n\n/m.test(text)) break;
+      }
+      aborting.abort();
+      const answer = { status: response.status, headers: response.headers, body: undefined, text };
+      const row = rows.get(name)!;
+      check(row, answer);
+      const frame = /^(id: .*\n)?event: .*\ndata: .*\n\n/m.exec(text)![0];
+      record(name, row, { params: {}, answer: { ...answer, text: frame } });
+    });
+  }
+
+  it('GET /group-mappings with group objects', async () => {
+    const answer = await service.ask('GET', '/group-mappings?expand=platformGroups');
+    check(rows.get('GET /group-mappings')!, answer);
+    assert.equal(typeof answer.body.results[0].platformGroups[0], 'object');
+  });
+
+  for (const name of Object.keys(requests({}))) {
+    it(name, async () => {
+      const row = rows.get(name) ?? assert.fail(`There is no ${name}`);
+      const answer = await send(name, { 'Idempotency-Key': keyOf(name) });
+      answers.set(name, answer);
+      check(row, answer);
+      const { params = {}, body } = requests(kept)[name] ?? {};
+      record(name, row, { params, body, answer });
+    });
+  }
+
+  it('PUT /operations-manager/automations where one of two is refused', async () => {
+    const twice = { ...imported, name: 'Other' };
+    const answer = await service.ask('PUT', '/operations-manager/automations', {
+      automations: [{ ...twice, _id: 'f'.repeat(24), name: 'New' }, twice],
+    });
+    check(rows.get('PUT /operations-manager/automations')!, answer);
+    assert.deepEqual(
+      answer.body.data.map(({ success }: { success: boolean }) => success),
+      [true, false],
+    );
+  });
+
+  describe('the same once more to who sends it again under its Idempotency-Key, though it is gone and others have the name:', () => {
+    before(async () => {
+      service = await service.restart(settings);
+      // Others have the names now.
+      for (const name of Object.keys(requests({}))) if (name.startsWith('POST')) await send(name);
+    });
+    for (const name of Object.keys(requests({})).filter((one) => changes(one))) {
+      it(name, async () => {
+        const first = answers.get(name) ?? assert.fail('It has not been sent');
+        const { status, headers, body, text } = await send(name, { 'Idempotency-Key': keyOf(name) });
+        assert.equal(status, 200, text);
+        assert.equal(headers.get('idempotency-replayed'), 'true');
+        const position = (of: Headers) => Number(of.get('x-event-position'));
+        assert.ok(position(headers) >= position(first.headers), `${position(headers)} ${position(first.headers)}`);
+        if (!showsJobs.has(name)) assert.deepEqual(body, first.body);
+      });
+    }
+  });
+
+  it('as the examples of the API document show it', () => examples.shown());
+
+  it('and none has been left out', () => {
+    const asked = new Set(Object.keys(requests({})));
+    assert.deepEqual(
+      [...rows].filter(([name, { method }]) => method !== 'get' && !asked.has(name)).map(([name]) => name),
+      [],
+      'Put a request of each into the table above',
+    );
+  });
+});

@@ -1,0 +1,802 @@
+import assert from 'node:assert/strict';
+import type { Failure } from '../../../src/http/documentation/examples.ts';
+import { expired, gateway, otherGateway } from '../../support/certificates.ts';
+import { recordings, steadied } from '../../support/examples.ts';
+import { type Asked, at, bodyFor, changes, failure, isAnyJson, positionOf, routes } from '../../support/hostile.ts';
+import { ok, type People, people } from '../../support/people.ts';
+import { type Answer, adminPassword, startService, type TestService } from '../../support/service.ts';
+
+const om = '/operations-manager';
+const cm = '/configuration_manager';
+const lm = '/lifecycle-manager/resources';
+const stale = { 'If-Match': '"99"' };
+const none = 'f'.repeat(24);
+const id = (digit: string) => digit.repeat(24);
+const large = 'x'.repeat(900_000);
+
+const packed = (name: string, bundles: readonly object[]) => ({
+  metadata: {
+    name,
+    version: '1',
+    description: '',
+    author: 'a',
+    license: 'MIT',
+    repository: { type: 'local' },
+    PlatformDependencies: {},
+  },
+  manifest: { bundleName: name },
+  bundles,
+  readme: '',
+});
+const document = (digit: string, more: object = {}) => ({
+  _id: id(digit),
+  name: `Document ${digit}`,
+  description: '',
+  componentType: null,
+  componentName: null,
+  gbac: {},
+  ...more,
+});
+const byHand = (actionId: string, more: object = {}) => ({
+  type: 'manual',
+  name: 'T',
+  enabled: true,
+  actionType: 'automations',
+  actionId,
+  formId: null,
+  formData: null,
+  ...more,
+});
+const endpoint = (actionId: string, more: object = {}) => ({
+  type: 'endpoint',
+  name: 'E',
+  enabled: true,
+  actionType: 'automations',
+  actionId,
+  verb: 'POST',
+  routeName: 'route',
+  schema: null,
+  jst: null,
+  ...more,
+});
+const banner = { active: true, text: 'x', dismissible: true, startTime: '2026-01-01T00:00:00.000Z', allPages: true };
+const strict = { type: 'object', title: 'Strict', required: ['n'], properties: { n: { type: 'integer' } } };
+
+const golden = (name: string, root: object = {}) => ({ data: [{ name, version: 'initial', root }] });
+
+/** One document of each kind, and what they refer to; ids by the words used below. */
+const world = async ({ ask }: TestService) => {
+  const post = async (path: string, body: object) => ok(await ask('POST', path, body));
+  const automation = (
+    await post(`${om}/automations`, { name: 'open', componentType: 'template', componentName: 'used' })
+  ).data._id;
+  const closed = (await post(`${om}/automations`, { name: 'closed', gbac: { read: ['operators'], write: ['ops'] } }))
+    .data._id;
+  await post('/json-forms/forms', { name: 'used', schema: strict });
+  const form = (await post('/json-forms/forms', { name: 'free' })).data._id;
+  const trigger = (await post(`${om}/triggers`, byHand(automation, { formId: 'used', formData: { n: 1 } }))).data._id;
+  await post(`${om}/triggers`, endpoint(automation));
+  const off = { enabled: false };
+  await post(`${om}/triggers`, endpoint(automation, { name: 'Off', routeName: 'off', ...off }));
+  const manualOff = (await post(`${om}/triggers`, byHand(automation, { name: 'Manual, off', ...off }))).data._id;
+  const strictRoute = { name: 'Strict', routeName: 'strict', schema: strict, jst: 'Saved elsewhere' };
+  await post(`${om}/triggers`, endpoint(automation, strictRoute));
+  await post('/template_builder/templates', { name: 'used', template: 'x' });
+  await post('/template_builder/templates', { name: 'free', template: 'x' });
+  const agentOf = (name: string) => ({ name, runner: 'template', template: 'done', inputSchema: strict });
+  await post('/agent-session-manager/agents', agentOf('used'));
+  await post('/agent-session-manager/agents', agentOf('free'));
+  await post(`${om}/automations`, { name: 'by agent', componentType: 'agent', componentName: 'used' });
+  const { sessionId } = await post('/agent-session-manager/sessions/run-agent', { agent: 'used', inputs: { n: 1 } });
+  const mop = (await post('/mop/createTemplate', { mop: { name: 'used' } })).data._id;
+  await post('/mop/createTemplate', { mop: { name: 'free' } });
+  await post(`${om}/automations`, { name: 'by commands', componentType: 'mop-template', componentName: 'used' });
+  const analytic = (await post('/mop/createAnalyticTemplate', { template: { name: 'used' } })).data._id;
+  await post('/mop/createAnalyticTemplate', { template: { name: 'free' } });
+  const tree = await post(`${cm}/configs`, { name: 'used' });
+  await post(`${cm}/configs`, { name: 'free' });
+  const node = { treeId: tree._id, version: 'initial', nodeId: tree.versions[0].root.configId };
+  const plan = (await post(`${cm}/compliance_plans`, { name: 'used', nodes: [{ ...node, deviceGroups: ['used'] }] }))
+    ._id;
+  const hiddenPlan = (await post(`${cm}/compliance_plans`, { name: 'hidden', gbac: { write: ['ops'] } }))._id;
+  await post(`${cm}/devicegroup`, { name: 'used', devices: ['lab-01'] });
+  await post('/authorization/roles', { name: 'used', allowedMethods: [] });
+  await post('/authorization/groups', { name: 'user', assignedRoles: ['used'], memberOf: ['ops'] });
+  await post('/gateway_manager/v1/service-groups', {
+    serviceGroup: { name: 'used', cluster_id: 'c', is_default: true },
+  });
+  await post('/gateway_manager/v1/certificates', { alias: 'used', contract_id: '', raw_certificate: gateway });
+  await post('/group-mappings', { provenance: 'ldap', externalGroup: 'used', platformGroups: ['ops'] });
+  await post('/inventory_manager/v1/inventories', { name: 'used' });
+  await post('/inventory_manager/v1/inventories/used/nodes', { nodes: [{ name: 'n', tags: ['a'] }] });
+  await post(lm, {
+    name: 'used',
+    schema: strict,
+    actions: [{ _id: '0c01', name: 'Run', type: 'update', workflow: 'W' }],
+  });
+  await post(lm, { name: 'free', schema: strict });
+  for (const name of ['used', 'free']) await post(`${lm}/used/instances`, { name, instanceData: { n: 1 } });
+  await post(`${lm}/used/groups`, { name: 'used' });
+  const {
+    _id: execution,
+    tasks: [task],
+  } = (await post(`${lm}/used/run-action`, { actionId: '0c01', instance: 'used', inputs: { n: 2 } })).data;
+  await post(`${om}/jobs/${task.job}/complete`, {});
+  const start = async (): Promise<string> => (await post(`${om}/jobs/start`, { workflow: 'W', options: {} })).data._id;
+  const [job, canceled] = [await start(), await start()];
+  await post(`${om}/jobs/${job}/complete`, {});
+  await post(`${om}/jobs/cancel`, { jobIds: [canceled] });
+  for (const name of ['used', 'free']) await post('/profiles', { properties: { id: name } });
+  ok(await ask('PUT', '/profiles/used/active'));
+  await post('/prebuilts/import', { prebuilt: packed('used', [{ type: 'forms', data: { name: 'packed' } }]) });
+  const {
+    results: [scheduled],
+  } = await post('/automation_catalog/scheduled-jobs', {
+    name: 's',
+    data: { workflowId: 'W', formId: 'no such form' },
+  }).then(async () => ok(await ask('GET', '/automation_catalog/scheduled-jobs')));
+  while (ok(await ask('GET', `/agent-session-manager/sessions/${sessionId}`)).status === 'RUNNING')
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  return {
+    manualOff,
+    automation,
+    closed,
+    form,
+    trigger,
+    sessionId,
+    mop,
+    analytic,
+    tree: tree._id,
+    node,
+    plan,
+    hiddenPlan,
+    execution,
+    job,
+    canceled,
+    scheduled: scheduled._id,
+  };
+};
+type World = Awaited<ReturnType<typeof world>>;
+
+type Case = {
+  readonly code: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly by?: keyof People;
+};
+
+const refuse = (code: string, path: string, body?: unknown, headers: Record<string, string> = {}): Case => ({
+  code,
+  path,
+  body,
+  headers,
+});
+const by = (who: keyof People, one: Case): Case => ({ ...one, by: who });
+
+/** By route, what it refuses though the request as such is well-formed. */
+const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
+  const named = (path: string, taken: object, free = '/free') => [
+    refuse('conflict', path + free, taken),
+    refuse('stale', path + free, taken, stale),
+  ];
+  const agent = (more: object) => ({
+    name: 'new',
+    runner: 'template',
+    template: 'x',
+    inputSchema: { type: 'object' },
+    ...more,
+  });
+  const agents = '/agent-session-manager/agents';
+  const sessions = '/agent-session-manager/sessions';
+  const jobs = (what: string) => [
+    refuse('not_found', `${om}/jobs/${what}`, { jobIds: [w.job, none] }),
+    refuse('stale', `${om}/jobs/${what}`, { jobIds: [w.job] }, stale),
+  ];
+  const moves = (what: string) => [...jobs(what), refuse('conflict', `${om}/jobs/${what}`, { jobIds: [w.job] })];
+  const nodes = (more: object) => [{ ...w.node, ...more }];
+  const plans = `${cm}/compliance_plans`;
+  const variables = `${cm}/configs/variables/${w.tree}`;
+  const instances = `${lm}/used/instances`;
+  const groups = `${lm}/used/groups`;
+  const gateways = '/gateway_manager/v1';
+  const inventories = '/inventory_manager/v1/inventories';
+  const importing = (bundles: readonly object[], more: object = {}) => ({
+    prebuilt: { ...packed('new', bundles), ...more },
+    options: { strict: true },
+  });
+  const taken = { type: 'json-forms', data: { name: 'used' } };
+  const free = { type: 'forms', data: { name: 'brought' } };
+  const automationImport = (more: object) => ({ automations: [document('9', more)] });
+  return {
+    [`POST ${agents}`]: [
+      refuse('conflict', agents, agent({ name: 'used' })),
+      refuse('invalid', agents, agent({ inputSchema: { type: 'no type' } })),
+    ],
+    [`PUT ${agents}/:id`]: [
+      ...named(agents, agent({ name: 'used' })),
+      refuse('conflict', `${agents}/used`, agent({ name: 'renamed' })),
+    ],
+    [`DELETE ${agents}/:id`]: [
+      refuse('conflict', `${agents}/used`),
+      refuse('stale', `${agents}/free`, undefined, stale),
+    ],
+    [`POST ${sessions}/run-agent`]: [
+      refuse('not_found', `${sessions}/run-agent`, { agent: 'none' }),
+      refuse('unprocessable', `${sessions}/run-agent`, { agent: 'used', inputs: {} }),
+    ],
+    [`POST ${sessions}/:id/cancel`]: [refuse('conflict', `${sessions}/${w.sessionId}/cancel`)],
+    [`POST ${sessions}/:id/complete`]: [refuse('not_found', `${sessions}/none/complete`, {})],
+    [`POST ${sessions}/:id/fail`]: [refuse('conflict', `${sessions}/${w.sessionId}/fail`, {})],
+
+    'POST /authorization/accounts': [
+      refuse('conflict', '/authorization/accounts', {
+        username: 'member',
+        password: 'long enough',
+        memberOf: ['readers'],
+      }),
+      refuse('not_found', '/authorization/accounts', {
+        username: 'new',
+        password: 'long enough',
+        memberOf: ['none'],
+        assignedRoles: ['none'],
+      }),
+    ],
+    'PATCH /authorization/accounts/:id': [
+      refuse('conflict', '/authorization/accounts/member', { username: 'stranger', memberOf: ['readers'] }),
+      refuse('not_found', '/authorization/accounts/member', { memberOf: ['none'] }),
+      refuse('conflict', '/authorization/accounts/admin', { memberOf: [] }),
+      refuse('stale', '/authorization/accounts/member', { memberOf: [] }, stale),
+    ],
+    'DELETE /authorization/accounts/:id': [
+      refuse('conflict', '/authorization/accounts/admin'),
+      refuse('stale', '/authorization/accounts/member', undefined, stale),
+    ],
+    'POST /authorization/groups': [
+      refuse('conflict', '/authorization/groups', { name: 'ops', memberOf: ['user'] }),
+      refuse('not_found', '/authorization/groups', { name: 'new', memberOf: ['none'] }),
+    ],
+    'PATCH /authorization/groups/:id': [
+      ...named('/authorization/groups', { name: 'ops' }, '/user'),
+      refuse('conflict', '/authorization/groups/ops', { name: 'renamed' }),
+      refuse('conflict', '/authorization/groups/admins', { name: 'renamed' }),
+      refuse('not_found', '/authorization/groups/ops', { assignedRoles: ['none'] }),
+    ],
+    'DELETE /authorization/groups/:id': [
+      refuse('conflict', '/authorization/groups/ops'),
+      refuse('conflict', '/authorization/groups/admins'),
+      refuse('stale', '/authorization/groups/user', undefined, stale),
+    ],
+    'POST /authorization/roles': [
+      refuse('conflict', '/authorization/roles', { name: 'used', allowedMethods: [] }),
+      refuse('not_found', '/authorization/roles', {
+        name: 'new',
+        allowedMethods: [{ provenance: 'mop', name: 'none' }],
+      }),
+    ],
+    'PATCH /authorization/roles/:id': [
+      refuse('conflict', '/authorization/roles/used', { name: 'renamed' }),
+      refuse('stale', '/authorization/roles/used', { name: 'renamed' }, stale),
+    ],
+    'DELETE /authorization/roles/:id': [
+      refuse('conflict', '/authorization/roles/used'),
+      refuse('stale', '/authorization/roles/used', undefined, stale),
+    ],
+    'POST /authorization/whoami/password': [
+      refuse('forbidden', '/authorization/whoami/password', { old: 'wrong one', new: 'long enough' }),
+    ],
+    'POST /whoami/password': [refuse('forbidden', '/whoami/password', { old: 'wrong one', new: 'long enough' })],
+    'POST /authorization/login': [
+      refuse('unauthenticated', '/authorization/login', { username: 'admin', password: 'wrong one' }),
+    ],
+    'POST /login': [refuse('unauthenticated', '/login', { username: 'nobody', password: adminPassword })],
+    // Who is not logged in has logged out.
+    'POST /authorization/logout': [],
+    'POST /logout': [],
+    // Refused on a node that does not lead (test/rebuildLive.test.ts).
+    'POST /health/clock': [],
+    'POST /health/rebuild': [],
+
+    'POST /automation_catalog/scheduled-jobs': [
+      refuse('invalid', '/automation_catalog/scheduled-jobs', {
+        name: 's',
+        repeatInterval: 'never',
+        data: { workflowId: 'W' },
+      }),
+    ],
+    [`POST ${lm}/import`]: [
+      refuse('invalid', `${lm}/import`, {
+        model: { name: 'x', schema: {}, actions: [{ name: 'x', type: 'explode' }] },
+      }),
+    ],
+    'POST /automation_catalog/import/scheduled-jobs': [
+      refuse('invalid', '/automation_catalog/import/scheduled-jobs', {
+        scheduledJobs: [{ name: 's', data: { workflowId: 'W', gbac: { read: ['ops'] } } }],
+      }),
+      refuse('conflict', '/automation_catalog/import/scheduled-jobs', {
+        scheduledJobs: [{ _id: w.scheduled, name: 's', data: { workflowId: 'other' } }],
+      }),
+    ],
+    'POST /automation_catalog/automations/migration': [
+      refuse('not_found', '/automation_catalog/automations/migration', { agendaJobs: [none] }),
+      refuse('not_found', '/automation_catalog/automations/migration', { agendaJobs: [w.scheduled] }),
+    ],
+    'PUT /customization/banner': [
+      refuse('invalid', '/customization/banner', { ...banner, image: 'no image' }),
+      refuse('stale', '/customization/banner', banner, stale),
+    ],
+
+    [`POST ${cm}/configs`]: [refuse('conflict', `${cm}/configs`, { name: 'used' })],
+    [`PUT ${cm}/configs/variables/:treeId/:version`]: [
+      refuse('not_found', `${variables}/none`, { variables: { a: 1 } }),
+      refuse('invalid', `${variables}/initial`, { variables: { a: 1, token: '********' } }),
+      refuse('stale', `${variables}/initial`, { variables: { a: 1 } }, stale),
+    ],
+    [`DELETE ${cm}/configs/variables/:treeId/:version`]: [
+      refuse('not_found', `${variables}/initial`, { variables: { none: 1 } }),
+    ],
+    [`DELETE ${cm}/configs/:id`]: [
+      refuse('conflict', `${cm}/configs/used`),
+      refuse('stale', `${cm}/configs/free`, undefined, stale),
+    ],
+    [`POST ${cm}/configs/:id/versions`]: [
+      refuse('conflict', `${cm}/configs/used/versions`, { name: 'initial' }),
+      refuse('not_found', `${cm}/configs/used/versions`, { name: 'new', base: 'none' }),
+    ],
+    [`POST ${cm}/configs/:id/:version/nodes`]: [
+      refuse('not_found', `${cm}/configs/used/initial/nodes`, { name: 'n', parent: none }),
+      refuse('not_found', `${cm}/configs/used/none/nodes`, { name: 'n' }),
+    ],
+    [`POST ${plans}`]: [
+      refuse('conflict', plans, { name: 'used', nodes: nodes({}) }),
+      refuse('not_found', plans, { name: 'new', nodes: nodes({ treeId: none }) }),
+      refuse('not_found', plans, { name: 'new', gbac: { write: ['none'] } }),
+      refuse('conflict', plans, { name: 'used', nodes: nodes({ variables: { large } }) }),
+    ],
+    [`PUT ${plans}`]: [
+      refuse('conflict', plans, { planId: w.plan, options: { name: 'hidden', nodes: nodes({ tasks: ['t'] }) } }),
+      refuse('not_found', plans, { planId: w.plan, options: { nodes: nodes({ version: 'none' }) } }),
+      refuse('conflict', plans, { planId: w.hiddenPlan, options: { status: 'active' } }),
+      refuse('stale', plans, { planId: w.plan, options: { nodes: nodes({ tasks: ['t'] }) } }, stale),
+      by('stranger', refuse('not_found', plans, { planId: w.hiddenPlan, options: { nodes: nodes({}) } })),
+    ],
+    [`DELETE ${plans}`]: [
+      refuse('not_found', plans, { planIds: [w.plan, none] }),
+      by('stranger', refuse('not_found', plans, { planIds: [w.plan, w.hiddenPlan] })),
+    ],
+    [`POST ${cm}/devicegroup`]: [refuse('conflict', `${cm}/devicegroup`, { name: 'used', devices: [] })],
+    [`DELETE ${cm}/devicegroups/:id`]: [refuse('conflict', `${cm}/devicegroups/used`)],
+    [`POST ${cm}/import/configs`]: [
+      refuse('conflict', `${cm}/import/configs`, { trees: [golden('used')] }),
+      refuse('invalid', `${cm}/import/configs`, { trees: [golden('new', { children: ['no node'] })] }),
+    ],
+    [`POST ${cm}/import/groups`]: [
+      refuse('conflict', `${cm}/import/groups`, {
+        groups: [
+          { name: 'new', devices: [] },
+          { name: 'used', devices: [] },
+        ],
+      }),
+    ],
+    [`POST ${cm}/adapters`]: [
+      refuse('conflict', `${cm}/adapters`, { name: 'lab', type: 'lab', properties: {}, devices: [] }),
+      refuse('invalid', `${cm}/adapters`, {
+        name: 'new',
+        type: 'lab',
+        properties: {},
+        devices: [{ name: 'd' }, { name: 'd' }],
+      }),
+    ],
+    [`PUT ${cm}/adapters/:name`]: [
+      refuse('invalid', `${cm}/adapters/lab`, { name: 'other', type: 'lab', properties: {}, devices: [] }),
+      refuse('stale', `${cm}/adapters/lab`, { type: 'lab', properties: {}, devices: [] }, stale),
+    ],
+    [`DELETE ${cm}/adapters/:name`]: [
+      refuse('not_found', `${cm}/adapters/none`),
+      refuse('stale', `${cm}/adapters/lab`, undefined, stale),
+    ],
+    [`POST ${cm}/devices/:deviceName/configuration`]: [
+      refuse('not_found', `${cm}/devices/none/configuration`, { config: { config: 'x' } }),
+      refuse('invalid', `${cm}/devices/lab-01/configuration`, { config: { device: 'lab-02', config: 'x' } }),
+    ],
+
+    'POST /json-forms/forms': [
+      refuse('conflict', '/json-forms/forms', { name: 'used' }),
+      refuse('invalid', '/json-forms/forms', { name: 'new', schema: { type: 'no type', title: 't' } }),
+      refuse('conflict', '/json-forms/forms', { name: 'used', uiSchema: { large } }),
+    ],
+    'PUT /json-forms/forms': [
+      refuse('conflict', '/json-forms/forms', { options: { _id: w.form, name: 'used' } }),
+      refuse('stale', '/json-forms/forms', { options: { _id: w.form, name: 'renamed' } }, stale),
+      refuse('invalid', '/json-forms/forms', {
+        options: { _id: w.form, name: 'renamed', schema: { type: 'no type', title: 't' } },
+      }),
+    ],
+    'DELETE /json-forms/forms': [refuse('not_found', '/json-forms/forms', { ids: [w.form, none] })],
+    'POST /json-forms/import/forms': [
+      refuse('conflict', '/json-forms/import/forms', { forms: [{ name: 'used' }] }),
+      refuse('conflict', '/json-forms/import/forms', { forms: [{ _id: w.form, name: 'used' }], overwrite: true }),
+    ],
+
+    [`POST ${gateways}/service-groups`]: [
+      refuse('conflict', `${gateways}/service-groups`, { serviceGroup: { name: 'used' } }),
+      refuse('conflict', `${gateways}/service-groups`, {
+        serviceGroup: { name: 'a new one', cluster_id: 'c', is_default: true },
+      }),
+      refuse('conflict', `${gateways}/service-groups`, {
+        serviceGroup: { name: 'used', cluster_id: 'new', is_default: true },
+      }),
+      refuse('not_found', `${gateways}/service-groups`, { serviceGroup: { name: 'new', groups: ['none'] } }),
+    ],
+    [`DELETE ${gateways}/service-groups/:id`]: [refuse('stale', `${gateways}/service-groups/used`, undefined, stale)],
+    [`POST ${gateways}/certificates`]: [
+      refuse('invalid', `${gateways}/certificates`, { raw_certificate: expired }),
+      refuse('conflict', `${gateways}/certificates`, { alias: 'used', contract_id: '', raw_certificate: otherGateway }),
+    ],
+    [`DELETE ${gateways}/certificates/:alias`]: [
+      refuse('not_found', `${gateways}/certificates/none`),
+      refuse('stale', `${gateways}/certificates/used`, undefined, stale),
+    ],
+    'POST /group-mappings': [
+      refuse('conflict', '/group-mappings', { provenance: 'ldap', externalGroup: 'used', platformGroups: [] }),
+    ],
+    'PATCH /group-mappings/:provenance/:externalGroup': [
+      refuse('stale', '/group-mappings/ldap/used', { updates: { platformGroups: [] } }, stale),
+    ],
+    'DELETE /group-mappings/:provenance/:externalGroup': [
+      refuse('stale', '/group-mappings/ldap/used', undefined, stale),
+      refuse('not_found', '/group-mappings/ldap/none'),
+    ],
+    [`POST ${inventories}`]: [
+      refuse('conflict', inventories, { name: 'used' }),
+      refuse('not_found', inventories, { name: 'new', groups: ['none'] }),
+    ],
+    [`DELETE ${inventories}/:id`]: [refuse('stale', `${inventories}/used`, undefined, stale)],
+    [`POST ${inventories}/:id/nodes`]: [
+      refuse('conflict', `${inventories}/used/nodes`, { nodes: [{ name: 'new' }, { name: 'n', tags: ['b'] }] }),
+      refuse('invalid', `${inventories}/used/nodes`, { nodes: [{ name: 'new' }, { name: 'new' }] }),
+    ],
+    'DELETE /inventory_manager/v1/nodes/clear/:identifier': [
+      refuse('stale', '/inventory_manager/v1/nodes/clear/used', undefined, stale),
+    ],
+
+    [`POST ${lm}`]: [
+      refuse('conflict', lm, { name: 'used', schema: {} }),
+      refuse('invalid', lm, { name: 'new', schema: { type: 'no type' } }),
+    ],
+    [`PUT ${lm}/:id`]: [
+      ...named(lm, { name: 'used', schema: {} }),
+      refuse('invalid', `${lm}/free`, { name: 'free', schema: { type: 'no type' } }),
+    ],
+    [`DELETE ${lm}/:id`]: [refuse('conflict', `${lm}/used`, {}), refuse('stale', `${lm}/free`, {}, stale)],
+    [`POST ${lm}/:modelIdentifier/run-action`]: [
+      refuse('not_found', `${lm}/used/run-action`, { actionId: '0c02', instance: 'used' }),
+      refuse('not_found', `${lm}/used/run-action`, { actionId: '0c01', instance: 'none' }),
+      refuse('unprocessable', `${lm}/used/run-action`, { actionId: '0c01', group: 'used', inputs: {} }),
+    ],
+    [`POST ${lm}/:modelIdentifier/instances`]: [
+      refuse('conflict', instances, { name: 'used', instanceData: { n: 1 } }),
+      refuse('unprocessable', instances, { name: 'new', instanceData: {} }),
+      refuse('not_found', `${lm}/none/instances`, { name: 'new', instanceData: {} }),
+    ],
+    [`PUT ${lm}/:modelIdentifier/instances/:id`]: [
+      ...named(instances, { name: 'used', instanceData: { n: 1 } }),
+      refuse('unprocessable', `${instances}/free`, { name: 'free', instanceData: {} }),
+    ],
+    [`DELETE ${lm}/:modelIdentifier/instances/:id`]: [
+      refuse('stale', `${instances}/used`, undefined, stale),
+      refuse('not_found', `${instances}/none`),
+    ],
+    [`POST ${lm}/:modelIdentifier/groups`]: [
+      refuse('conflict', groups, { name: 'used', instances: ['used'] }),
+      refuse('not_found', groups, { name: 'new', instances: ['used', 'none'] }),
+    ],
+    [`PATCH ${lm}/:modelIdentifier/groups/:groupIdentifier`]: [
+      refuse('not_found', `${groups}/used`, { instancesToAdd: ['used', 'none'] }),
+      refuse('invalid', `${groups}/used`, { instancesToAdd: ['used'], instancesToRemove: ['used'] }),
+      refuse('stale', `${groups}/used`, { instancesToAdd: ['used'] }, stale),
+    ],
+    [`DELETE ${lm}/:modelIdentifier/groups/:groupIdentifier`]: [refuse('stale', `${groups}/used`, undefined, stale)],
+    'POST /lifecycle-manager/action-executions/:id/cancel': [
+      refuse('conflict', `/lifecycle-manager/action-executions/${w.execution}/cancel`),
+    ],
+
+    'POST /mop/import': [
+      refuse('conflict', '/mop/import', { template: { name: 'used', os: 'other' } }),
+      refuse('conflict', '/mop/import', {
+        type: 'analytics',
+        template: { _id: w.analytic, name: 'free' },
+        overwrite: true,
+      }),
+    ],
+    'POST /mop/createTemplate': [refuse('conflict', '/mop/createTemplate', { mop: { name: 'used' } })],
+    'POST /mop/updateTemplate/:id': [
+      ...named('/mop/updateTemplate', { mop: { name: 'used' } }),
+      refuse('conflict', `/mop/updateTemplate/${w.mop}`, { mop: { name: 'renamed' } }),
+    ],
+    'POST /mop/deleteTemplate/:id': [
+      refuse('conflict', `/mop/deleteTemplate/${w.mop}`),
+      refuse('stale', '/mop/deleteTemplate/free', undefined, stale),
+    ],
+    'POST /mop/RunCommandTemplate': [
+      refuse('not_found', '/mop/RunCommandTemplate', { template: 'none', devices: ['lab-01'] }),
+      refuse('not_found', '/mop/RunCommandTemplate', { template: 'used', devices: ['none'] }),
+    ],
+    'POST /mop/createAnalyticTemplate': [
+      refuse('conflict', '/mop/createAnalyticTemplate', { template: { name: 'used' } }),
+    ],
+    'POST /mop/updateAnalyticTemplate/:id': named('/mop/updateAnalyticTemplate', { template: { name: 'used' } }),
+    'POST /mop/deleteAnalyticTemplate/:id': [refuse('stale', '/mop/deleteAnalyticTemplate/free', undefined, stale)],
+
+    [`POST ${om}/automations`]: [
+      refuse('conflict', `${om}/automations`, { name: 'open' }),
+      refuse('not_found', `${om}/automations`, { name: 'new', gbac: { write: ['none'] } }),
+    ],
+    [`PUT ${om}/automations`]: [
+      refuse('conflict', `${om}/automations`, automationImport({ name: 'open' })),
+      refuse('not_found', `${om}/automations`, automationImport({ gbac: { write: ['none'] } })),
+      refuse(
+        'conflict',
+        `${om}/automations`,
+        automationImport({
+          triggers: [
+            { ...byHand(id('9'), { formId: 'used', formData: { n: 1 } }), _id: id('8') },
+            { ...endpoint(id('9')), _id: id('7') },
+          ],
+        }),
+      ),
+      refuse(
+        'invalid',
+        `${om}/automations`,
+        automationImport({
+          triggers: [{ ...byHand(id('9'), { formId: 'used', formData: { n: 'x' } }), _id: id('8') }],
+        }),
+      ),
+      by(
+        'stranger',
+        refuse('forbidden', `${om}/automations`, {
+          automations: [{ ...document('9'), _id: w.closed, name: 'closed' }],
+          overwrite: true,
+        }),
+      ),
+    ],
+    [`PATCH ${om}/automations/:id`]: [
+      refuse('conflict', `${om}/automations/open`, { name: 'closed' }),
+      by('stranger', refuse('forbidden', `${om}/automations/${w.closed}`, { name: 'new' })),
+      refuse('stale', `${om}/automations/open`, { name: 'new' }, stale),
+    ],
+    [`DELETE ${om}/automations/:id`]: [
+      by('stranger', refuse('forbidden', `${om}/automations/${w.closed}`)),
+      refuse('stale', `${om}/automations/open`, undefined, stale),
+    ],
+    [`POST ${om}/events/:source/:topic`]: [
+      refuse('invalid', `${om}/events/@platform%2Fmop/done`, {}),
+      refuse('conflict', `${om}/events/itsm/done`, {}, { 'X-Claim': `${w.job}/1` }),
+    ],
+    ['POST /audit/restore']: [
+      refuse('not_found', '/audit/restore', { kind: 'automation', id: none, position: 1 }),
+      refuse('unprocessable', '/audit/restore', { kind: 'account', id: none, position: 1 }),
+      refuse('invalid', '/audit/restore', { kind: 'automation', id: none, position: 9_999_999 }),
+    ],
+    [`POST ${om}/parked/:id/retry`]: [refuse('not_found', `${om}/parked/${none}/retry`)],
+    [`POST ${om}/parked/:id/discard`]: [refuse('not_found', `${om}/parked/${none}/discard`)],
+    [`POST ${om}/jobs/start`]: [
+      refuse('not_found', `${om}/jobs/start`, { workflow: 'W', options: { groups: ['none'] } }),
+      refuse('invalid', `${om}/jobs/start`, { workflow: 'W', options: { variables: { token: '********' } } }),
+    ],
+    [`POST ${om}/jobs/watch`]: jobs('watch'),
+    [`POST ${om}/jobs/unwatch`]: jobs('unwatch'),
+    [`POST ${om}/jobs/pause`]: moves('pause'),
+    [`POST ${om}/jobs/resume`]: moves('resume'),
+    [`POST ${om}/jobs/cancel`]: moves('cancel'),
+    [`POST ${om}/jobs/retry`]: moves('retry'),
+    [`POST ${om}/jobs/claim`]: [
+      refuse('invalid', `${om}/jobs/claim`, { components: [], worker: 'w' }),
+      by('reader', refuse('forbidden', `${om}/jobs/claim`, { components: ['x'], worker: 'w' })),
+    ],
+    [`POST ${om}/jobs/:id/heartbeat`]: [
+      refuse('not_found', `${om}/jobs/${none}/heartbeat`, { claim: 1 }),
+      refuse('conflict', `${om}/jobs/${w.job}/heartbeat`, { claim: 1 }),
+    ],
+    [`POST ${om}/jobs/:id/release`]: [
+      refuse('not_found', `${om}/jobs/${none}/release`, { claim: 1 }),
+      refuse('conflict', `${om}/jobs/${w.job}/release`, { claim: 1 }),
+    ],
+    [`POST ${om}/jobs/:id/complete`]: [refuse('conflict', `${om}/jobs/${w.canceled}/complete`, {})],
+    [`POST ${om}/jobs/:id/error`]: [refuse('conflict', `${om}/jobs/${w.job}/error`, { error: { message: 'x' } })],
+    [`POST ${om}/triggers/endpoint/:routeName`]: [
+      refuse('not_found', `${om}/triggers/endpoint/none`, {}),
+      refuse('invalid', `${om}/triggers/endpoint/strict`, { n: 'x' }),
+      refuse('conflict', `${om}/triggers/endpoint/off`, {}),
+      refuse('unprocessable', `${om}/triggers/endpoint/strict`, { n: 1 }),
+    ],
+    [`POST ${om}/triggers/manual/:id/run`]: [
+      refuse('not_found', `${om}/triggers/manual/${none}/run`, {}),
+      refuse('invalid', `${om}/triggers/manual/${w.trigger}/run`, { formData: { n: 'x' } }),
+      refuse('conflict', `${om}/triggers/manual/${w.manualOff}/run`, {}),
+    ],
+    [`POST ${om}/triggers`]: [
+      refuse('conflict', `${om}/triggers`, byHand(w.automation, { formId: 'free', formData: {} })),
+      refuse('not_found', `${om}/triggers`, byHand(w.automation, { name: 'new', formId: 'none' })),
+      refuse('conflict', `${om}/triggers`, endpoint(w.automation, { name: 'new' })),
+      by('stranger', refuse('forbidden', `${om}/triggers`, byHand(w.closed, { formId: 'free', formData: {} }))),
+    ],
+    [`PUT ${om}/triggers`]: [
+      refuse('conflict', `${om}/triggers`, {
+        triggers: [{ ...byHand(w.automation, { formId: 'free', formData: {} }), _id: w.trigger }],
+      }),
+      refuse('conflict', `${om}/triggers`, {
+        triggers: [{ ...byHand(w.automation, { formId: 'free', formData: {} }), _id: id('6') }],
+      }),
+      refuse('not_found', `${om}/triggers`, { triggers: [{ ...byHand(none), _id: id('6') }] }),
+    ],
+    [`PATCH ${om}/triggers/:id`]: [
+      refuse('conflict', `${om}/triggers/${w.trigger}`, { name: 'E', formData: { n: 2 } }),
+      refuse('invalid', `${om}/triggers/${w.trigger}`, { formData: { n: 'x' } }),
+      refuse('stale', `${om}/triggers/${w.trigger}`, { formData: { n: 2 } }, stale),
+    ],
+    [`DELETE ${om}/triggers/:id`]: [refuse('stale', `${om}/triggers/${w.trigger}`, undefined, stale)],
+
+    'POST /prebuilts/import': [
+      refuse('conflict', '/prebuilts/import', importing([free, taken])),
+      refuse('invalid', '/prebuilts/import', importing([free, free])),
+      refuse('conflict', '/prebuilts/import', { prebuilt: packed('used', [free]) }),
+      refuse(
+        'not_found',
+        '/prebuilts/import',
+        importing([free, { type: 'automation', data: document('9', { gbac: { write: ['none'] } }) }]),
+      ),
+      refuse('conflict', '/prebuilts/import', importing([free, taken, { type: 'workflow', data: { large } }])),
+      refuse('stale', '/prebuilts/import', importing([free]), stale),
+    ],
+    'DELETE /prebuilts/:id': [
+      refuse('stale', '/prebuilts/used', undefined, stale),
+      refuse('not_found', '/prebuilts/none'),
+    ],
+
+    'POST /profiles': [
+      refuse('conflict', '/profiles', { properties: { id: 'used' } }),
+      refuse('invalid', '/profiles', { properties: { id: 'active' } }),
+    ],
+    'PUT /profiles/:id': [
+      refuse('conflict', '/profiles/used', { properties: { authenticationProps: { admins: ['user'] } } }),
+      refuse('invalid', '/profiles/new', { properties: { id: 'other' } }),
+      refuse('stale', '/profiles/used', { properties: { authenticationProps: { admins: ['admins'] } } }, stale),
+    ],
+    'DELETE /profiles/:id': [refuse('conflict', '/profiles/used'), refuse('stale', '/profiles/free', undefined, stale)],
+    'PUT /profiles/:id/active': [
+      refuse('not_found', '/profiles/none/active'),
+      refuse('stale', '/profiles/free/active', undefined, stale),
+    ],
+    'POST /template_builder/templates': [
+      refuse('conflict', '/template_builder/templates', { name: 'used', template: 'x' }),
+    ],
+    'PUT /template_builder/templates/:name': [
+      ...named('/template_builder/templates', { name: 'used' }),
+      refuse('conflict', '/template_builder/templates/used', { name: 'renamed' }),
+      refuse('invalid', '/template_builder/templates/free', { data: { token: '********' } }),
+    ],
+    'POST /template_builder/import/templates': [
+      refuse('conflict', '/template_builder/import/templates', { templates: [{ name: 'used', template: 'other' }] }),
+      refuse('invalid', '/template_builder/import/templates', { templates: [{ name: 'used', template: 1 }] }),
+    ],
+    'DELETE /template_builder/templates/:name': [
+      refuse('conflict', '/template_builder/templates/used'),
+      refuse('stale', '/template_builder/templates/free', undefined, stale),
+    ],
+  };
+};
+
+describe('What is refused', () => {
+  let service: TestService;
+  let who: People;
+  let table: ReturnType<typeof refusals>;
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+    table = refusals(await world(service));
+  });
+  after(() => service.stop());
+  /** By route and code, for the API document; under `*` those that are the same for all. */
+  const failures = recordings<Record<string, Failure>>('failures');
+  const note = (title: string, code: string, answer: Answer): void => {
+    const words = steadied(title)(answer.body) as Failure;
+    const isCommon = common.has(words.message);
+    const operation = isCommon ? '*' : title;
+    failures.kept[operation] = { [code]: words, ...failures.kept[operation] };
+  };
+  const changing = changes.filter(({ route }) => !route.access.includes('readers'));
+
+  it('is in the table for every route that changes anything', () =>
+    assert.deepEqual(Object.keys(table).sort(), changing.map(({ title }) => title).sort()));
+
+  for (const { title, method } of changing) {
+    it(`stores nothing: ${title}`, async () => {
+      for (const { code, path, body, headers = {}, by } of table[title] ?? assert.fail('It is not in the table')) {
+        const before = await positionOf(service);
+        const about = `${method} ${path} ${JSON.stringify(body)?.slice(0, 200)}`;
+        const answer = await (by ? who[by](method, path, body, headers) : service.ask(method, path, body, headers));
+        failure(answer, code, about);
+        note(title, code, answer);
+        assert.equal(await positionOf(service), before, `${about} has stored something`);
+        const key = { ...headers, 'Idempotency-Key': 'refused' };
+        failure(
+          await (by ? who[by](method, path, body, key) : service.ask(method, path, body, key)),
+          code,
+          `${about} with a key`,
+        );
+        assert.equal(await positionOf(service), before, `${about} with a key has stored something`);
+      }
+    });
+  }
+
+  for (const route of routes) {
+    it(`says why: ${route.title}`, async () => {
+      for (const [code, answer] of await malformed(service, who, route)) {
+        failure(answer, code, route.title);
+        note(route.title, code, answer);
+      }
+    });
+  }
+
+  it('says why where a body is too large, or a key was used with another request', async () => {
+    note('POST /profiles', 'too_large', await service.ask('POST', '/profiles', ' '.repeat(1024 ** 2 + 1)));
+    const key = { 'Idempotency-Key': 'used' };
+    ok(await service.ask('POST', '/authorization/groups', { name: 'with-a-key', description: '' }, key));
+    const other = await service.ask('POST', '/authorization/groups', { name: 'other', description: '' }, key);
+    failure(other, 'unprocessable', 'another request');
+    note('POST /authorization/groups', 'unprocessable', other);
+  });
+
+  it('as the examples of the API document show it', () => failures.shown());
+});
+
+/** What every operation answers in the same words. */
+const common = new Set([
+  'Log in: HTTP Basic, or the token of POST /login',
+  'It has changed since you looked',
+  'This path does not know PATCH',
+  'This path does not know PUT',
+  'A body may have 1048576 bytes here',
+  'A body must be application/json in UTF-8',
+  'This Idempotency-Key was used with another request',
+]);
+
+/** What a route answers to requests that are wrong in themselves, by code. */
+const malformed = async (
+  { ask }: TestService,
+  { outsider }: People,
+  asked: Asked,
+): Promise<readonly (readonly [string, Answer])[]> => {
+  const { route, method } = asked;
+  const path = at(asked, 'unknown');
+  const answers: [string, Answer][] = [];
+  if (route.access !== 'open') answers.push(['unauthenticated', await ask(method, path, undefined, {}, null)]);
+  if (typeof route.access !== 'string') answers.push(['forbidden', await outsider(method, path)]);
+  answers.push(['method_not_allowed', await withOtherMethod(ask, asked, path)]);
+  if (method === 'GET') {
+    const isList = 'list' in route && route.list !== undefined;
+    answers.push(['invalid', await ask(method, `${path}?${isList ? 'limit=0' : 'colour=red'}`)]);
+  } else {
+    const wrong = isAnyJson(asked) ? undefined : { colour: 'red' };
+    const answer = await ask(method, path, wrong);
+    answers.push(['invalid', answer.status === 400 ? answer : await ask(method, path, [])]);
+    answers.push(['unsupported_media', await ask(method, path, 'colour=red', { 'Content-Type': 'text/plain' })]);
+  }
+  const makesWhatIsNotThere = 'command' in route && route.command.on === 'any';
+  if (asked.params.length > 0 && !makesWhatIsNotThere) {
+    const answer = await ask(method, path, bodyFor(asked));
+    if (answer.status === 404) answers.push(['not_found', answer]);
+  }
+  return answers;
+};
+
+const withOtherMethod = async (ask: TestService['ask'], { method }: Asked, path: string): Promise<Answer> => {
+  for (const other of ['PATCH', 'PUT', 'DELETE', 'POST']) {
+    const answer = other === method ? undefined : await ask(other, path, undefined);
+    if (answer?.status === 405) return answer;
+  }
+  return assert.fail(`${path} knows every method`);
+};

@@ -1,0 +1,3 @@
+import { killContract } from '../../support/kills/contract.ts';
+
+describe('What is stored in several steps:', () => killContract());

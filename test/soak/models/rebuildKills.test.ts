@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { snapshotName } from '../../../src/projections/snapshots/snapshotSeen.ts';
+import { originOf } from '../../../src/service/readModels.ts';
+import { cluster } from '../../support/cluster.ts';
+import { cannotKill, killedAt } from '../../support/killing.ts';
+import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
+import { describeOwnRedis } from '../../support/redisServer.ts';
+import { spoilSnapshot } from '../../support/spoiltModels.ts';
+import { until } from '../../support/until.ts';
+
+const soak = process.env.SOAK_ROUNDS !== undefined;
+const mappings = '/group-mappings?limit=100';
+
+type Asked = { readonly ask: Server['ask'] };
+
+const change = async ({ ask }: Asked, n: number): Promise<void> => {
+  const { status, text } = await ask('PATCH', `/group-mappings/ldap/m${n}`, { updates: { platformGroups: [`m${n}`] } });
+  assert.equal(status, 200, text);
+};
+
+/** Whether all documents are as somebody has spoilt them, or all as the log says. Fails where it is neither. */
+const stateOf = async ({ ask }: Asked): Promise<'spoilt' | 'right'> => {
+  const { status, body, text } = await ask('GET', mappings);
+  assert.equal(status, 200, text);
+  const groups: readonly string[] = body.results.map((one: any) => `${one.externalGroup}:${one.platformGroups}`);
+  const isRight = groups.includes('m3:m3') && groups.includes('m5:m5') && groups.length === 10;
+  const isSpoilt = groups.includes('m3:other') && !groups.includes('m5:m5') && groups.length === 10;
+  assert.ok(isRight || isSpoilt, groups.join());
+  return isRight ? 'right' : 'spoilt';
+};
+
+const fsyncs = 'fsync,fdatasync';
+/** A snapshot that differed is removed. */
+const removals = 'unlink,unlinkat';
+/** A snapshot gets its name once it is whole. */
+const renames = 'rename,renameat,renameat2';
+
+(cannotKill ? describe.skip : describe)(`a rebuild of read models: kill -9${cannotKill}`, function () {
+  this.timeout(3_600_000);
+  let folder: string;
+  let server: Server | undefined;
+  before(async () => {
+    folder = temporaryFolder();
+    const base = join(folder, 'base');
+    server = await startServer(base);
+    for (let n = 0; n < 10; n++) await change(server, n);
+    await server.stop();
+    for (const [name, version] of [
+      ['same', originOf('').version],
+      ['earlier', 'an earlier one'],
+    ] as const) {
+      cpSync(base, join(folder, name), { recursive: true });
+      await spoilSnapshot(join(folder, name), { version });
+    }
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Starts a service on a copy of a folder, kills it at its n-th call, and looks at what the next one shows. */
+  const killsAt = async (
+    { calls, from }: { readonly calls: string; readonly from: string },
+    use: (killed: Server, data: string) => Promise<boolean>,
+    look: (next: Server, isDone: boolean) => Promise<void>,
+  ): Promise<void> => {
+    const data = join(folder, 'data');
+    let kills = 0;
+    for (let [n, lived] = [1, false]; !lived; n += soak ? 1 : n) {
+      rmSync(data, { recursive: true, force: true });
+      cpSync(join(folder, from), data, { recursive: true });
+      const killed = await startServer(data, { READ_WAIT_MS: '100000' }, killedAt(calls, n)).catch(() => undefined);
+      server = killed;
+      const isDone = killed !== undefined && (await use(killed, data));
+      lived = isDone && killed.child.exitCode === null && killed.child.signalCode === null;
+      if (!lived) kills++;
+      await killed?.stop('SIGKILL');
+      server = await startServer(data, { READ_WAIT_MS: '100000' });
+      await look(server, isDone);
+      await server.stop();
+      server = undefined;
+    }
+    assert.ok(kills > 0, `no kill at ${calls}`);
+    if (process.env.TEST_LOG) process.stderr.write(`${calls}: ${kills} kills\n`);
+  };
+
+  for (const calls of [fsyncs, removals])
+    it(`at ${calls} leaves the old documents or the right ones, and the right ones if it was answered`, async () => {
+      await killsAt(
+        { calls, from: 'same' },
+        async ({ ask }) => (await ask('POST', '/health/rebuild')).status === 200,
+        async (next, isDone) => {
+          const state = await stateOf(next);
+          if (isDone) assert.equal(state, 'right');
+          assert.equal((await next.ask('POST', '/health/rebuild')).status, 200);
+          assert.equal(await stateOf(next), 'right');
+        },
+      );
+    });
+
+  for (const calls of [fsyncs, renames])
+    it(`after an upgrade, at ${calls}, leaves documents that become right`, async () => {
+      const versionIn = (data: string): string =>
+        JSON.parse(readFileSync(join(data, snapshotName), 'utf8').split('\n', 1)[0] ?? '').version;
+      await killsAt(
+        { calls, from: 'earlier' },
+        async ({ child }, data) => {
+          const ended = (): boolean => child.exitCode !== null || child.signalCode !== null;
+          await until(() => ended() || versionIn(data) === originOf('').version, 'a snapshot or an end');
+          return !ended();
+        },
+        async (next) => until(async () => (await stateOf(next)) === 'right', 'the right documents'),
+      );
+    });
+});
+
+describeOwnRedis('a rebuild of read models in Redis: kill -9 of the node that leads', (redis) => {
+  it('leaves the old documents or the right ones; the next leader makes them right', async function () {
+    this.timeout(3_600_000);
+    const nodes = await cluster(redis());
+    const spoil = async (): Promise<void> => {
+      for (const key of (await redis().command('KEYS', '*:texts')) as readonly string[]) {
+        const text = await redis().command('HGET', key, 'groupMappings/ldap m3');
+        if (text === null) continue;
+        await redis().command('HSET', key, 'groupMappings/ldap m3', String(text).replace('["m3"]', '["other"]'));
+      }
+    };
+    const groupsOf = async (node: Asked): Promise<string> => {
+      const { status, body } = await node.ask('GET', '/group-mappings/ldap/m3');
+      return status === 200 ? body.platformGroups.join() : '';
+    };
+    try {
+      await nodes.start();
+      for (let n = 0; n < 10; n++) await change((await nodes.roles()).leader, n);
+      const began = performance.now();
+      assert.equal((await (await nodes.roles()).leader.ask('POST', '/health/rebuild')).status, 200);
+      const whole = performance.now() - began;
+      const rounds = soak ? 12 : 3;
+      for (let round = 0; round < rounds; round++) {
+        const { leader, other } = await nodes.roles();
+        await spoil();
+        const rebuilding = leader.ask('POST', '/health/rebuild');
+        await pause((whole * (round + 1)) / rounds);
+        await leader.kill();
+        const isDone = (await rebuilding).status === 200;
+        await until(async () => ['m3', 'other'].includes(await groupsOf(other)), 'an answer');
+        const left = await groupsOf(other);
+        if (isDone) assert.equal(left, 'm3');
+        await until(() => other.leads(), 'another node leads');
+        await until(async () => (await other.ask('POST', '/health/rebuild')).status === 200, 'a rebuild');
+        assert.equal(await groupsOf(other), 'm3');
+        await change(other, 3);
+        await leader.start();
+        await until(async () => (await groupsOf(leader)) === 'm3', 'the node that was killed shows it');
+      }
+    } finally {
+      await nodes.remove();
+    }
+  });
+});

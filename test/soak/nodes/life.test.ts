@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { rmSync, statSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { type Server, startProgram, startServer, temporaryFolder } from '../../support/process.ts';
+import { until } from '../../support/until.ts';
+
+describe('the program', function () {
+  this.timeout(300_000);
+  let folder: string;
+  const servers = new Set<Server>();
+  const start = async (settings?: Record<string, string>, limit?: string): Promise<Server> => {
+    const server = await startServer(folder, settings, limit);
+    servers.add(server);
+    return server;
+  };
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(async () => {
+    for (const server of servers) await server.stop('SIGKILL');
+    servers.clear();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('names all wrong settings at once and exits with 1', async () => {
+    const program = startProgram([], {
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      READSTORE_URL: 'mongodb://x',
+      SECRET_KEY: 'short',
+      EVENTSTORE_URL: 'esdb://node:secret@localhost?tls=false',
+      ESDB_PORT: 'x',
+      TLS_CERT_FILE: '/nowhere',
+      ADMIN_PASSWORD: 'x',
+      TRUST_PROXY: '10.0.0.0/40',
+    });
+    assert.equal(await program.ended, 1);
+    for (const name of [
+      'PORT',
+      'LOG_LEVEL',
+      'READSTORE_URL',
+      'SECRET_KEY',
+      'EVENTSTORE_URL',
+      'ESDB_PORT',
+      'TLS_CERT_FILE',
+      'TLS_KEY_FILE',
+      'ADMIN_PASSWORD',
+      'TRUST_PROXY',
+    ])
+      assert.match(program.output().err, new RegExp(`^ +${name} `, 'm'));
+    assert.doesNotMatch(program.output().err, /short|node:|:secret/, 'a secret is not repeated');
+  });
+
+  it('lists its settings', async () => {
+    const program = startProgram(['--help'], {});
+    assert.equal(await program.ended, 0);
+    for (const name of [
+      'HOST',
+      'PORT',
+      'DATA_DIR',
+      'ADMIN_PASSWORD',
+      'EVENTSTORE_URL',
+      'ESDB_PORT',
+      'ESDB_HOST',
+      'READSTORE_URL',
+      'LOG_LEVEL',
+      'MAX_BODY_BYTES',
+      'MAX_IMPORT_BYTES',
+      'READ_WAIT_MS',
+      'TRIGGER_FILTERS',
+      'SECRET_KEY',
+      'AUDIT_KEY',
+      'AUDIT_ANCHOR',
+      'TLS_CERT_FILE',
+      'TLS_KEY_FILE',
+      'TRUST_PROXY',
+    ])
+      assert.match(program.output().out, new RegExp(`^ +${name} `, 'm'));
+  });
+
+  it('makes up the password of admin at the first start, says it once, and keeps its files to itself', async () => {
+    const first = await start({ ADMIN_PASSWORD: '' });
+    const password = /Account admin has the password (\S+);/.exec(first.output().err)?.[1];
+    assert.ok(password, first.output().err);
+    const response = await fetch(`${first.url}/authorization/whoami`, {
+      headers: { Authorization: `Basic ${btoa(`admin:${password}`)}` },
+    });
+    assert.equal(response.status, 200);
+    assert.equal(await first.stop(), 0);
+    for (const file of ['events.db', 'secret.key']) assert.equal(statSync(join(folder, file)).mode & 0o077, 0, file);
+    const second = await start({ ADMIN_PASSWORD: '' });
+    assert.doesNotMatch(second.output().err, /has the password/);
+    assert.equal(await second.stop(), 0);
+  });
+
+  it('refuses a folder that another process uses, and says so', async () => {
+    await start();
+    const second = startProgram([], { PORT: '0', DATA_DIR: folder });
+    assert.equal(await second.ended, 1);
+    assert.match(second.output().err, new RegExp(folder));
+  });
+
+  it('sets a password offline, only while the service is stopped', async () => {
+    const server = await start();
+    const busy = startProgram(['account', 'passwd', 'admin'], { DATA_DIR: folder });
+    busy.child.stdin!.end('new password\n');
+    assert.equal(await busy.ended, 1);
+    assert.match(busy.output().err, /stop the service/);
+    await server.stop();
+    const offline = startProgram(['account', 'passwd', 'admin'], { DATA_DIR: folder });
+    offline.child.stdin!.end('new password\n');
+    assert.equal(await offline.ended, 0, offline.output().err);
+    const again = await start();
+    assert.equal((await again.ask('GET', '/authorization/whoami')).status, 401);
+    assert.equal(
+      (
+        await again.ask('GET', '/authorization/whoami', undefined, {
+          Authorization: `Basic ${btoa('admin:new password')}`,
+        })
+      ).status,
+      200,
+    );
+  });
+
+  it('on SIGTERM under load finishes what is under way, loses nothing acknowledged, and exits with 0', async () => {
+    const server = await start();
+    const acknowledged: string[] = [];
+    const statuses = new Set<number>();
+    let stopping = false;
+    const client = async (n: number): Promise<void> => {
+      for (let i = 0; ; i++) {
+        const name = `load-${n}-${i}`;
+        const { status } = await server.ask('PATCH', `/group-mappings/ldap/${name}`, {
+          updates: { platformGroups: [name] },
+        });
+        statuses.add(status);
+        if (status === 200) acknowledged.push(name);
+        else if (stopping) return;
+      }
+    };
+    const clients = Array.from({ length: 32 }, (_, n) => client(n));
+    while (acknowledged.length < 200) await new Promise(setImmediate);
+    stopping = true;
+    assert.equal(await server.stop(), 0);
+    await Promise.all(clients);
+    for (const status of statuses) assert.ok([0, 200, 503].includes(status), `status ${status}`);
+    const again = await start();
+    const found = new Set<string>();
+    for (let skip = 0; ; skip += 1000) {
+      const { body } = await again.ask('GET', `/group-mappings?skip=${skip}&limit=1000`);
+      for (const { externalGroup } of body.results) found.add(externalGroup);
+      if (skip + 1000 >= body.total) break;
+    }
+    assert.deepEqual(
+      acknowledged.filter((name) => !found.has(name)),
+      [],
+    );
+  });
+
+  it('on a second SIGTERM ends at once with 1, whatever is under way, and has lost nothing acknowledged', async () => {
+    const server = await start();
+    const body = { updates: { platformGroups: ['x'] } };
+    assert.equal((await server.ask('PATCH', '/group-mappings/ldap/kept', body)).status, 200);
+    // Who sends half a request is waited for.
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.write('POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
+    await once(socket, 'connect');
+    server.child.kill('SIGTERM');
+    await until(async () => (await server.ask('GET', '/health/live')).status !== 200, 'the stop');
+    assert.equal(server.child.exitCode, null);
+    assert.equal(await server.stop(), 1);
+    socket.destroy();
+    const again = await start();
+    assert.equal((await again.ask('GET', '/group-mappings/ldap/kept')).status, 200);
+  });
+
+  it('ends though the calls out of it never would', async () => {
+    const mute = createServer((socket) => {
+      calls.add(socket);
+      socket
+        .on('close', () => calls.delete(socket))
+        .on('error', () => undefined)
+        .once('data', (asked) => {
+          if (String(asked).includes('/switches/'))
+            socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
+          called();
+        });
+    }).listen(0, '127.0.0.1');
+    const calls = new Set<Socket>();
+    let left = 3;
+    let called = (): void => undefined;
+    const all = new Promise<void>((resolve) => {
+      called = () => {
+        if (--left === 0) resolve();
+      };
+    });
+    try {
+      await once(mute, 'listening');
+      const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+      const server = await start({ OUTBOUND_ALLOW: '127.0.0.1' });
+      const done = async (method: string, path: string, body: unknown) => {
+        const { status, text } = await server.ask(method, path, body);
+        assert.equal(status, 200, text);
+      };
+      await done('PUT', '/profiles/quick', { properties: { systemProps: { shutdownTimeout: 2 } } });
+      await done('PUT', '/profiles/quick/active', {});
+      for (const name of ['switches', 'silent'])
+        await done('POST', '/configuration_manager/adapters', {
+          name,
+          type: 'http',
+          properties: { baseUrl: `${url}/${name}`, timeout: 600_000 },
+          devices: [{ name: `${name}-1` }],
+        });
+      await done('POST', '/agent-session-manager/agents', {
+        name: 'Mute',
+        runner: 'webhook',
+        url: `${url}/agent`,
+        inputSchema: {},
+        timeout: 3600,
+      });
+      await done('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Mute', inputs: {} });
+      const asked = ['switches-1', 'silent-1'].map((device) =>
+        server.ask('GET', `/configuration_manager/devices/${device}/configuration`),
+      );
+      await all;
+      assert.equal((await asked[0]!).status, 502);
+      assert.equal(await server.stop(), 0, 'it had to be killed');
+      assert.ok([0, 502].includes((await asked[1]!).status));
+    } finally {
+      mute.close();
+      for (const socket of calls) socket.destroy();
+    }
+  });
+
+  it('acknowledges nothing that its files have no room for, goes on reading, and has all that was acknowledged after a restart', async () => {
+    const server = await start({}, 'ulimit -f 1000');
+    const acknowledged: string[] = [];
+    const groups = Array.from({ length: 200 }, (_, i) => `group number ${i} of this mapping`);
+    for (let i = 0; ; i++) {
+      const { status, body } = await server.ask('PATCH', `/group-mappings/ldap/full-${i}`, {
+        updates: { platformGroups: groups },
+      });
+      if (status === 200) acknowledged.push(`full-${i}`);
+      else {
+        assert.deepEqual([status, body.metadata.errors[0].code], [503, 'unavailable']);
+        break;
+      }
+      assert.ok(i < 2000, 'the limit was never met');
+    }
+    assert.equal((await server.ask('GET', `/group-mappings/ldap/${acknowledged[0]}`)).status, 200);
+    await server.stop('SIGKILL');
+    const again = await start();
+    for (const name of acknowledged)
+      assert.equal((await again.ask('GET', `/group-mappings/ldap/${name}`)).status, 200, name);
+    assert.equal(
+      (await again.ask('PATCH', '/group-mappings/ldap/after', { updates: { platformGroups: [] } })).status,
+      200,
+    );
+  });
+});

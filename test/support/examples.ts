@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const folder = new URL('../../src/http/documentation/', import.meta.url);
+const day = 24 * 60 * 60 * 1000;
+const epoch = Date.UTC(2026, 0, 1, 9);
+const mostItems = 2;
+const mostText = 1000;
+
+/**
+ * What a test records for the API document, in a file that is checked in. `shown` compares a complete run with it, and
+ * `npm run golden` writes it: sorted, so that it changes only where an answer does.
+ */
+export const recordings = <Value>(name: 'examples' | 'failures') => {
+  const file = new URL(`${name}.json`, folder);
+  const kept: Record<string, Value> = {};
+  return {
+    kept,
+    shown: (): void => {
+      const sorted = Object.fromEntries(Object.entries(kept).sort(([a], [b]) => (a < b ? -1 : 1)));
+      if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, `${JSON.stringify(sorted, null, 1)}\n`);
+      const written = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Value>;
+      assert.deepEqual(Object.keys(written), Object.keys(sorted), 'Other operations are recorded: run npm run golden');
+      for (const [key, value] of Object.entries(sorted))
+        assert.deepEqual(
+          shapeOf(written[key]),
+          shapeOf(JSON.parse(JSON.stringify(value))),
+          `${key} answers in another shape: run npm run golden, read the diff, commit it`,
+        );
+    },
+  };
+};
+
+/**
+ * Makes an exchange the same in every run: ids, times, ports and passwords become made-up ones, and no list has more
+ * than two members. An id that occurs twice stays the same id.
+ */
+export const steadied = (name: string): ((value: unknown) => unknown) => {
+  const ids = new Map<string, string>();
+  const madeUp = (id: string): string => {
+    const known = ids.get(id) ?? hash('sha256', `${name} ${ids.size}`);
+    ids.set(id, known);
+    return known;
+  };
+  const uuid = (id: string): string => madeUp(id).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
+
+  const text = (value: string): string => {
+    if (value.includes('-----BEGIN CERTIFICATE-----'))
+      return '-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n';
+    const plain = value
+      .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, uuid)
+      .replace(/\b[0-9a-f]{24}\b/g, (id) => madeUp(id).slice(0, 24))
+      .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) =>
+        recent(Date.parse(time)) ? new Date(epoch).toISOString() : time,
+      )
+      .replace(/^\d{13}$/, (time) => String(recent(Number(time)) ? epoch : time))
+      .replace(/^[\w-]{43}$/, 'the-token-of-a-login')
+      .replace(/^(\w+(?:\{[^}]*\})?) [\d.e+-]+$/gm, '$1 1')
+      .replace(/^SHA256:[\w+/]{43}=$/, 'SHA256:the-fingerprint-of-a-key')
+      .replace(/uptime is \d+ minutes?\b/g, 'uptime is 0 minutes')
+      .replace(/http:\/\/127\.0\.0\.1:\d+\//g, 'https://agent.example.net/');
+    return plain.length > mostText ? `${plain.slice(0, mostText)}...` : plain;
+  };
+
+  const steady = (value: unknown): unknown => {
+    if (typeof value === 'number') return recent(value) ? epoch : value;
+    if (typeof value === 'string') return text(value);
+    if (Array.isArray(value)) return value.slice(0, mostItems).map(steady);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([member, inner]) => [text(member), ofMember(member, inner)]));
+  };
+
+  const ofMember = (member: string, value: unknown): unknown => {
+    if (/^(uptimeSeconds|duration)$/.test(member) && typeof value === 'number') return 3600;
+    // Between two requests, the service may have stored what it records by itself.
+    if (member === 'position' && typeof value === 'number') return 260;
+    if (member === 'signed' || member === 'unsigned') return member === 'signed' ? 0 : 260;
+    const isPassword = typeof value === 'string' && /^(password|old|new)$/.test(member) && value !== '********';
+    return isPassword ? `made-up ${member === 'password' ? '' : `${member} `}password` : steady(value);
+  };
+  return steady;
+};
+
+const recent = (time: number): boolean => Math.abs(time - Date.now()) < 2 * day;
+
+/** What kind of value it is, down to the leaves: two answers of an operation have the same. */
+const shapeOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item))))].sort();
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, shapeOf(member)]));
+};

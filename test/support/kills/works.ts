@@ -1,0 +1,239 @@
+import { migrateAgendaJobs } from '../../../src/commands/automation-catalog/scheduledJobMigrations.ts';
+import { createScheduledJob } from '../../../src/commands/automation-catalog/scheduledJobs.ts';
+import { importDeviceGroups } from '../../../src/commands/configuration-manager/deviceGroups.ts';
+import type { Tools } from '../../../src/commands/engine/define.ts';
+import { runAction } from '../../../src/commands/lifecycle-manager/actionExecutions.ts';
+import { createResourceModel } from '../../../src/commands/lifecycle-manager/resourceModels.ts';
+import { completeJob } from '../../../src/commands/operations-manager/jobs.ts';
+import { importPrebuilt, prebuiltId } from '../../../src/commands/prebuilts/prebuilts.ts';
+import { vlanRollout } from '../../../src/demo/prebuilts.ts';
+import { scheduledJobMigration } from '../../../src/domain/automation-catalog/scheduledJobMigrations.ts';
+import { deviceGroupImport } from '../../../src/domain/configuration-manager/deviceGroupImports.ts';
+import type { Aggregate } from '../../../src/domain/engine/core.ts';
+import { actionExecution } from '../../../src/domain/lifecycle-manager/actionExecutions.ts';
+import { prebuilt } from '../../../src/domain/prebuilts/prebuilts.ts';
+import { scheduledJobs } from '../../../src/projections/automation-catalog/scheduledJobs.ts';
+import { deviceGroups } from '../../../src/projections/configuration-manager/deviceGroups.ts';
+import { trees } from '../../../src/projections/configuration-manager/trees.ts';
+import type { Collection } from '../../../src/projections/engine/define.ts';
+import { forms } from '../../../src/projections/json-forms/forms.ts';
+import { resourceInstances } from '../../../src/projections/lifecycle-manager/resourceInstances.ts';
+import { analyticTemplates } from '../../../src/projections/mop/analyticTemplates.ts';
+import { commandTemplates } from '../../../src/projections/mop/commandTemplates.ts';
+import { automations } from '../../../src/projections/operations-manager/automations.ts';
+import { triggers } from '../../../src/projections/operations-manager/triggers.ts';
+import { templates } from '../../../src/projections/template-builder/templates.ts';
+import type { EventStore } from '../../../src/store/port.ts';
+import { eventsIn } from '../logged.ts';
+import type { TestNode } from '../node.ts';
+import { outcomeOf } from '../scheduleOutcome.ts';
+import { type Clocks, plannersOn, schedulesOn, second } from '../scheduling.ts';
+import { expectedOf, peopleOn, sortedOutcome, triggersOn, twentyTriggers } from '../triggering.ts';
+import { outcome } from '../writer.ts';
+
+/** A node, the log as it sees it, and the clocks of its machine. */
+export type Place = { readonly node: TestNode; readonly store: EventStore; readonly clocks: Clocks };
+
+/** Something that a node makes durable in several steps. */
+export type Work = {
+  readonly name: string;
+  /** Makes what is there before. */
+  readonly prepare?: (place: Place) => Promise<unknown>;
+  /** Starts what the node runs beside reactions; the result ends it. */
+  readonly start?: (place: Place) => Promise<() => Promise<unknown>>;
+  /** Does the work. Once more, it changes nothing. */
+  readonly run: (place: Place, attempt: number) => Promise<unknown>;
+  /** True once the log says that all of it has to happen. */
+  readonly isDecided: (place: Place) => Promise<boolean>;
+  /** What is there of it. */
+  readonly find: (place: Place) => Promise<unknown>;
+  /** What `find` gives while nothing is decided; undefined: that depends on the step. */
+  readonly nothing?: unknown;
+  /** What `find` gives at the end. */
+  readonly whole: (place: Place) => Promise<unknown>;
+};
+
+const exists =
+  <S>(aggregate: Aggregate<S>, id: string) =>
+  async ({ node: { tools } }: Place): Promise<boolean> =>
+    aggregate.exists(await tools.state(aggregate, id));
+
+const namesIn = async <Doc extends { readonly name: string }>(
+  { query }: Tools,
+  collection: Collection<Doc>,
+): Promise<readonly string[]> => (await query(collection)).map(({ name }) => `${collection.collection}: ${name}`);
+
+const groups = ['Bonn', 'Köln', 'Trier'].map((name) => ({ name, devices: [`${name}-1`] }));
+
+const importOfGroups: Work = {
+  name: 'an import of device groups',
+  run: ({ node }, attempt) => node.command(importDeviceGroups, `i${attempt}`, { groups }),
+  isDecided: exists(deviceGroupImport, 'i1'),
+  find: ({ node }) => namesIn(node.tools, deviceGroups),
+  nothing: [],
+  whole: async () => groups.map(({ name }) => `deviceGroups: ${name}`),
+};
+
+const installOfPackage: Work = {
+  name: 'the install of a package',
+  run: ({ node }) =>
+    node.command(importPrebuilt, prebuiltId(vlanRollout.metadata.name), {
+      prebuilt: vlanRollout,
+      overwrite: false,
+      strict: true,
+    }),
+  isDecided: exists(prebuilt, prebuiltId(vlanRollout.metadata.name)),
+  find: async ({ node: { tools } }) => {
+    const { imported, pending } = await tools.state(prebuilt, prebuiltId(vlanRollout.metadata.name));
+    const names = await Promise.all([
+      namesIn(tools, forms),
+      namesIn(tools, templates),
+      namesIn(tools, commandTemplates),
+      namesIn(tools, analyticTemplates),
+      namesIn(tools, trees),
+      namesIn(tools, automations),
+      namesIn(tools, triggers),
+    ]);
+    return { isInstalled: imported !== undefined && !pending, names: names.flat() };
+  },
+  nothing: { isInstalled: false, names: [] },
+  whole: async () => ({
+    isInstalled: true,
+    names: [
+      'forms: VLAN rollout approval',
+      'forms: VLAN rollout request',
+      'templates: VLAN on an access switch',
+      'commandTemplates: VLAN is there',
+      'analyticTemplates: VLANs before and after',
+      'trees: Campus access switches',
+      'automations: VLAN rollout',
+      'triggers: Roll out by hand',
+      'triggers: Roll out from the ticket system',
+    ],
+  }),
+};
+
+const agendaJob = 'a'.repeat(24);
+
+const migrationOfJob: Work = {
+  name: 'the migration of a scheduled job',
+  prepare: ({ node }) =>
+    node.command(createScheduledJob, agendaJob, {
+      name: 'Audit',
+      repeatInterval: '1 day',
+      data: { workflowId: 'Audit' },
+    }),
+  run: ({ node }, attempt) => node.command(migrateAgendaJobs, `m${attempt}`, { agendaJobs: [agendaJob] }),
+  isDecided: exists(scheduledJobMigration, 'm1'),
+  find: async ({ node: { tools } }) => {
+    const [made, began, [kept]] = await Promise.all([
+      tools.query(automations),
+      tools.query(triggers),
+      tools.query(scheduledJobs),
+    ]);
+    return {
+      automations: made.map(({ name }) => name),
+      triggers: began.map(({ type }) => type as string).sort(),
+      isMigrated: kept?.migrated === true,
+    };
+  },
+  nothing: { automations: [], triggers: [], isMigrated: false },
+  whole: async () => ({ automations: ['Audit'], triggers: ['manual', 'schedule'], isMigrated: true }),
+};
+
+const [modelId, execution] = ['d', 'e'].map((letter) => letter.repeat(24)) as [string, string];
+
+const actionOfModel: Work = {
+  name: 'an action of a resource model whose job completes',
+  prepare: ({ node }) =>
+    node.command(createResourceModel, modelId, {
+      name: 'VLAN',
+      schema: {},
+      actions: [{ _id: '00af', name: 'Deploy', type: 'create', workflow: 'Deploy' }],
+    }),
+  run: async ({ node }) => {
+    const input = { modelId, actionId: '00af', instanceName: 'new', inputs: { vlan: 5 } };
+    await node.command(runAction, execution, input, { idempotency: { key: 'run', request: '' } });
+    const [task] = (await node.tools.state(actionExecution, execution)).tasks;
+    if (!task) throw new Error('The action has no job');
+    const more = { idempotency: { key: 'done', request: '' } };
+    await node.command(completeJob, task._id, { variables: { done: true } }, more);
+  },
+  // The job completes when a worker says so: until then nothing more follows by itself.
+  isDecided: async ({ node: { tools } }) => {
+    const { started, tasks } = await tools.state(actionExecution, execution);
+    return started !== undefined && tasks.every(({ status }) => status === 'complete');
+  },
+  find: async ({ node: { tools } }) => ({
+    status: (await tools.state(actionExecution, execution)).status,
+    instances: (await tools.query(resourceInstances, { field: 'modelId', op: 'equals', value: modelId })).map(
+      ({ name, instanceData }) => ({ name, instanceData }),
+    ),
+  }),
+  whole: async () => ({ status: 'complete', instances: [{ name: 'new', instanceData: { vlan: 5 } }] }),
+};
+
+const accounts = ['runner'];
+
+const jobsOfEvents: Work = {
+  name: 'the jobs of twenty event triggers',
+  prepare: async ({ node, store }) => {
+    const people = peopleOn(node);
+    await node.bootstrap();
+    await node.account('runner', { memberOf: ['operators', 'readers'] });
+    await people.automation('a');
+    for (const { id, more, account } of twentyTriggers)
+      await people.trigger(id, more, account === undefined ? {} : { id: account });
+    await triggersOn(node, store).prepare(false);
+  },
+  start: async ({ node, store }) => {
+    const running = triggersOn(node, store);
+    running.start();
+    return running.stop;
+  },
+  run: async ({ node }) => {
+    for (let n = 0; n < 3; n++) await outcome(peopleOn(node).publish(`p${n}`, { n }));
+  },
+  isDecided: async () => true,
+  find: async ({ store }) => sortedOutcome(await eventsIn(store)),
+  whole: async ({ store }) => expectedOf(await eventsIn(store), accounts),
+};
+
+const instants: Readonly<Record<string, number>> = { s1: 10 * second, s2: 20 * second, s3: 25 * second };
+
+const jobsOfSchedules: Work = {
+  name: 'the jobs of three schedules',
+  prepare: async ({ node, clocks }) => {
+    const planners = plannersOn(node);
+    await planners.automation('a');
+    for (const [id, after] of Object.entries(instants))
+      await planners.schedule(id, { firstRunAt: clocks.now() + after, processMissedRuns: 'last' });
+  },
+  start: async ({ node, store, clocks }) => {
+    const running = schedulesOn(node, store, clocks);
+    node.subscribe({ categories: running.categories, onShown: running.onEvent });
+    await running.prepare();
+    running.start();
+    return running.stop;
+  },
+  run: async ({ clocks }) => clocks.pass(30 * second),
+  isDecided: async () => true,
+  find: async ({ store, clocks }) => {
+    clocks.pass(0);
+    const events = await eventsIn(store);
+    return Object.keys(instants).map((id) => {
+      const { decided, jobs } = outcomeOf(events, id);
+      return { decided: decided.map(({ topic }) => topic), jobs: jobs.length };
+    });
+  },
+  whole: async () => Object.keys(instants).map(() => ({ decided: ['scheduleFired'], jobs: 1 })),
+};
+
+export const works: readonly Work[] = [
+  importOfGroups,
+  installOfPackage,
+  migrationOfJob,
+  actionOfModel,
+  jobsOfEvents,
+  jobsOfSchedules,
+];

@@ -1,0 +1,8 @@
+import { type Leadership, newLeadership } from '../../src/projections/engine/leadership.ts';
+
+/** A lead that nobody else wants. */
+export const leading = (): Leadership => {
+  const lead = newLeadership();
+  lead.set(true);
+  return lead;
+};

@@ -1,0 +1,64 @@
+import { areas } from '../../src/http/areas.ts';
+import { takesAsOf } from '../../src/http/engine/asOf.ts';
+import { fullPathOf } from '../../src/http/engine/router.ts';
+import type { Answer } from './service.ts';
+
+const gets = (takes: boolean): readonly string[] =>
+  areas.flatMap((area) =>
+    area.routes
+      .filter((route) => route.method === 'get' && takesAsOf(route) === takes)
+      .map((route) => fullPathOf(area, route)),
+  );
+
+/** The full paths of all GET routes that take `asOf`. */
+export const readRows = gets(true);
+
+/** The full paths of the others. */
+export const otherRows = gets(false);
+
+/** The list of the documents that a path reads, where it is not the path before the parameter. */
+const listOf: Readonly<Record<string, string>> = {
+  '/configuration_manager/devicegroups': '/configuration_manager/deviceGroups',
+  '/mop/listATemplate': '/mop/listTemplates',
+  '/mop/listAnAnalyticTemplate': '/mop/listAnalyticTemplates',
+};
+
+/** What a list answers as documents: an array, or a member of an envelope. */
+const documentsIn = (body: any): readonly Record<string, unknown>[] => {
+  // a body is whatever the route says
+  if (Array.isArray(body)) return body;
+  if (Array.isArray(body?.data)) return body.data;
+  return Array.isArray(body?.results) ? body.results : [];
+};
+
+const parameters = /(?:\/:\w+)+/;
+
+/** The path with its first parameters filled in from a document; undefined if it does not have them. */
+const filledFrom = (path: string, document: Readonly<Record<string, unknown>>): string | undefined => {
+  const called = document._id ?? document.id ?? document.sessionId ?? document.name;
+  let isFilled = true;
+  const filled = path.replace(parameters, (names) =>
+    names.replace(/:(\w+)/g, (_, name: string) => {
+      const value = document[name] ?? called;
+      isFilled &&= typeof value === 'string';
+      return encodeURIComponent(String(value));
+    }),
+  );
+  return isFilled ? filled : undefined;
+};
+
+type Ask = (path: string) => Promise<Answer>;
+
+/** Paths of a row, with the first two documents of each list on the way to it. */
+export const pathsOf = async (row: string, ask: Ask): Promise<readonly string[]> => {
+  const at = row.search(parameters);
+  if (at < 0) return [row];
+  const before = row.slice(0, at);
+  const { body } = await ask(listOf[before] ?? before);
+  const found: string[] = [];
+  for (const document of documentsIn(body).slice(0, 2)) {
+    const path = filledFrom(row, document);
+    if (path !== undefined) found.push(...(await pathsOf(path, ask)));
+  }
+  return found;
+};

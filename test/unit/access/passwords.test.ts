@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { RequestError } from '../../../src/domain/engine/requestError.ts';
+import { passwords } from '../../../src/passwords.ts';
+import { processorTime } from '../../support/processorTime.ts';
+
+// Python: base64(hashlib.scrypt(b'password', salt=b'saltsaltsaltsalt', n=2**10, r=4, p=1, dklen=32))
+const ofPassword = '$scrypt$ln=10,r=4,p=1$c2FsdHNhbHRzYWx0c2FsdA==$FMw9ZU3gdKzGpBYc2OJJ2o8TDprJ0C5ibHyFdt28BIQ=';
+
+describe('passwords', () => {
+  const { hashPassword, verifyPassword: verify } = passwords();
+  const verifyPassword = (password: string, hashed: string | undefined) => verify(password, hashed, '10.0.0.1');
+
+  it('are hashed with scrypt, N=2^14, r=8, p=5, a salt each, all in one text', async () => {
+    const [a, b] = await Promise.all([hashPassword('pässword:1'), hashPassword('pässword:1')]);
+    assert.match(a, /^\$scrypt\$ln=14,r=8,p=5\$[\w+/]{22}==\$[\w+/]{43}=$/);
+    assert.notEqual(a, b);
+    assert.ok(await verifyPassword('pässword:1', a));
+    assert.ok(!(await verifyPassword('pässword:2', a)));
+  });
+  it('are checked with the parameters that they were hashed with', async () => {
+    assert.ok(await verifyPassword('password', ofPassword));
+    assert.ok(!(await verifyPassword('passwort', ofPassword)));
+  });
+  it('are the same however their accents are composed', async () => {
+    assert.ok(await verifyPassword('pa\u0308ssword', await hashPassword('p\u00e4ssword')));
+  });
+  it('fail without a hash, after as much work as a hash takes', async () => {
+    const time = async (hashed: string | undefined) => {
+      const spent = processorTime();
+      assert.ok(!(await verifyPassword('wrong', hashed)));
+      return spent();
+    };
+    const hashed = await hashPassword('right');
+    const [without, withOne] = [await time(undefined), await time(hashed)];
+    assert.ok(without > withOne / 4, `${without} ms without, ${withOne} ms with a hash`);
+  });
+  it('may have 1024 bytes', async () => {
+    await assert.rejects(
+      hashPassword('ä'.repeat(513)),
+      (error) => error instanceof RequestError && error.code === 'invalid',
+    );
+  });
+  it('leave the event loop free', async () => {
+    let turns = 0;
+    const counting = setInterval(() => turns++, 1);
+    await hashPassword('password');
+    clearInterval(counting);
+    assert.ok(turns >= 3, `${turns} turns`);
+  });
+  it('differ by NULs at their end, as by any other character', async () => {
+    for (const nuls of ['\0', '\0\0']) assert.ok(!(await verifyPassword(`password${nuls}`, ofPassword)));
+    const hashed = await hashPassword('password\0');
+    assert.ok(await verifyPassword('password\0', hashed));
+    assert.ok(!(await verifyPassword('password', hashed)));
+  });
+
+  describe('of many addresses', () => {
+    const flooded = (times: number) => {
+      const busy = passwords();
+      const done: string[] = [];
+      const check = (from: string) =>
+        busy.verifyPassword('y', ofPassword, from).then(() => {
+          done.push(from);
+        });
+      return { done, check, flood: Array.from({ length: times }, () => check('flood')) };
+    };
+
+    it('are checked in turn: one address with a thousand holds up another by what is under way', async () => {
+      const { done, check, flood } = flooded(900);
+      await check('elsewhere');
+      // Those under way, and some that a machine under load ends earlier than it.
+      assert.ok(done.filter((from) => from === 'flood').length <= 10, `${done.length - 1} before it`);
+      await Promise.all(flood);
+    });
+    it('are refused when too many wait, those of the address that has the most; and taken again afterwards', async () => {
+      const { done, check, flood } = flooded(1_100);
+      const others = Array.from({ length: 50 }, (_, i) => check(`10.0.0.${i % 25}`));
+      const outcomes = await Promise.allSettled(flood);
+      await Promise.all(others);
+      const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+      assert.equal(refused.length, 1_100 + 50 - 1_000 - 2);
+      for (const { reason } of refused)
+        assert.ok(reason instanceof RequestError && reason.code === 'limited' && reason.retryAfterSeconds! > 0);
+      await check('flood');
+      assert.equal(done.at(-1), 'flood');
+    });
+  });
+});

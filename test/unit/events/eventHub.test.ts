@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { eventHub } from '../../../src/events/eventHub.ts';
+import type { Recorded } from '../../../src/store/event.ts';
+
+const event = { stream: 's-1', position: 7 } as Recorded;
+
+describe('the event hub', () => {
+  it('tells subscribers in their order, waits for them, and then has done what follows', async () => {
+    const heard: string[] = [];
+    const hub = eventHub();
+    hub.followWith(async ([first], wholly) => {
+      heard.push(`follows, wholly: ${wholly}`);
+      return first!.position;
+    });
+    hub.subscribe({
+      categories: new Set(['s']),
+      onStored: async () => {
+        await new Promise(setImmediate);
+        heard.push('one');
+      },
+    });
+    hub.subscribe({ categories: new Set(['t']), onStored: () => void heard.push('two') });
+    assert.equal(await hub.stored([event], true), 7);
+    assert.deepEqual(heard, ['one', 'two', 'follows, wholly: true']);
+    assert.deepEqual([...hub.fromLog.categories], ['s', 't']);
+  });
+
+  it('has nothing follow before somebody carries it out', async () => {
+    assert.equal(await eventHub().stored([event], false), 0);
+  });
+
+  it('passes on what the log tells', () => {
+    const heard: unknown[] = [];
+    const hub = eventHub();
+    hub.subscribe({
+      categories: new Set(['s']),
+      onStored: (events) => void heard.push(events),
+      onShown: (shown) => void heard.push(shown),
+    });
+    hub.subscribeToAll((any) => void heard.push(any.position));
+    hub.fromLog.onStored([event]);
+    hub.fromLog.onShown(event);
+    hub.fromLog.onAny({ id: '', type: '', data: '', metadata: '', stream: 'x-1', revision: 0, position: 9 });
+    assert.deepEqual(heard, [[event], event, 9]);
+  });
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { aggregates } from '../../../src/commands/all.ts';
+import { areas } from '../../../src/http/areas.ts';
+import { statusOf } from '../../../src/http/engine/errors.ts';
+import { metrics } from '../../../src/http/engine/metrics.ts';
+import { fullPathOf } from '../../../src/http/engine/router.ts';
+import { isOwnEvent } from '../../../src/ownStreams.ts';
+import { projections } from '../../../src/projections/all.ts';
+
+const root = new URL('../../../', import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
+
+/** Every Markdown file for readers. */
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].concat(
+  readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+);
+
+/** The anchors of a document, as web sites for repositories make them from headings. */
+const anchorsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+/** Fails unless a link of a document leads to a file, and to a section of it where it names one. */
+const checkLink = (file: string, target: string): void => {
+  if (/^(https?|mailto):/.test(target)) return;
+  const [path = '', anchor] = target.split('#');
+  const linked = path === '' ? new URL(file, root) : new URL(path, new URL(file, root));
+  assert.ok(existsSync(linked), `${target} leads nowhere`);
+  if (anchor) assert.ok(anchorsIn(readFileSync(linked, 'utf8')).includes(anchor), `${target} names no section`);
+};
+
+describe('the documentation', () => {
+  it('has every code with its status, and no other', () => {
+    const rows = [...read('docs/status-codes.md').matchAll(/^\| (\w+) \| (\d+) \| (.+) \|$/gm)];
+    assert.deepEqual(
+      rows.map(([, code, status]) => [code, Number(status)]),
+      Object.entries(statusOf),
+    );
+  });
+
+  it('has the documented operations with the routes, read models and events that there are', () => {
+    const operations = read('docs/documented-operations.md')
+      .split('\n')
+      .filter((line) => /^\| \d/.test(line))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1)
+          .map((cell) => cell.trim()),
+      );
+    assert.deepEqual(
+      operations.map(([number]) => Number(number)),
+      Array.from({ length: 22 }, (_, i) => i + 1),
+    );
+    const named = (text: string): readonly string[] => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
+    const collections = new Set(projections.flatMap(({ collection, children }) => [collection, children?.collection]));
+    const topics = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
+    for (const [, name, route, models, events] of operations) {
+      assert.ok(
+        areas.some((area) =>
+          area.routes.some(
+            (row) => `\`${row.name}\`` === name && `\`${row.method.toUpperCase()} ${fullPathOf(area, row)}\`` === route,
+          ),
+        ),
+        `No row ${name} at ${route}`,
+      );
+      for (const model of named(models!)) assert.ok(collections.has(model), `No read model ${model}`);
+      for (const topic of named(events!)) assert.ok(topics.has(topic), `No event ${topic}`);
+    }
+  });
+
+  it('says of every metric what to watch for, and of no other', async () => {
+    const measured = ['src/monitor.ts', 'src/service/health.ts', 'src/service/signing.ts', 'src/start.ts'].flatMap(
+      (file) => [...read(file).matchAll(/^ +(\w+): \{\s+help:/gm)].map(([, name]) => name!),
+    );
+    const { text } = await metrics({ areas, isOwnEvent }).text();
+    const there = [...measured, ...[...text.matchAll(/^# TYPE automation_platform_(\w+)/gm)].map(([, name]) => name!)];
+    const table = /^\| metric \|[^]*?\n\n/m.exec(read('docs/operations.md'))![0];
+    const told = table
+      .split('\n')
+      .slice(2)
+      .flatMap((line) => [...(line.split('|')[1]?.matchAll(/`(\w+)`/g) ?? [])].map(([, name]) => name!));
+    assert.ok(there.length > 8);
+    assert.deepEqual(told.sort(), there.sort());
+  });
+
+  for (const file of documents) {
+    it(`${file} names files, scripts and sections that are there`, () => {
+      const text = read(file);
+      for (const [, path = ''] of text.matchAll(/`((?:src|test|docs|bench)\/[\w./-]+)`/g))
+        assert.ok(existsSync(new URL(path, root)), `There is no ${path}`);
+      const { scripts } = JSON.parse(read('package.json'));
+      for (const [, script = ''] of text.matchAll(/`npm run ([\w:]+)`/g))
+        assert.ok(script in scripts, `There is no npm run ${script}`);
+      for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) checkLink(file, target);
+    });
+  }
+});

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+import { fileURLToPath } from 'node:url';
+import { type Area, areas } from '../../../src/domain/engine/core.ts';
+
+/**
+ * Who may import whom: `store`, `domain` and so on are folders of src, other names are files. The domain knows nobody.
+ */
+const allowed: Record<string, readonly string[]> = {
+  domain: ['domain'],
+  concurrency: ['concurrency', 'domain'],
+  store: ['store', 'concurrency', 'domain', 'startWorker.ts', 'soundJson.ts'],
+  projections: ['projections', 'concurrency', 'domain', 'store', 'startWorker.ts', 'soundJson.ts'],
+  commands: ['commands', 'concurrency', 'domain', 'projections', 'store'],
+  events: ['events', 'concurrency', 'domain', 'projections', 'store'],
+  southbound: ['southbound', 'concurrency', 'domain', 'startWorker.ts', 'soundJson.ts'],
+  runners: ['runners', 'commands', 'projections', 'concurrency', 'domain', 'store', 'southbound'],
+  audit: ['audit', 'commands', 'domain', 'projections', 'store'],
+  http: [
+    'http',
+    'audit',
+    'commands',
+    'projections',
+    'domain',
+    'store',
+    'southbound',
+    'concurrency',
+    'passwords.ts',
+    'secrets.ts',
+    'version.ts',
+  ],
+  client: ['client', 'concurrency'], // it goes into the programs of others
+  cli: [
+    'cli',
+    'audit',
+    'client',
+    'commands',
+    'domain',
+    'projections',
+    'store',
+    'config.ts',
+    'keyCheck.ts',
+    'node.ts',
+    'ownStreams.ts',
+    'passwords.ts',
+    'program.ts',
+    'runService.ts',
+    'secrets.ts',
+    'version.ts',
+  ],
+  demo: ['demo', 'domain', 'config.ts', 'program.ts', 'runService.ts', 'start.ts'],
+};
+
+/** Layers that have a folder for their engine and one for each area. */
+const layersOfAreas = ['domain', 'commands', 'projections', 'http'];
+
+/** Other folders of these layers, and the areas that they know. Tables such as all.ts, beside the folders, know all. */
+const rooms: Record<string, readonly Area[]> = {
+  'commands/user-schemas': [],
+  'projections/asOf': [],
+  'projections/index': [],
+  'projections/rebuild': [],
+  'projections/redis': [],
+  'projections/snapshots': [],
+  'http/authentication': ['authorization', 'group-mappings'],
+  'http/documentation': [],
+  // Events without a resource: records of requests, published ones. Events of packages show automations.
+  'http/events': ['authorization', 'operations-manager', 'prebuilts'],
+};
+
+/** Areas whose documents a layer without areas reads. */
+const areasRead: Record<string, readonly Area[]> = {
+  southbound: ['agent-session-manager', 'configuration-manager'],
+  // An agent's template may use stored ones. Triggers start jobs. Jobs render templates and run command templates.
+  runners: ['agent-session-manager', 'mop', 'operations-manager', 'template-builder'],
+};
+
+/** The files of an area that other areas may import. All else of an area is its own affair. */
+const offers: Partial<Record<Area, readonly string[]>> = {
+  'agent-session-manager': [
+    'commands/agentSessions.ts', // jobs run agents
+    'domain/agentSessions.ts',
+    'projections/agents.ts', // an automation may name one as its component
+  ],
+  authorization: [
+    'commands/admins.ts',
+    'commands/authors.ts', // documents that are taken in name their authors
+    'commands/names.ts', // access lists name groups
+    'domain/admins.ts',
+    'domain/gbac.ts',
+    'domain/groups.ts',
+    'http/people.ts',
+  ],
+  'automation-catalog': [
+    'commands/scheduledJobImports.ts',
+    'projections/scheduledJobs.ts', // a package may bring them
+  ],
+  'configuration-manager': [
+    'commands/trees.ts',
+    'domain/publishedTrees.ts', // a package knows where they hold secrets
+    'projections/trees.ts', // a package may bring them
+  ],
+  'json-forms': [
+    'commands/forms.ts',
+    'domain/forms.ts',
+    'projections/formDeletions.ts', // a trigger must not name a form that is about to go
+    'projections/forms.ts', // triggers name them, packages bring them
+  ],
+  mop: [
+    'commands/analyticTemplates.ts',
+    'commands/commandTemplates.ts',
+    'projections/analyticTemplates.ts', // a package may bring them
+    'projections/commandTemplates.ts', // a package may bring them, an automation name one as its component
+  ],
+  'operations-manager': [
+    'commands/automationImports.ts',
+    'commands/automations.ts',
+    'commands/components.ts',
+    'commands/jobs.ts',
+    'commands/neverRunning.ts', // imports and migrations warn of schedules
+    'commands/publishedEvents.ts',
+    'commands/triggerForms.ts',
+    'commands/triggers.ts',
+    'domain/automationImports.ts',
+    'domain/automations.ts',
+    'domain/formReferences.ts',
+    'domain/jobSchemas.ts',
+    'domain/jobs.ts',
+    'domain/publishedEvents.ts',
+    'domain/repetition.ts',
+    'domain/triggers.ts',
+    'projections/automations.ts', // packages and migrations make them, actions name one as their workflow
+    'projections/triggers.ts', // they name forms, packages bring them
+  ],
+  profiles: ['domain/profiles.ts'],
+  'template-builder': [
+    'commands/templates.ts',
+    'projections/templates.ts', // a package may bring them, an automation name one as its component
+  ],
+};
+
+/** Packages that a layer may use beside Node's own modules; in the domain not even those. */
+const packages: Record<string, readonly string[]> = {
+  client: [],
+  domain: ['typebox', 'typebox/compile'],
+  store: [
+    '@photostructure/sqlite',
+    'lru-cache',
+    '@grpc/grpc-js',
+    '@eventstore/db-client',
+    '@eventstore/db-client/generated',
+    'google-protobuf',
+    'google-protobuf/google/protobuf',
+    '@eventstore/db-client/dist/streams/appendToStream/unpackError.js',
+    '@eventstore/db-client/dist/utils/grpcUUID.js',
+  ],
+  'store/grpc': ['re2js', 'selfsigned'],
+  projections: ['lru-cache', 'redis'],
+  concurrency: [],
+  events: [],
+  runners: ['lru-cache'],
+  cli: ['commander'],
+  commands: [
+    'typebox',
+    'lru-cache',
+    'ajv',
+    'ajv/dist/2020.js',
+    'ajv-formats',
+    'ajv-formats/dist/formats.js',
+    're2js',
+    'jsonata',
+  ],
+};
+
+/** Messages that a compiler has made come in a file each. */
+const generated = /_pb\.js$/;
+
+/** The only files that know Koa: rows are data. */
+const koaFiles = ['address.ts', 'app.ts', 'appNeeds.ts', 'body.ts', 'incoming.ts', 'router.ts'].map(
+  (file) => `http/engine/${file}`,
+);
+
+const source = fileURLToPath(new URL('../../../src/', import.meta.url));
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const texts = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]));
+
+const importsOf = (file: string): readonly string[] =>
+  [...texts.get(file)!.matchAll(/\bfrom '([^']+)'|\bimport\('([^']+)'\)/g)].map(([, from, later]) => from ?? later!);
+
+/** The files of src that a file imports. */
+const ownImports = (file: string): readonly string[] =>
+  importsOf(file)
+    .filter((from) => from.startsWith('.'))
+    .map((from) => join(dirname(file), from));
+
+const layerOf = (file: string): string => file.split('/', 1)[0]!;
+
+/** The folder of a layer that a file lies in; undefined for tables and for layers without areas. */
+const roomOf = (file: string): string | undefined => {
+  const [layer, room, ...rest] = file.split('/');
+  return layersOfAreas.includes(layer!) && rest.length > 0 ? room : undefined;
+};
+
+const areaOf = (file: string): Area | undefined => areas.find((area) => area === roomOf(file));
+
+const mayUsePackage = (file: string, from: string): boolean => {
+  const [layer, folder] = file.split('/');
+  const some = [...packages[layer!]!, ...(packages[`${layer}/${folder}`] ?? [])];
+  return some.some((name) => from === name || (generated.test(from) && from.startsWith(`${name}/`)));
+};
+
+const isOffered = (file: string, area: Area): boolean =>
+  offers[area]?.includes(file.replace(`/${area}/`, '/')) ?? false;
+
+/** Why a file may not import one of an area; undefined if it may. */
+const forbidden = (file: string, imported: string): string | undefined => {
+  const area = areaOf(imported);
+  if (area === undefined || areaOf(file) === area) return undefined;
+  const room = roomOf(file);
+  if (room === 'engine') return 'the engine knows no area';
+  if (areaOf(file)) return isOffered(imported, area) ? undefined : `${area} does not offer it to other areas`;
+  const known = room === undefined ? areasRead[layerOf(file)] : rooms[`${layerOf(file)}/${room}`];
+  return known === undefined || known.includes(area) ? undefined : `this folder knows ${known.join(', ') || 'no area'}`;
+};
+
+/** Files that import one another in a circle, each list one circle. */
+const circles = (): readonly string[][] => {
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file]);
+    if (done.has(file) || path.includes(file)) return;
+    for (const next of ownImports(file)) walk(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+  return found;
+};
+
+describe('layers', () => {
+  for (const file of files) {
+    const text = texts.get(file)!;
+    const layer = layerOf(file);
+    it(`${file} imports only what it may`, () => {
+      const may = allowed[layer];
+      for (const imported of ownImports(file)) {
+        if (may) assert.ok(may.includes(layerOf(imported)), `${imported} is beyond ${may.join(', ')}`);
+        else assert.notEqual(layerOf(imported), 'demo', 'the demo uses the service, never the other way round');
+        const why = forbidden(file, imported);
+        assert.equal(why, undefined, `${imported}: ${why}`);
+      }
+      for (const from of importsOf(file).filter((from) => !from.startsWith('.'))) {
+        const restricted = layer === 'domain' || (packages[layer] && !from.startsWith('node:'));
+        assert.ok(!restricted || mayUsePackage(file, from), `${from} is not among the packages of ${layer}`);
+        assert.ok(!/koa/.test(from) || koaFiles.includes(file), 'only the pipeline knows Koa');
+      }
+    });
+    if (layer === 'domain')
+      it(`${file} has no clock, randomness or waiting`, () =>
+        assert.ok(!/\bDate\.now\(|new Date\(\)|Math\.random|\basync\b|\bawait\b/.test(text)));
+    if (!['main.ts', 'program.ts', 'runService.ts'].includes(file) && !file.endsWith('/main.ts'))
+      it(`${file} does not end the process`, () => assert.ok(!/process\.exit\(/.test(text)));
+  }
+
+  it('every folder of a layer is its engine, an area or a room that is known', () => {
+    const folders = new Set(files.filter(roomOf).map((file) => `${layerOf(file)}/${roomOf(file)}`));
+    for (const folder of folders) {
+      const [, name] = folder.split('/');
+      const known = name === 'engine' || folder in rooms || areas.some((area) => area === name);
+      assert.ok(known, `${folder} is neither the engine nor an area`);
+    }
+  });
+
+  it('areas offer only what another area imports', () => {
+    for (const [area, offered] of Object.entries(offers)) {
+      const used = files.filter((file) => areaOf(file) !== undefined && areaOf(file) !== area).flatMap(ownImports);
+      for (const file of offered) {
+        const whole = file.replace('/', `/${area}/`);
+        assert.ok(used.includes(whole), `No other area imports ${whole}: take it off the list`);
+      }
+    }
+  });
+
+  it('no files import one another in a circle', () =>
+    assert.deepEqual(
+      circles().map((circle) => circle.join(' -> ')),
+      [],
+    ));
+});

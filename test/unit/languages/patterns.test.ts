@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { patternFaults } from '../../../src/commands/mop/searches.ts';
+import { linearPattern } from '../../../src/commands/user-schemas/patterns.ts';
+import { RequestError } from '../../../src/domain/engine/requestError.ts';
+import { processorTime } from '../../support/processorTime.ts';
+
+describe('regular expressions', () => {
+  const isTooLarge = (error: unknown): boolean =>
+    error instanceof RequestError && error.code === 'invalid' && error.message.includes('too large');
+
+  it('that repeat too much are refused without being compiled, which would take seconds', () => {
+    const spent = processorTime();
+    for (const text of [
+      'a{0,1000}'.repeat(100),
+      '((a{10}){10}){10}'.repeat(50),
+      '[\\p{L}\\d]{999}'.repeat(60),
+      '(?:a{2}b{3,}){999}'.repeat(50),
+      '(?<n>\\p{L}{30}|x){900}',
+    ])
+      for (let i = 0; i < 10; i++) assert.throws(() => linearPattern(`${text}${i}`, {}), isTooLarge, text);
+    assert.ok(spent() < 5000);
+  });
+  it('that only look as if are compiled', () => {
+    for (const text of [
+      '[{999}{999}{999}{999}{999}]',
+      '\\{999}\\{999}\\{999}\\{999}\\{999}',
+      'a{999}',
+      '(?:ab){500}',
+      '(?P<octet>\\d{1,3}\\.){3}',
+      'a{0}',
+    ])
+      assert.ok(linearPattern(text, {}).instructions < 2000, text);
+  });
+  it('of one template are bounded together', async () => {
+    const patterns = Array.from({ length: 300 }, (_, i) => ({ path: `/${i}`, text: `a{900}${i}` }));
+    const faults = await patternFaults(patterns);
+    assert.deepEqual([...new Set(faults.map(({ message }) => message))], ['All patterns together are too large']);
+    assert.deepEqual(faults.at(-1)?.path, '/299');
+    assert.deepEqual(await patternFaults(patterns.slice(0, 100)), []);
+  });
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { empty, get, type Layers, withAll } from '../../../src/domain/inventory-manager/layeredMap.ts';
+
+describe('a layered map', () => {
+  it('is, after each addition, what a Map would be, and stays so', () => {
+    const name = fc.constantFrom(...'abcdefghij', '__proto__', 'constructor', '');
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.tuple(name, fc.nat(5)), { maxLength: 6 }), { maxLength: 12 }), (additions) => {
+        const past: [Layers<number>, Map<string, number>][] = [[empty, new Map()]];
+        for (const entries of additions) {
+          const [layers, map] = past.at(-1)!;
+          past.push([withAll(layers, entries), new Map([...map, ...entries])]);
+        }
+        for (const [layers, map] of past) {
+          assert.equal(layers.size, map.size);
+          for (const one of [...'abcdefghijk', '__proto__', 'constructor', ''])
+            assert.equal(get(layers, one), map.get(one));
+        }
+      }),
+    );
+  });
+
+  it('can grow in two ways from the same map', () => {
+    const shared = withAll<number>(empty, [
+      ['a', 1],
+      ['b', 2],
+    ]);
+    const [one, other] = [
+      withAll(shared, [['c', 3]]),
+      withAll(shared, [
+        ['c', 4],
+        ['a', 5],
+      ]),
+    ];
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => get(one, name)),
+      [1, 2, 3],
+    );
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => get(other, name)),
+      [5, 2, 4],
+    );
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => get(shared, name)),
+      [1, 2, undefined],
+    );
+  });
+
+  it('has few layers, each more than twice as large as the next, however it is filled', () => {
+    let [map, copied] = [empty as Layers<number>, 0];
+    for (let n = 0; n < 20_000; n++) {
+      const { layers } = map;
+      map = withAll(map, [[String(n), n]]);
+      copied += map.layers.at(-1)!.size;
+      assert.ok(map.layers.length <= layers.length + 1);
+      const sizes = map.layers.map(({ size }) => size);
+      assert.ok(
+        sizes.slice(1).every((size, i) => sizes[i]! > 2 * size),
+        `layers of ${sizes.join(', ')}`,
+      );
+    }
+    assert.ok(map.layers.length <= 15, `${map.layers.length} layers`);
+    assert.ok(copied < 20_000 * 20, `${copied} entries copied`);
+  });
+});
