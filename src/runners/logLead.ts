@@ -42,7 +42,9 @@ export const logLead = ({ notes, me, now = () => performance.now(), everySecond 
   let due = 0;
   // When the leader gives up because it could note nothing.
   let end = 0;
-  let looking: ReturnType<typeof usually> | undefined;
+  // When this process began to store the note that it tried last.
+  let began = 0;
+  let works: readonly ReturnType<typeof usually>[] = [];
   let isFailing = false;
 
   const isMine = ({ leader }: LeadNote): boolean => leader?.process === me.process;
@@ -54,8 +56,13 @@ export const logLead = ({ notes, me, now = () => performance.now(), everySecond 
     leadership.set(false);
   };
 
+  /** Apart from the notes, which may hang. */
+  const giveUpInTime = (): void => {
+    if (now() >= end) leadership.set(false);
+  };
+
   const noteThatILead = async (after: number): Promise<void> => {
-    const began = now();
+    began = now();
     // The log may deliver the note before its own answer comes.
     due = began + answerMs;
     const revision = await notes.note(after, me, 'leads');
@@ -63,14 +70,14 @@ export const logLead = ({ notes, me, now = () => performance.now(), everySecond 
     if (revision < known.revision) return;
     known = { revision, leader: me };
     end = Math.max(end, began + patienceMs - marginMs);
-    leadership.set(true);
+    leadership.set(now() < end);
   };
 
   /** Notes that this process leads, or takes the lead if nothing newer than what is known is in the log. */
   const takeOrKeep = async (): Promise<void> => {
     try {
       const newest = leadership.held() ? known : await notes.newest();
-      if (newest.revision > known.revision && newest.leader) return hear(newest);
+      if (newest.revision > known.revision && newest.leader && !isMine(newest)) return hear(newest);
       await noteThatILead(newest.revision);
     } catch (error) {
       if (!(error instanceof WrongRevision)) throw error;
@@ -82,7 +89,6 @@ export const logLead = ({ notes, me, now = () => performance.now(), everySecond 
   };
 
   const look = async (): Promise<void> => {
-    if (now() >= end) leadership.set(false);
     if (now() < due) return;
     await takeOrKeep();
     isFailing = false;
@@ -101,6 +107,8 @@ export const logLead = ({ notes, me, now = () => performance.now(), everySecond 
     held: leadership.held,
     taken: leadership.taken,
     onStored: (event) => {
+      // A leader that stood still hears before it looks.
+      giveUpInTime();
       if (event.stream !== leadStream) {
         // A checkpoint is no work for a leader.
         if (splitStream(event.stream).category === 'checkpoint') return;
@@ -109,22 +117,25 @@ export const logLead = ({ notes, me, now = () => performance.now(), everySecond 
         return;
       }
       const note = leadNoteIn(event);
-      if (isMine(note) && note.revision >= known.revision) {
-        due = now() + restMs;
-        end = now() + restMs + patienceMs - marginMs;
-      } else if (note.revision > known.revision) hear(note);
+      if (note.revision > known.revision && !isMine(note)) hear(note);
+      if (note.revision < known.revision || !isMine(note)) return;
+      known = note;
+      // Without the lead, the answer was lost or is to come: it may be long ago that this was stored.
+      if (!leadership.held()) return;
+      due = began + restMs;
+      end = began + restMs + patienceMs - marginMs;
     },
     start: async () => {
       known = await notes.newest();
       // An earlier process of this node leads no more.
       if (known.leader && known.leader.node !== me.node) hear(known);
       await look().catch(onFailure);
-      looking = everySecond(look, onFailure);
+      works = [everySecond(look, onFailure), everySecond(async () => giveUpInTime(), onFailure)];
     },
     stop: async () => {
-      await looking?.stop();
-      if (!leadership.held()) return;
+      await Promise.all(works.map((work) => work.stop()));
       leadership.set(false);
+      if (!isMine(known)) return;
       await notes.note(known.revision, me, 'leaves').catch(() => undefined);
     },
   };

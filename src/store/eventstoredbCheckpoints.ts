@@ -4,6 +4,7 @@ import type { EventStoreDbReads } from './eventstoredbReads.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from './port.ts';
 
 const kept = 10;
+const askEvery = 100;
 const readAtOnce = 50;
 
 const set = '@platform/log:checkpointSet';
@@ -34,20 +35,25 @@ const positionIn = (event: StoredEvent): number | undefined => {
 
 type Stored = { readonly revision: number; readonly position: number | undefined };
 
-/** Writes to streams of which only the newest event counts. */
-export const newestOnly = (append: EventStore['append']) => {
-  const write = async (stream: string, before: number, type: string, data: object): Promise<number> => {
+/** Writes one event to a stream; returns its revision. */
+const writing =
+  (append: EventStore['append']) =>
+  async (stream: string, before: number, type: string, data: object): Promise<number> => {
     const event = { id: randomUUID(), type, data: JSON.stringify(data), metadata: '{}' };
     return (await append(stream, before, [event])).revision;
   };
-  return {
-    write,
-    /**
-     * Makes EventStoreDB remove old events. This is done once for a stream. Errors are ignored, because old events do no
-     * harm.
-     */
-    keepFew: (stream: string): Promise<unknown> =>
-      write(`$$${stream}`, -1, '$metadata', { $maxCount: kept }).catch(() => undefined),
+
+/**
+ * Writes to a stream of which only the newest event counts. EventStoreDB is asked to remove old events with the first one
+ * and now and then again, because it may have failed. Until it does, they do no harm.
+ */
+export const writingNewest = (append: EventStore['append']): ReturnType<typeof writing> => {
+  const write = writing(append);
+  return async (stream, before, type, data) => {
+    const revision = await write(stream, before, type, data);
+    if (revision % askEvery === 0)
+      await write(`$$${stream}`, -1, '$metadata', { $maxCount: kept }).catch(() => undefined);
+    return revision;
   };
 };
 
@@ -55,7 +61,8 @@ export const newestOnly = (append: EventStore['append']) => {
 export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventStore['append']) => {
   // The last known revision of each checkpoint stream, by the reader's name.
   const revisions = new Map<string, number>();
-  const { write, keepFew } = newestOnly(append);
+  const write = writing(append);
+  const writeNewest = writingNewest(append);
   const exclusively = mutex();
   const listing = mutex();
 
@@ -83,8 +90,7 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
     if (before === -1 && name.includes(':')) await listing(namesStream, () => list(name));
     for (let position = wanted; ; ) {
       try {
-        revisions.set(name, await write(stream, before, set, { position }));
-        if (before === -1) await keepFew(stream);
+        revisions.set(name, await writeNewest(stream, before, set, { position }));
         return;
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
@@ -101,7 +107,7 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
       const { revision, position } = await stored(name);
       if (position === undefined) return;
       try {
-        revisions.set(name, await write(`checkpoint-${name}`, revision, removed, {}));
+        revisions.set(name, await writeNewest(`checkpoint-${name}`, revision, removed, {}));
         return;
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
@@ -119,7 +125,7 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
       try {
         taken.set(
           name,
-          position === undefined ? revision : await write(`checkpoint-${name}`, revision, set, { position }),
+          position === undefined ? revision : await writeNewest(`checkpoint-${name}`, revision, set, { position }),
         );
         return position;
       } catch (error) {
@@ -133,8 +139,7 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
     if (before === -1 && position === undefined) return;
     if (before === -1 && name.includes(':')) await listing(namesStream, () => list(name));
     const [type, data] = position === undefined ? [removed, {}] : [set, { position }];
-    taken.set(name, await write(`checkpoint-${name}`, before, type, data));
-    if (before === -1) await keepFew(`checkpoint-${name}`);
+    taken.set(name, await writeNewest(`checkpoint-${name}`, before, type, data));
   };
 
   const namesOf = async (reader: string): Promise<readonly string[]> => {

@@ -1,4 +1,4 @@
-import { memberOf, newestOnly } from './eventstoredbCheckpoints.ts';
+import { memberOf, writingNewest } from './eventstoredbCheckpoints.ts';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
 import type { EventStore, StoredEvent } from './port.ts';
 
@@ -34,16 +34,12 @@ export type LeadNotes = {
 };
 
 export const eventStoreDbLead = (reads: Pick<EventStoreDbReads, 'newest'>, append: EventStore['append']): LeadNotes => {
-  const { write, keepFew } = newestOnly(append);
+  const write = writingNewest(append);
   return {
     newest: async () => {
       const event = await reads.newest(leadStream);
       return event ? leadNoteIn(event) : { revision: -1, leader: undefined };
     },
-    note: async (after, leader, what) => {
-      const revision = await write(leadStream, after, what === 'leads' ? taken : released, leader);
-      if (after === -1) await keepFew(leadStream);
-      return revision;
-    },
+    note: (after, leader, what) => write(leadStream, after, what === 'leads' ? taken : released, leader),
   };
 };

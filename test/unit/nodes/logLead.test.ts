@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { answerMs, logLead, patienceMs, restMs } from '../../../src/runners/logLead.ts';
-import { type LeadNotes, leadStream } from '../../../src/store/eventstoredbLead.ts';
+import { eventStoreDbLead, type LeadNotes, leadStream } from '../../../src/store/eventstoredbLead.ts';
 import { type StoredEvent, TamperedStream, WrongRevision } from '../../../src/store/port.ts';
 import { fixedClock } from '../../support/node.ts';
 
 const second = 1000;
+
+/** Lets everything happen that waits for nothing. */
+const turns = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A log in which processes note who leads, and a clock that all of them see. */
 const scene = () => {
@@ -16,7 +19,11 @@ const scene = () => {
     isFrozen: boolean;
     heard: number;
   }[] = [];
-  const failure: { of?: Error; afterStoring?: boolean } = {};
+  const failure: {
+    of?: Error;
+    afterStoring?: boolean;
+    hangs?: { readonly node: string; readonly over: Promise<void> };
+  } = {};
   const event = (stream: string, revision: number, type: string, data: object): void => {
     const rest = { id: `${stored.length}`, metadata: '{}', position: stored.length + 1 };
     stored.push({ ...rest, stream, revision, type, data: JSON.stringify(data) });
@@ -34,6 +41,7 @@ const scene = () => {
       return newest();
     },
     note: async (after, leader, what) => {
+      if (failure.hangs?.node === leader.node) await failure.hangs.over;
       const { of: error, afterStoring } = failure;
       if (error && !afterStoring) throw error;
       const { revision } = newest();
@@ -52,30 +60,48 @@ const scene = () => {
     /** A process of a node. */
     begin: async (node: string) => {
       const me = { node, process: `process ${processes.length} of ${node}` };
-      let look = async (): Promise<void> => undefined;
+      const works = new Map<object, () => void>();
       const everySecond = (work: () => Promise<void>, onFailure: (error: unknown) => void) => {
-        look = () => work().catch(onFailure);
+        let atWork: Promise<void> | undefined;
+        const id = {};
+        works.set(id, () => {
+          atWork ??= work()
+            .catch(onFailure)
+            .finally(() => {
+              atWork = undefined;
+            });
+        });
         return {
           stop: async () => {
-            look = async () => undefined;
+            works.delete(id);
+            await atWork;
           },
         };
       };
+      const look = async (): Promise<void> => {
+        for (const work of works.values()) work();
+        await turns();
+      };
       const lead = logLead({ notes, me, now: clock.now, everySecond, log: () => undefined });
       await lead.start();
-      const process = { lead, look: () => look(), isFrozen: false, heard: stored.length };
+      const process = { lead, look, isFrozen: false, heard: stored.length };
       processes.push(process);
       return process;
     },
-    /** Lets time pass. Each second all processes that are not frozen look, and hear what was stored. */
+    /**
+     * Lets time pass. Each second all processes that are not frozen look, and hear what was stored. Never do two of them
+     * lead.
+     */
     pass: async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += second) {
         clock.pass(second);
-        for (const one of processes.filter(({ isFrozen }) => !isFrozen)) {
+        const awake = processes.filter(({ isFrozen }) => !isFrozen);
+        for (const one of awake) {
           await one.look();
           for (const event of stored.slice(one.heard)) one.lead.onStored(event);
           one.heard = stored.length;
         }
+        assert.ok(awake.filter(({ lead }) => lead.held()).length <= 1, `two lead at ${clock.now()}`);
       }
     },
     stop: () => Promise.all(processes.map(({ lead }) => lead.stop())),
@@ -87,7 +113,19 @@ describe('The lead by notes in the log', () => {
   beforeEach(() => {
     all = scene();
   });
+  let goOn = (): void => undefined;
+  /** Makes the notes of a node hang until `goOn`. */
+  const hang = (node: string): void => {
+    const over = new Promise<void>((resolve) => {
+      goOn = () => {
+        delete all.failure.hangs;
+        resolve();
+      };
+    });
+    all.failure.hangs = { node, over };
+  };
   afterEach(async () => {
+    goOn();
     delete all.failure.of;
     await all.stop();
   });
@@ -161,6 +199,87 @@ describe('The lead by notes in the log', () => {
     assert.equal(held(a, b).filter(Boolean).length, 1);
   });
 
+  it('is given up in time by a holder whose notes hang, and a late answer does not bring it back', async () => {
+    const [a, b] = [await all.begin('a'), await all.begin('b')];
+    await all.pass(2 * second);
+    hang('a');
+    all.happens();
+    await all.pass(answerMs + second);
+    assert.deepEqual(held(a, b), [true, false]);
+    await all.pass(patienceMs);
+    assert.deepEqual(held(a, b), [false, true]);
+    goOn();
+    await all.pass(3 * second);
+    assert.deepEqual(held(a, b), [false, true]);
+  });
+
+  it('is not brought back by the answer to a note that came too late', async () => {
+    const a = await all.begin('a');
+    await all.pass(2 * second);
+    hang('a');
+    all.happens();
+    await all.pass(20 * second);
+    goOn();
+    await turns();
+    assert.equal(a.lead.held(), false);
+    await all.pass(answerMs + 2 * second);
+    assert.equal(a.lead.held(), true);
+  });
+
+  it('is had within seconds by a process that took it and lost the answer', async () => {
+    const [a, b] = [await all.begin('a'), await all.begin('b')];
+    await a.lead.stop();
+    all.failure.of = new Error('No answer');
+    all.failure.afterStoring = true;
+    await all.pass(2 * second);
+    assert.deepEqual(held(a, b), [false, false]);
+    delete all.failure.of;
+    await all.pass(answerMs + second);
+    assert.deepEqual(held(a, b), [false, true]);
+  });
+
+  it('is over for a holder that stood still, though it hears a note of its own first', async () => {
+    const [a, b] = [await all.begin('a'), await all.begin('b')];
+    all.happens();
+    await all.pass(answerMs);
+    a.isFrozen = true;
+    await all.pass(restMs + patienceMs + second);
+    const own = all
+      .notesIn()
+      .filter(({ data }) => data.includes(' of a'))
+      .at(-1);
+    assert.ok(own);
+    a.lead.onStored(own);
+    await a.look();
+    assert.deepEqual(held(a, b), [false, true]);
+  });
+
+  it('is nobody’s while the log refuses appends, and somebody’s soon after', async () => {
+    const [a, b] = [await all.begin('a'), await all.begin('b')];
+    all.failure.of = new Error('The disk is full');
+    all.happens();
+    await all.pass(60 * second);
+    assert.deepEqual(held(a, b), [false, false]);
+    delete all.failure.of;
+    await all.pass(answerMs + second);
+    assert.equal(held(a, b).filter(Boolean).length, 1);
+    const notes = all.notesIn().length;
+    await all.pass(10 * 60 * second);
+    assert.ok(all.notesIn().length <= notes + 12, 'one note a minute again');
+  });
+
+  it('is left by a holder that gave up, when it stops', async () => {
+    const [a, b] = [await all.begin('a'), await all.begin('b')];
+    all.failure.of = new Error('No log');
+    all.happens();
+    await all.pass(11 * second);
+    assert.deepEqual(held(a, b), [false, false]);
+    delete all.failure.of;
+    await a.lead.stop();
+    await all.pass(2 * second);
+    assert.deepEqual(held(a, b), [false, true]);
+  });
+
   it('is everybody’s if the stream cannot be used, because work must go on', async () => {
     all.failure.of = new TamperedStream(leadStream, 'was deleted for ever');
     const lead = logLead({
@@ -175,4 +294,18 @@ describe('The lead by notes in the log', () => {
     assert.equal(lead.held(), true);
     await lead.stop();
   });
+});
+
+it('The notes of the lead are few, though EventStoreDB could not be asked to remove old ones at first', async () => {
+  const asked: unknown[] = [];
+  let revision = -1;
+  const { note } = eventStoreDbLead({ newest: async () => undefined }, async (stream, _, [event]) => {
+    if (stream === leadStream) return { revision: ++revision, position: 0 };
+    assert.equal(stream, `$$${leadStream}`);
+    if (revision === 0) throw new Error('No answer');
+    asked.push(JSON.parse(event?.data ?? ''));
+    return { revision: 0, position: 0 };
+  });
+  for (let n = 0; n < 150; n++) await note(revision, { node: 'a', process: 'p' }, 'leads');
+  assert.deepEqual(asked, [{ $maxCount: 10 }]);
 });

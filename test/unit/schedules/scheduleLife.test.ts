@@ -210,10 +210,14 @@ describe('A week with schedules', () => {
         const since = clocks.now();
         wait = { since, until: since + minute };
         clocks.pass(upTo(minute));
-        if (random() < 0.5) return clocks.pass(wait.until - clocks.now());
-        clocks.set(clocks.now() - by);
-        look();
-        wait = { since: since - by, until: clocks.now() };
+        if (random() < 0.5) clocks.pass(wait.until - clocks.now());
+        else {
+          clocks.set(clocks.now() - by);
+          look();
+          wait = { since: since - by, until: clocks.now() };
+        }
+        // Until all clocks have looked.
+        clocks.pass(second);
       },
       lead: async () => {
         const leads = one(nodes);
@@ -293,7 +297,7 @@ describe('A week with schedules', () => {
       if (random() < 0.4) await actions[one(names)](one([...models.keys()]));
       await settle();
       const left = wait && isRunning() ? wait.until - clocks.now() : 0;
-      if (left > 0) clocks.pass(one([minute, 5 * minute, left + upTo(90 * second)]));
+      if (left > 0) clocks.pass(one([minute, 5 * minute, left + second + upTo(90 * second)]));
       else clocks.pass(one([minute, 10 * minute, hour, hour, 5 * hour]) + upTo(60 * second));
       await settle();
     }
