@@ -94,15 +94,18 @@ const rolesOf = async <N extends ApiNode>(nodes: readonly N[]) => {
   return { leader: nodes[leads.indexOf(true)]!, other: nodes[leads.indexOf(false)]! };
 };
 
-/** Two API nodes over a log that others run, and one Redis or the memory of each. Nothing runs yet. */
-export const nodesOver = (eventStoreUrl: string, redis?: OwnRedis) => {
+/**
+ * Two API nodes over a log that others run, and one Redis or the memory of each. `isMixed`: the first one has its memory.
+ * Nothing runs yet.
+ */
+export const nodesOver = (eventStoreUrl: string, redis?: OwnRedis, isMixed = false) => {
   const folder = temporaryFolder();
   const settings = { EVENTSTORE_URL: eventStoreUrl, SECRET_KEY: secret, AUDIT_KEY: auditKey };
   const nodes = ['a', 'b'].map((name) =>
     apiNodeOf(name, join(folder, name), {
       ...settings,
       ADMIN_PASSWORD: adminPassword,
-      READSTORE_URL: redis?.url ?? 'memory:',
+      READSTORE_URL: redis && !(isMixed && name === 'a') ? redis.url : 'memory:',
     }),
   );
   return {

@@ -7,7 +7,7 @@ import { betweenTerms } from './betweenTerms.ts';
 import type { Projection } from './define.ts';
 import type { Counted } from './eventTypes.ts';
 import { type Leadership, newLeadership } from './leadership.ts';
-import type { ReadStore } from './port.ts';
+import { leaseMs, type ReadStore } from './port.ts';
 import { newProgress } from './progress.ts';
 import { projecting } from './projecting.ts';
 import { projector } from './projector.ts';
@@ -23,6 +23,8 @@ type Needs = {
   readonly catchUp: number;
   /** Called for a stream whose events do not follow one another, because somebody else has touched it. */
   readonly onTampered?: (stream: string, reason: string) => void;
+  /** Milliseconds from a clock that never jumps. */
+  readonly now?: (() => number) | undefined;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -34,9 +36,11 @@ const longestPauseMs = 5000;
  * store. It is the only writer of read models. If several processes share a read store, one of them leads and writes.
  * The others take over what the leader writes. When the leader is gone or has lost the log, one of them becomes leader.
  */
-export const runProjections = ({ store, model, projections, counted, catchUp, onTampered, log }: Needs) => {
+export const runProjections = (needs: Needs) => {
+  const { store, model, projections, counted, catchUp, onTampered, now = () => performance.now(), log } = needs;
   const stop = new AbortController();
   const leadership = newLeadership();
+  let leaseEnd = 0;
   let fault: string | undefined;
   let term = new AbortController();
   let done = Promise.resolve();
@@ -45,9 +49,22 @@ export const runProjections = ({ store, model, projections, counted, catchUp, on
     tellDamage = resolve;
   });
 
+  /** Another process may have the leadership once the lease of this one has ended, though it hears nothing of that. */
+  const lease = async (): Promise<boolean> => {
+    const asked = now();
+    try {
+      const held = await model.takeLeadership();
+      if (held) leaseEnd = asked + leaseMs;
+      return held;
+    } catch (error) {
+      if (now() >= leaseEnd) leadership.set(false);
+      throw error;
+    }
+  };
+
   /** Takes or keeps the leadership; returns true if this process leads. A process that cannot reach the log resigns. */
   const leads = async (): Promise<boolean> => {
-    if (store.connected()) leadership.set(await model.takeLeadership());
+    if (store.connected()) leadership.set(await lease());
     else if (leadership.held()) {
       leadership.set(false);
       await model.resign();

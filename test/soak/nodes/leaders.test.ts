@@ -77,7 +77,7 @@ describe('two nodes with read models in memory', () => {
  * Two nodes over EventStoreDB: one that tests script, or a new one at TEST_ESDB_URL. One of them leads, as the log or Redis
  * says.
  */
-const overEventStoreDb = (redis?: () => OwnRedis): void => {
+const overEventStoreDb = (redis?: () => OwnRedis, isMixed = false): void => {
   let server: Awaited<ReturnType<typeof scriptedEventStore>> | undefined;
   let store: EventStoreDb;
   let nodes: ReturnType<typeof nodesOver>;
@@ -87,7 +87,7 @@ const overEventStoreDb = (redis?: () => OwnRedis): void => {
     server = real === undefined ? await scriptedEventStore(memoryEventStore().handlers) : undefined;
     const url = real ?? server?.url ?? '';
     store = await openEventStoreDb({ url, log: () => undefined });
-    nodes = nodesOver(url, redis?.());
+    nodes = nodesOver(url, redis?.(), isMixed);
     await nodes.start();
   });
   after(async () => {
@@ -96,6 +96,19 @@ const overEventStoreDb = (redis?: () => OwnRedis): void => {
     server?.stop();
   });
   const leads = () => Promise.all(nodes.nodes.map(async (node) => (await node.status())?.leads === true));
+  if (isMixed) {
+    it('both lead, which docs/operations.md warns of: each thing fires once all the same', async function () {
+      this.timeout(loadMs + 300_000);
+      await soon('both lead', async () => !(await leads()).includes(false));
+      const firing = await firingOn(nodes.nodes, () => eventsIn(store));
+      await firing.start();
+      await pause(loadMs);
+      assert.deepEqual(await leads(), [true, true]);
+      await firing.stop();
+      note(await firing.check());
+    });
+    return;
+  }
   const oneLeads = () => soon('one leads', async () => (await leads()).filter(Boolean).length === 1);
 
   it('have one that leads under load, and another soon after it is killed; each thing fires once', async function () {
@@ -124,5 +137,7 @@ const overEventStoreDb = (redis?: () => OwnRedis): void => {
 
 describe('two nodes with read models in memory over EventStoreDB', () => overEventStoreDb());
 // A server at TEST_ESDB_URL is new for one run only.
-if (process.env.TEST_ESDB_URL === undefined)
-  describeOwnRedis('two nodes with Redis over EventStoreDB', overEventStoreDb);
+if (process.env.TEST_ESDB_URL === undefined) {
+  describeOwnRedis('two nodes with Redis over EventStoreDB', (redis) => overEventStoreDb(redis));
+  describeOwnRedis('a node with memory and one with Redis over EventStoreDB', (redis) => overEventStoreDb(redis, true));
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { eventFeed } from '../../../src/events/eventFeed.ts';
 import { projections } from '../../../src/projections/all.ts';
-import type { ReadStore } from '../../../src/projections/engine/port.ts';
+import { leaseMs, type ReadStore } from '../../../src/projections/engine/port.ts';
 import { collectionsOf } from '../../../src/projections/engine/projector.ts';
 import { runProjections } from '../../../src/projections/engine/run.ts';
 import { memoryReadStore } from '../../../src/projections/index/memory.ts';
@@ -20,7 +20,7 @@ describe('who projects', () => {
     await log.close();
   });
   /** Projects into memory, unless another has the lead; loading what is there fails so many times. */
-  const start = (failures: number, leads: () => boolean) => {
+  const start = (failures: number, leads: () => boolean, now?: () => number) => {
     let [failed, moved] = [0, () => undefined as void];
     const memory = memoryReadStore({ collections: collectionsOf(projections) });
     const model: ReadStore = {
@@ -34,7 +34,7 @@ describe('who projects', () => {
         return memory.resume();
       },
     };
-    run = runProjections({ store: log.store, model, projections, catchUp: 1000, log: () => undefined });
+    run = runProjections({ store: log.store, model, projections, catchUp: 1000, now, log: () => undefined });
     run.start();
     return { moved: () => moved() };
   };
@@ -55,6 +55,26 @@ describe('who projects', () => {
       await new Promise(setImmediate);
     }
     await run.reached(await append(), 1000);
+  });
+
+  it('leads no more than a lease after it has lost the read store, in which another may have taken the lead', async () => {
+    let [isAway, asked, time] = [false, 0, 0];
+    const leads = (): boolean => {
+      asked++;
+      if (isAway) throw new RequestError('unavailable', 'No Redis');
+      return true;
+    };
+    start(0, leads, () => time);
+    await until(() => run.leadership.held());
+    isAway = true;
+    const before = asked;
+    time += leaseMs - 1;
+    await until(() => asked > before, 'a look');
+    assert.equal(run.leadership.held(), true);
+    time += 1;
+    await until(() => !run.leadership.held(), 'the end of the lead');
+    isAway = false;
+    await until(() => run.leadership.held(), 'the lead again');
   });
 
   it('has no fault any more once it has caught up, though nothing new comes', async () => {
