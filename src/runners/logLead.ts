@@ -7,6 +7,8 @@ import { everySecond as usually } from './triggers/everySecond.ts';
 type Needs = {
   readonly notes: LeadNotes;
   readonly me: Leader;
+  /** False while the log is that of a process which leads itself. */
+  readonly mayLead: () => boolean;
   /** Milliseconds from a clock that never jumps. */
   readonly now?: () => number;
   readonly everySecond?: typeof usually;
@@ -35,7 +37,14 @@ const marginMs = 5_000;
  * The others measure how long they have heard nothing, each by its own clock, so clocks need not agree. The stream's
  * revision decides who is first. A leader that stood still finds the note of its successor and leads no more.
  */
-export const logLead = ({ notes, me, now = () => performance.now(), everySecond = usually, log }: Needs): Lead => {
+export const logLead = ({
+  notes,
+  me,
+  mayLead,
+  now = () => performance.now(),
+  everySecond = usually,
+  log,
+}: Needs): Lead => {
   const leadership = newLeadership();
   let known: LeadNote = { revision: -1, leader: undefined };
   // When the leader notes that it leads, or when another process may take the lead.
@@ -89,6 +98,7 @@ export const logLead = ({ notes, me, now = () => performance.now(), everySecond 
   };
 
   const look = async (): Promise<void> => {
+    if (!mayLead()) return leadership.set(false);
     if (now() < due) return;
     await takeOrKeep();
     isFailing = false;

@@ -26,7 +26,8 @@ const constant = (held: boolean): Lead => {
 export const leadOf = ({ opened, isShared, node, warn }: Needs): Lead | undefined => {
   if ('embedded' in opened) return constant(true);
   const { remote } = opened;
-  if (remote.serverLeads()) return constant(false);
-  if (isShared) return undefined;
-  return logLead({ notes: remote.lead, me: { node, process: randomUUID() }, log: warn });
+  if (isShared) return remote.serverLeads() ? constant(false) : undefined;
+  // Another version of the program may serve the log at the next connection.
+  const mayLead = (): boolean => !remote.serverLeads();
+  return logLead({ notes: remote.lead, me: { node, process: randomUUID() }, mayLead, log: warn });
 };

@@ -19,6 +19,7 @@ const scene = () => {
     isFrozen: boolean;
     heard: number;
   }[] = [];
+  const server = { leads: false };
   const failure: {
     of?: Error;
     afterStoring?: boolean;
@@ -53,6 +54,7 @@ const scene = () => {
   };
   return {
     clock,
+    server,
     failure,
     notesIn,
     /** Something that a leader has to do. */
@@ -82,7 +84,14 @@ const scene = () => {
         for (const work of works.values()) work();
         await turns();
       };
-      const lead = logLead({ notes, me, now: clock.now, everySecond, log: () => undefined });
+      const lead = logLead({
+        notes,
+        me,
+        mayLead: () => !server.leads,
+        now: clock.now,
+        everySecond,
+        log: () => undefined,
+      });
       await lead.start();
       const process = { lead, look, isFrozen: false, heard: stored.length };
       processes.push(process);
@@ -268,6 +277,20 @@ describe('The lead by notes in the log', () => {
     assert.ok(all.notesIn().length <= notes + 12, 'one note a minute again');
   });
 
+  it('is nobody’s while the process of the log leads, and taken once another server does not', async () => {
+    all.server.leads = true;
+    const [a, b] = [await all.begin('a'), await all.begin('b')];
+    all.happens();
+    await all.pass(3 * (restMs + patienceMs));
+    assert.deepEqual([held(a, b), all.notesIn()], [[false, false], []]);
+    all.server.leads = false;
+    await all.pass(second);
+    assert.deepEqual(held(a, b), [true, false]);
+    all.server.leads = true;
+    await all.pass(second);
+    assert.deepEqual(held(a, b), [false, false]);
+  });
+
   it('is left by a holder that gave up, when it stops', async () => {
     const [a, b] = [await all.begin('a'), await all.begin('b')];
     all.failure.of = new Error('No log');
@@ -288,6 +311,7 @@ describe('The lead by notes in the log', () => {
         note: async () => Promise.reject(all.failure.of),
       },
       me: { node: 'a', process: 'p' },
+      mayLead: () => true,
       log: () => undefined,
     });
     await lead.start();
