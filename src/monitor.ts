@@ -79,7 +79,7 @@ export const monitor = (needs: Needs) => {
     parts,
     snapshot,
   } = needs;
-  const started = Date.now();
+  const started = performance.now();
   // While the read models cannot be read, nobody knows what is parked.
   const first = { order: 1, skip: 0, limit: mostNamed } as const;
   const reactionsParked = (): Promise<Page> =>
@@ -154,7 +154,7 @@ export const monitor = (needs: Needs) => {
     return {
       status: isReady && isSound() && documents.total + parked.total === 0 ? 'up' : 'degraded',
       version,
-      uptimeSeconds: Math.round((Date.now() - started) / 1000),
+      uptimeSeconds: Math.round((performance.now() - started) / 1000),
       leads: leadership.held(),
       eventStore: {
         kind: logKind,

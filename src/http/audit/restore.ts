@@ -69,9 +69,9 @@ const refuseMethods = (
 };
 
 /** The former document for an import: its times, but it is changed now, by the caller. */
-const changedNow = ({ lastUpdatedBy: _, ...former }: Members): Members => {
+const changedNow = ({ lastUpdatedBy: _, ...former }: Members, { moment }: Pick<Service, 'moment'>): Members => {
   if (former.lastUpdated === undefined) return former;
-  const now = new Date();
+  const now = new Date(moment().now);
   return { ...former, lastUpdated: typeof former.lastUpdated === 'number' ? now.getTime() : now.toISOString() };
 };
 
@@ -106,13 +106,13 @@ const inputOf = (
     former,
     present,
   }: { readonly kind: string; readonly former: Content; readonly present?: Content | undefined },
-  { tools }: Service,
+  service: Service,
 ): unknown => {
   const part = imports ? 'whole' : 'document';
   const [then, now] = [former[part], present?.[part]];
   const isSame = now !== undefined && saysTheSame(kind, then, now);
-  const wanted = isSame ? now : changedNow(then);
-  return input(openedSecrets(wanted, isSame || !inClear ? now : undefined, tools.unseal) as Members, now);
+  const wanted = isSame ? now : changedNow(then, service);
+  return input(openedSecrets(wanted, isSame || !inClear ? now : undefined, service.tools.unseal) as Members, now);
 };
 
 /** The documents that were part of a deleted one, as an import of it takes them. */
@@ -135,7 +135,7 @@ const partsThen = async (
   const contents = await Promise.all(
     found.map(({ _id }) => contentAt(service, { kind: parts.kind, id: _id }, position)),
   );
-  return { [parts.member]: contents.flatMap((content) => (content ? [changedNow(content.whole)] : [])) };
+  return { [parts.member]: contents.flatMap((content) => (content ? [changedNow(content.whole, service)] : [])) };
 };
 
 /** Whether the request has brought the resource back before, by an import that has a stream of its own. */
@@ -195,9 +195,9 @@ const imported = async (
   resource: Resource,
   then: Content,
   done: CommandResult | undefined,
-  { audit }: Service,
+  service: Service,
 ): Promise<Members | undefined> =>
-  done ? (await formerAt(audit, resource, done.position))?.document : changedNow(then.document);
+  done ? (await formerAt(service.audit, resource, done.position))?.document : changedNow(then.document, service);
 
 /** Restores a resource as it was. `areas` gives all routes once the table is complete. */
 export const restoreRoute = (areas: () => readonly AreaRoutes[]) =>

@@ -4,6 +4,7 @@ import type { Request } from '../../commands/engine/requests.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
 import type { Filters } from '../../commands/user-schemas/filters.ts';
+import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Entry, ReadModel } from '../../projections/engine/port.ts';
@@ -62,6 +63,8 @@ export interface Service {
   readonly auth: Authenticator;
   /** The devices of all adapters. */
   readonly devices: Devices;
+  /** The time by the clock of this node, and when that has waited last. */
+  readonly moment: GuardedClock['moment'];
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
   /** The template engine. */

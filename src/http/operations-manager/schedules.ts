@@ -1,13 +1,7 @@
 import { Type } from 'typebox';
 import { type Fault, RequestError, refuseFaults } from '../../domain/engine/requestError.ts';
 import { lastMoment, scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
-import {
-  type Moment,
-  type Sequence,
-  sequenceOf,
-  upcoming,
-  withoutNeverDue,
-} from '../../domain/operations-manager/schedules.ts';
+import { type Sequence, sequenceOf, upcoming, withoutNeverDue } from '../../domain/operations-manager/schedules.ts';
 import { scheduleSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { withInterval } from '../../domain/operations-manager/triggers.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
@@ -17,13 +11,6 @@ import { type TriggerDoc, triggers } from '../../projections/operations-manager/
 import type { Answer } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
-
-declare module '../engine/service.ts' {
-  interface Service {
-    /** The time by the clock of this node, and when that has waited last. */
-    readonly moment: () => Moment;
-  }
-}
 
 /** A trigger with the fault of its schedule, if an earlier version has stored one. Exports are without it. */
 export const withFault = (doc: TriggerDoc): TriggerDoc & { readonly fault?: Fault } => {

@@ -100,7 +100,7 @@ const previewed = async (
   const { overwrite = false, strict = false } = options;
   const id = prebuiltId(given.metadata.name);
   const { exists, current } = await presentOf(id, service);
-  const now = new Date().toISOString();
+  const now = new Date(service.moment().now).toISOString();
   const request = { id, actor: call.actor, now, newId: (word: string) => newId(`dry run ${word}`) };
   const found = await previewImport({ prebuilt: given, overwrite, strict }, request, service.tools);
   const outcome = found ?? current;

@@ -70,6 +70,19 @@ describe('the certificate of the service itself', () => {
     for (const { validFrom, validTo } of [leaf, root])
       assert.ok(new Date(validFrom) < new Date() && new Date(validTo) > new Date(Date.now() + 9 * year));
   });
+  it('is valid for others though the clock of this machine was wrong as it was made', async () => {
+    const real = Date.now;
+    for (const wrong of [real() + 31 * 86_400_000, 0]) {
+      rmSync(data(), { recursive: true, force: true });
+      Date.now = () => wrong;
+      await own().finally(() => {
+        Date.now = real;
+      });
+      const made = [new X509Certificate(readFileSync(file('esdb-certificate.pem'))), new X509Certificate(authority())];
+      for (const { validFrom, validTo } of made)
+        assert.ok(new Date(validFrom) < new Date() && new Date(validTo) > new Date(), `${validFrom} to ${validTo}`);
+    }
+  });
   it('is made once, keys for their owner alone', async () => {
     const first = await own();
     assert.deepEqual(await own(), first);

@@ -181,6 +181,37 @@ const koaFiles = ['address.ts', 'app.ts', 'appNeeds.ts', 'body.ts', 'incoming.ts
   (file) => `http/engine/${file}`,
 );
 
+/**
+ * The only files that ask the clock of the machine. All else that goes by the time asks the clock of the node, which is not
+ * believed while it may be wrong; spans go by a clock that never jumps (docs/operations.md, Clocks).
+ */
+const wallClockFiles = [
+  'service/nodeClock.ts', // the clock of the node follows it
+  // The service gives these the clock of the node.
+  'commands/authorization/requestRecorder.ts',
+  'node.ts',
+  // Commands of the operator, who looks at the clock. They show times, and begin the schedules of a log that was brought back.
+  'cli/exportFile.ts',
+  'cli/importFile.ts',
+  'cli/law/beginAnew.ts',
+  'cli/restoreFile.ts',
+  // They show a time.
+  'keyCheck.ts',
+  'southbound/lab.ts',
+  'store/identity.ts',
+  'store/sqliteScrub.ts',
+  // The server of the log has the clock of its machine for streams of others, as EventStoreDB has.
+  'store/grpc/batchAppend.ts',
+  'store/grpc/discovery.ts',
+  'store/grpc/foreignWrites.ts',
+  'store/grpc/read.ts',
+  'store/grpc/writes.ts',
+  // Certificates have times by that clock, and so do deadlines of gRPC.
+  'store/eventstoredbDiscovery.ts',
+  'store/grpc/certificate.ts',
+  'store/grpc/certificateMaking.ts',
+];
+
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const texts = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]));
@@ -280,6 +311,13 @@ describe('layers', () => {
         assert.ok(used.includes(whole), `No other area imports ${whole}: take it off the list`);
       }
     }
+  });
+
+  it('only files that are known ask the clock of the machine', () => {
+    const asking = files.filter(
+      (file) => layerOf(file) !== 'demo' && /\bDate\.now\b|new Date\(\)/.test(texts.get(file)!),
+    );
+    assert.deepEqual(asking.sort(), wallClockFiles.toSorted());
   });
 
   it('no files import one another in a circle', () =>
