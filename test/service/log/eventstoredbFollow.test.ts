@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
 import {
@@ -12,6 +13,7 @@ import {
   workbench,
 } from '../../support/eventstoredbWorkbench.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
+import { numbers } from '../../support/sample.ts';
 import { until } from '../../support/until.ts';
 
 describe('following by the adapter of EventStoreDB', () => {
@@ -175,4 +177,81 @@ describe('following by the adapter of EventStoreDB', () => {
       if (position === 123456) stop.abort();
     }
   });
+
+  const rounds = Number(process.env.SOAK_ROUNDS ?? 2);
+  for (let seed = 1; seed <= rounds; seed++) {
+    it(`brings each follower everything once, whatever breaks and whoever comes late, is slow or leaves (${seed})`, async () => {
+      const random = numbers(seed);
+      const below = (most: number): number => Math.floor(random() * most);
+      const codes = [status.UNAVAILABLE, status.CANCELLED, status.INTERNAL, status.ABORTED];
+      let isCalm = true;
+      /** Breaks a call off after some messages, or ends it, or says nothing more. */
+      const script = (call: ReadCall, usual: () => void): void => {
+        const isLong = isSubscription(call) || call.request.getOptions()!.getCount() !== '1';
+        const what = below(isLong ? 8 : 30);
+        let left = isCalm || what > 5 || (what > 3 && !isSubscription(call)) ? Infinity : below(60);
+        beforeSending(call, () => {
+          if (left-- > 0) return true;
+          const code = codes[what];
+          if (code !== undefined) breakOff(call, code);
+          else if (what === 4) call.end();
+          return false;
+        });
+        usual();
+      };
+      const { memory, store } = await over(script, { watch: 50, tries: 60_000 });
+
+      const large = JSON.stringify('x'.repeat(150_000));
+      const storeSome = (count: number): void => {
+        for (let n = 0; n < count; n++) {
+          const kind = below(4);
+          if (kind === 0) memory.event('$things-1', 'thing');
+          else if (kind === 1) memory.event('foreign-1', `shop:${below(3)}`);
+          else memory.event(`orders-${n}`, `@test/${'ab'[below(2)]}:ordered`, below(9) === 0 ? large : '{}');
+        }
+      };
+      const stop = new AbortController();
+      const follow = (filter: string[] | undefined) => {
+        const after = below(memory.all.length * 100);
+        const [slowness, most] = [below(3) * 10, below(2) ? 10 : Infinity];
+        const follower = { filter, after, reached: after, positions: [] as number[] };
+        const run = async (): Promise<void> => {
+          let batches = 0;
+          for await (const { events, position } of store.follow(follower.reached, filter, stop.signal)) {
+            follower.positions.push(...events.map((event) => event.position));
+            follower.reached = position;
+            if (slowness > 0) await pause(slowness * Math.random());
+            if (++batches === most) return run();
+          }
+        };
+        return { done: run(), follower };
+      };
+      isCalm = false;
+      storeSome(200);
+      const all: ReturnType<typeof follow>[] = [];
+      const reached = (): number => all.reduce((sum, { follower }) => sum + follower.reached, 0);
+      for (const filter of [undefined, ['@test/a'], undefined, ['@test/b', 'shop:1'], undefined, ['@none/']]) {
+        all.push(follow(filter));
+        const before = reached();
+        storeSome(below(2) ? 20 : 400);
+        await until(() => reached() > before, 'somebody goes on');
+      }
+      memory.event('orders-1', '@test/a:ordered');
+      const end = memory.all.at(-1)!.position;
+      await until(() => all.every(({ follower }) => follower.reached >= end), 'all are at the end');
+      stop.abort();
+      await Promise.all(all.map(({ done }) => done));
+      for (const { follower } of all) {
+        const { after, filter = [''], positions } = follower;
+        const expected = memory.all.filter(({ stream, position, message }) => {
+          const type = message.getMetadataMap().get('type')!;
+          return position > after && !stream.startsWith('$') && filter.some((prefix) => type.startsWith(prefix));
+        });
+        assert.deepEqual(
+          positions,
+          expected.map(({ position }) => position),
+        );
+      }
+    });
+  }
 });
