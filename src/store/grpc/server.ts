@@ -15,6 +15,7 @@ import { answeringCalls } from './calls.ts';
 import { cluster, supportedMethods } from './discovery.ts';
 import { accessDenied, badRequest, type Fault, faultOf } from './faults.ts';
 import { foreignWrites } from './foreignWrites.ts';
+import { pagesInTurns } from './pagesInTurns.ts';
 import { read } from './read.ts';
 import { subscribe } from './subscribe.ts';
 import { writes as writesOf } from './writes.ts';
@@ -76,6 +77,7 @@ export const serveLog = async ({
   await ensureIdentity(store);
   const report = (error: unknown): void => log('gRPC call failed', { err: error });
   const calls = answeringCalls({ report, takingMs });
+  const inTurns = pagesInTurns();
   const writes = writesOf({ store, own, foreign: foreignWrites(store) });
 
   const rightsOf = async (call: Call): Promise<Rights> => (await callerOf(call, authorize)).rights;
@@ -99,13 +101,16 @@ export const serveLog = async ({
         if (!options) throw badRequest('The options are missing');
         const { account, rights } = await callerOf(call, authorize);
         await checkReads(rights);
-        // Other nodes follow the log often; a program that reads much at once is no stream that stays.
-        const many = !options.hasSubscription() || (await rights())('writeLog');
+        // Other nodes follow the log often, and wait for nobody.
+        const isNode = (await rights())('writeLog');
+        // A program that reads much at once is no stream that stays.
+        const many = !options.hasSubscription() || isNode;
         answering.signal.throwIfAborted();
         places.check(account, many);
         answering.signal.addEventListener('abort', places.take(account));
         answering.watch(() => checkReads(rights));
-        return (options.hasSubscription() ? subscribe : read)({ store, own }, options, answering);
+        const readable = { store: isNode ? store : inTurns(store, account), own };
+        return (options.hasSubscription() ? subscribe : read)(readable, options, answering);
       }),
     append: (call, callback) =>
       answer(

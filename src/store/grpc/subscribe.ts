@@ -34,13 +34,15 @@ const toAll = async (
   const structured = wantsStructured(options);
   const filter = filterIn(options);
   if (filter && filter.checkpointInterval < 1) throw badRequest('The interval of checkpoints must be positive');
+  const interval = filter?.checkpointInterval ?? Infinity;
   const start = positionIn(from, await store.head());
   await send(confirmation());
   let told = start;
-  const passed = async (position: number, least: number): Promise<void> => {
-    if (!filter || position - told < least) return;
+  /** False: the subscriber does not keep up. */
+  const passed = async (position: number, least: number): Promise<boolean> => {
+    if (!filter || position - told < least) return true;
     told = position;
-    await send(checkpoint(position));
+    return send(checkpoint(position));
   };
   const breathe = breather();
   let after = start;
@@ -59,11 +61,10 @@ const toAll = async (
         await breathe();
         const isTaken = !(filter?.passes(event) ?? true) || (await send(eventAnswer(event, structured), sizeOf(event)));
         after = event.position;
-        await passed(after, filter?.checkpointInterval ?? Infinity);
-        if (!isTaken) return true;
+        if (!isTaken || !(await passed(after, interval))) return true;
       }
       after = position;
-      await passed(position, filter?.checkpointInterval ?? Infinity);
+      if (!(await passed(position, interval))) return true;
       await tellCaughtUp();
     }
     return false;

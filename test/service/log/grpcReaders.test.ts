@@ -26,6 +26,7 @@ describe('readers of the log over gRPC', () => {
   let log: GrpcLog;
   let clients: StreamsClient[] = [];
   let pages = 0;
+  let [held, mostHeld] = [0, 0];
   before(async () => {
     log = await openGrpcLog({ takingMs: 1500 });
     for (let n = 0; n < events; n += 200)
@@ -34,12 +35,19 @@ describe('readers of the log over gRPC', () => {
         -1,
         Array.from({ length: 200 }, () => newEvent({ data: JSON.stringify('n'.repeat(4000)) })),
       );
-    // How many readings of the log hold a page.
+    // How many readings of the log there are, and how many hold a page.
     const { follow, readAll } = log.store;
     const counted = async function* <T>(source: AsyncIterable<T>): AsyncGenerator<T> {
       pages++;
       try {
-        yield* source;
+        for await (const page of source) {
+          mostHeld = Math.max(mostHeld, ++held);
+          try {
+            yield page;
+          } finally {
+            held--;
+          }
+        }
       } finally {
         pages--;
       }
@@ -79,9 +87,12 @@ describe('readers of the log over gRPC', () => {
   };
 
   it('who never read hold no page and up nobody, and end', async () => {
-    const read = await as('node');
+    const accounts = [await as('writer'), await as('reader')];
     const ends: Awaited<ReturnType<typeof never>>[] = [];
-    for (let n = 0; n < 30; n++) ends.push(await never(n % 2 ? read() : read('1000000')));
+    for (let n = 0; n < 30; n++) {
+      const read = accounts[n % 2]!;
+      ends.push(await never(n % 4 < 2 ? read() : read('1000000')));
+    }
     await until(() => pages === 0, 'the end of their pages');
     const other = (await as('reader'))();
     let got = 0;
@@ -95,6 +106,7 @@ describe('readers of the log over gRPC', () => {
     assert.ok(performance.now() - began < 1000);
     await until(() => got >= events, 'all events of another');
     other.cancel();
+    assert.ok(mostHeld <= 8, `${mostHeld} held a page`);
     for (const { ended } of ends) assert.ok([status.ABORTED, status.CANCELLED].includes(await ended));
   });
 
