@@ -5,16 +5,19 @@ import {
   end,
   note,
   post,
+  type SessionJob,
   type SessionStarted,
   start,
 } from '../../domain/agent-session-manager/agentSessions.ts';
 import { agent } from '../../domain/agent-session-manager/agents.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { plainValue } from '../../domain/engine/exactJson.ts';
 import { openSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { agents } from '../../projections/agent-session-manager/agents.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
+import { accessListThatDenies } from '../operations-manager/jobs.ts';
 import { publishEvent } from '../operations-manager/publishedEvents.ts';
 import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
@@ -55,11 +58,13 @@ export const startSession = command({
 /** Starts the session of a job. The inputs are variables of the job, whose secrets are sealed already. */
 export const startSessionOfJob = command({
   name: 'startSessionOfJob',
-  input: runAgentSchema,
+  input: Type.Unsafe<Static<typeof runAgentSchema> & { readonly job: SessionJob }>(runAgentSchema),
   on: 'new',
   decide: start,
-  prepare: ({ input: { agent, inputs = {} } }, tools) =>
-    startRefs({ agent, inputs: openSecrets(inputs, tools.unseal) as typeof inputs }, inputs, tools),
+  prepare: async ({ input: { agent, inputs = {}, job } }, tools) => ({
+    ...(await startRefs({ agent, inputs: openSecrets(inputs, tools.unseal) as typeof inputs }, inputs, tools)),
+    job,
+  }),
 });
 
 /** Notes that the webhook is called now. If two processes try, only one stores the event, and that one calls. */
@@ -76,12 +81,19 @@ export const noteMessage = command({
   decide: note,
 });
 
-/** Ends a session: by the agent's report, by a cancel or by the timeout, whichever comes first. */
+/**
+ * Ends a session: by the agent's report, by a cancel or by the timeout, whichever comes first. The session of a job is
+ * ended by who may see the job.
+ */
 export const endSession = command({
   name: 'endSession',
   input: Type.Object({ status: outcome, lastMessage: Type.Optional(lastMessage) }),
   on: 'existing',
   decide: end,
+  prepare: async ({ state: { job: started }, actor }, tools) => ({
+    gbac: await accessListThatDenies(actor, defined({ started }), tools),
+  }),
+  gbac: (_, { gbac }) => gbac,
 });
 
 /** Publishes the termination callback: an event with the service name as source and the method name as topic. */

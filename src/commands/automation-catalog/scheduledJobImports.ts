@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { everybody } from '../../domain/authorization/gbac.ts';
 import {
   importedScheduledJobSchema,
   importOne,
@@ -7,11 +6,12 @@ import {
   knownOf,
   sealJob,
 } from '../../domain/automation-catalog/scheduledJobImports.ts';
-import { gbacOfJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
+import { scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import type { Members } from '../../domain/engine/members.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf } from '../engine/define.ts';
+import { importing } from '../engine/locks.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { inStoredWords } from '../operations-manager/triggerForms.ts';
 import { isDecided } from './scheduledJobMigrations.ts';
@@ -28,8 +28,7 @@ export const importScheduledJob = commandsOf(scheduledJob)({
   input: Type.Object({ job: importedScheduledJobSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   decide: importOne,
-  locks: ({ content }) => (content ? formReferences : undefined),
-  gbac: ({ content }) => (content ? gbacOfJob(content) : everybody),
+  locks: ({ content }) => (content ? [importing, formReferences] : importing),
   seal: (input, state, seal, kept) => ({
     ...input,
     job: sealJob(

@@ -8,6 +8,7 @@ import {
 } from '../../domain/automation-catalog/scheduledJobs.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { commandsOf } from '../engine/define.ts';
+import { importing } from '../engine/locks.ts';
 
 const command = commandsOf(scheduledJob);
 
@@ -15,6 +16,7 @@ export const createScheduledJob = command({
   name: 'createScheduledJob',
   input: newScheduledJobSchema,
   on: 'new',
+  locks: (_, { _id }) => (_id == null ? undefined : importing),
   decide: create,
   prepare: async ({ input }, { seal }) => ({ sealed: sealSecrets(input, undefined, seal) as ScheduledJob }),
 });

@@ -4,13 +4,14 @@ import { mutex } from '../../concurrency/mutex.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
+import { isUnusable } from '../../store/tampered.ts';
 import type { About } from './appendOne.ts';
 import { NameTaken } from './claimChecks.ts';
 import { nameClaims } from './claims.ts';
 import { type Attempt, decide, namesWanted } from './decide.ts';
 import type { AnyCommand, Tools } from './define.ts';
 import type { LoadedStream } from './loaded.ts';
-import { lockTaker } from './locks.ts';
+import { importing, type LockTaker, lockTaker, Unfinished } from './locks.ts';
 import type { Request } from './requests.ts';
 import { eventStorer } from './storeEvents.ts';
 import type { Streams } from './streams.ts';
@@ -50,14 +51,21 @@ type Needs = {
 
 type Outcome = { readonly done: Omit<CommandResult, 'event'>; readonly stored: readonly Recorded[] };
 
+/** What all attempts of a command have in common. `tried` counts those in which others were faster. */
+type Wanted = Pick<Attempt, 'command' | 'request' | 'stream' | 'newId'> & { tried: number };
+
 const attempts = 10;
 // Other commands on the stream wait during these rests. The eight rests take 4 s at most, 2 s on average.
 const longestRestMs = 500;
 
 /** Carries out a command on its stream as it was read. Throws `WrongRevision` if another writer was faster. */
-const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 'tools'>) => {
+const attempter = ({
+  store,
+  streams,
+  tools,
+  withLock,
+}: Pick<Needs, 'store' | 'streams' | 'tools'> & Pick<LockTaker, 'withLock'>) => {
   const claims = nameClaims(store, streams);
-  const withLock = lockTaker(store, streams);
   const storeEvents = eventStorer({ store, streams, claims });
 
   const carryOut = async (attempt: Attempt): Promise<Outcome> => {
@@ -97,14 +105,16 @@ const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 
  */
 export const handler = ({ store, streams, tools, now, follow, rest = pause }: Needs) => {
   const exclusively = mutex();
-  const attempt = attempter({ store, streams, tools });
+  const { withLock, finish, finishOwn } = lockTaker(store, streams);
+  const inTurn = mutex();
+  const attempt = attempter({ store, streams, tools, withLock });
 
   /** Repeats the command until the result rests on the newest state of its stream. */
-  const retryUntilDone = async (command: AnyCommand, request: Attempt['request'], stream: string): Promise<Outcome> => {
-    const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
-    const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
+  const retryUntilDone = async (wanted: Wanted): Promise<Outcome> => {
+    const { command, request, stream, newId } = wanted;
     let past = request.fresh ? streams.nothing(stream) : await streams.load(stream);
-    for (let tried = 1; ; tried++) {
+    for (;;) {
+      const tried = wanted.tried + 1;
       const began = performance.now();
       try {
         const at = now();
@@ -122,12 +132,47 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
         const triesNames = command.choosesNames && error instanceof NameTaken && tried < attempts;
         if (error instanceof RequestError && past.revision === seen && !triesNames) throw error;
       }
+      wanted.tried = tried;
       if (tried === attempts)
         throw new RequestError('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
       // Two nodes that start over at the same moment would collide again. So each waits a random time, longer after
       // long attempts.
       const wide = 2 ** tried + tried * (performance.now() - began);
       if (tried > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
+    }
+  };
+
+  /** Carries out a command and the reactions to its events. */
+  const carryOut = async (wanted: Wanted) => {
+    const { stream, request } = wanted;
+    const { done, stored } = await exclusively(stream, () => retryUntilDone(wanted));
+    // Reactions run outside the mutex, because they may change this stream too. They also run for a replay, because the
+    // first try may not have finished them.
+    // A reaction's own command (it has a `causation`) waits for all further reactions. So an event counts as done only
+    // when everything that follows from it is done.
+    const position = await follow(stored, request.causation !== undefined);
+    const [first] = stored;
+    if (first && position > 0) finishOwn(first);
+    return { done, stored, position };
+  };
+
+  /** The event of a turn. Nothing follows from one that cannot be read. */
+  const eventOf = ({ stream, revision }: Unfinished) =>
+    streams.events(stream, revision, revision).catch((error: unknown) => {
+      if (isUnusable(error)) return [];
+      throw error;
+    });
+
+  /** The same, once all that follows from the former command under a lock is carried out. */
+  const afterFormer = async (wanted: Wanted): ReturnType<typeof carryOut> => {
+    for (;;) {
+      try {
+        return await carryOut(wanted);
+      } catch (error) {
+        if (!(error instanceof Unfinished)) throw error;
+        await follow(await eventOf(error), true);
+        finish(error);
+      }
     }
   };
 
@@ -138,12 +183,14 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   return async (command: AnyCommand, given: Request): Promise<CommandResult> => {
     const request = { ...given, precomputed: await command.precompute?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
-    const { done, stored } = await exclusively(stream, () => retryUntilDone(command, request, stream));
-    // Reactions run outside the mutex, because they may change this stream too. They also run for a replay, because the
-    // first try may not have finished them.
-    // A reaction's own command (it has a `causation`) waits for all further reactions. So an event counts as done only
-    // when everything that follows from it is done.
-    const position = await follow(stored, request.causation !== undefined);
+    const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
+    const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
+    const wanted = { command, request, stream, newId, tried: 0 };
+    const { done, stored, position } = await carryOut(wanted).catch((error: unknown) => {
+      if (!(error instanceof Unfinished)) throw error;
+      // One after the other: else all that wait would decide again each time.
+      return inTurn(importing, () => afterFormer(wanted));
+    });
     return { ...done, event: lastOf(stored), position: Math.max(done.position, position) };
   };
 };

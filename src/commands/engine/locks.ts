@@ -11,6 +11,30 @@ import type { Streams } from './streams.ts';
 type Deciding = { readonly stream: string; readonly past: LoadedStream; readonly about: About };
 
 /**
+ * The lock of commands that make or take resources under ids that a caller has chosen, or that close access lists. An
+ * import decides about several streams, and its parts follow. So a command takes this lock only once all that follows
+ * from the one before is carried out.
+ */
+export const importing = 'importing';
+
+type Turn = { readonly stream: string; readonly revision: number };
+
+const isSame = (one: Turn | undefined, { stream, revision }: Turn): boolean =>
+  one?.stream === stream && one.revision === revision;
+
+/** What follows from this event of the former command under a lock may not be carried out yet. */
+export class Unfinished extends Error {
+  readonly stream: string;
+  readonly revision: number;
+
+  constructor(stream: string, revision: number) {
+    super(`What follows from ${stream} at revision ${revision} is not carried out yet`);
+    this.stream = stream;
+    this.revision = revision;
+  }
+}
+
+/**
  * Locks for decisions that read several streams, such as "does an admin remain?" or "does anything refer to this?". On
  * all nodes together, only one decision under a lock runs at a time. So what it has read is still true when its events
  * are stored.
@@ -20,6 +44,9 @@ type Deciding = { readonly stream: string; readonly past: LoadedStream; readonly
  */
 export const lockTaker = (store: EventStore, streams: Streams) => {
   const exclusively = mutex();
+  /** The last turns of `importing` that were taken here, and of which all that follows is carried out. */
+  let taken: Turn | undefined;
+  let finished: Turn | undefined;
 
   const append = async (stream: string, at: End, event: Event, about: About): Promise<void> => {
     const source = `@platform/${streams.kindOf(stream).aggregate.area}`;
@@ -36,32 +63,54 @@ export const lockTaker = (store: EventStore, streams: Streams) => {
       if (!(error instanceof WrongRevision || error instanceof Tampered)) throw error;
     });
 
-  /** Makes sure that the stream has an event at the revision: the former command's event, or `turnPassed`. */
-  const close = async (name: string, by: string, revision: number, about: About): Promise<void> => {
+  /**
+   * Makes sure that the stream has an event at the revision: the former command's event, or `turnPassed`. Returns whether
+   * it may be the command's.
+   */
+  const close = async (name: string, by: string, revision: number, about: About): Promise<boolean> => {
     try {
       const former = await streams.end(by);
-      if (former.revision < revision) await append(by, former, turnPassed(name), about);
+      if (former.revision >= revision) return true;
+      await append(by, former, turnPassed(name), about);
     } catch (error) {
       if (!(error instanceof Tampered)) throw error;
       await closeTampered(name, by, revision, about);
     }
+    return false;
   };
 
   const take = async (name: string, { stream, past, about }: Deciding): Promise<void> => {
     const turn = `${aggregate.category}-${name}`;
     const last = await streams.refresh(turn);
     const { by, revision } = last.state as { by?: string; revision: number };
-    if (by !== undefined && by !== stream) await close(name, by, revision, about);
+    if (by !== undefined) {
+      const isStored = by === stream ? revision <= past.revision : await close(name, by, revision, about);
+      if (name === importing && isStored && !isSame(finished, { stream: by, revision }))
+        throw new Unfinished(by, revision);
+    }
     await append(turn, last, { topic: 'turnTaken', data: { by: stream, revision: past.revision + 1 } }, about);
+    if (name === importing) taken = { stream, revision: past.revision + 1 };
   };
 
-  /**
-   * Takes the lock and does the work, which decides on the stream as loaded and stores there. Throws `WrongRevision` if
-   * the command must start over.
-   */
-  return <T>(name: string, deciding: Deciding, work: () => Promise<T>): Promise<T> =>
-    exclusively(name, async () => {
-      await take(name, deciding);
-      return work();
-    });
+  return {
+    /**
+     * Takes the lock and does the work, which decides on the stream as loaded and stores there. Throws `WrongRevision` if
+     * the command must start over, and `Unfinished` if it must first carry out what follows from the former command.
+     */
+    withLock: <T>(name: string, deciding: Deciding, work: () => Promise<T>): Promise<T> =>
+      exclusively(name, async () => {
+        await take(name, deciding);
+        return work();
+      }),
+    /** Notes that all that follows from an event is carried out. */
+    finish: (turn: Turn): void => {
+      finished = turn;
+    },
+    /** The same, if the event's command was the last one here that took `importing`. */
+    finishOwn: (turn: Turn): void => {
+      if (isSame(taken, turn)) finished = turn;
+    },
+  };
 };
+
+export type LockTaker = ReturnType<typeof lockTaker>;

@@ -1,13 +1,15 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Type } from 'typebox';
+import { everybody } from '../../domain/authorization/gbac.ts';
 import { same } from '../../domain/engine/changes.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { isObject } from '../../domain/engine/members.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
   actionExecution,
   cancel,
+  type ExecutionState,
   type JobOutcome,
   mostTasks,
   note,
@@ -58,12 +60,19 @@ const automationOf = async ({ workflow }: ResourceAction, actor: Actor, tools: T
   return id !== undefined && mayRead(actor, (await tools.state(automation, id)).content.gbac) ? id : null;
 };
 
+/** Whoever may read the automation of an execution may see and cancel it, as with jobs. */
+const listsOf = async ({ started }: ExecutionState, tools: Tools): Promise<Gbac> => {
+  if (started?.automation == null) return everybody;
+  const { read, write } = (await tools.state(automation, started.automation)).content.gbac;
+  return { read: [], write: [...read, ...write] };
+};
+
 export const runAction = command({
   name: 'runAction',
   input: Type.Object({ modelId: Type.String(), ...runActionSchema.properties }),
   on: 'new',
   decide: run,
-  prepare: async ({ input, actor }, tools): Promise<RunRefs> => {
+  prepare: async ({ input, state, actor }, tools): Promise<RunRefs & { readonly gbac: Gbac }> => {
     const { exists, content } = await tools.state(resourceModel, input.modelId);
     const action = actionOf(content, input.actionId);
     const { ids, ...meant } = await reached(input, tools);
@@ -87,6 +96,7 @@ export const runAction = command({
         );
     }
     return {
+      gbac: await listsOf(state, tools),
       modelExists: exists,
       ...meant,
       instances,
@@ -96,6 +106,8 @@ export const runAction = command({
       inputs: sealSecrets(given, {}, tools.seal, '/inputs') as InstanceData,
     };
   },
+  // Whoever repeats the request must still be able to see the execution.
+  gbac: (_, { gbac }) => gbac,
 });
 
 export const cancelExecution = command({
@@ -103,6 +115,8 @@ export const cancelExecution = command({
   input: noInput,
   on: 'existing',
   decide: cancel,
+  prepare: async ({ state }, tools) => ({ gbac: await listsOf(state, tools) }),
+  gbac: (_, { gbac }) => gbac,
 });
 
 /**

@@ -24,6 +24,7 @@ import { importAuthors } from '../authorization/authors.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
+import { importing } from '../engine/locks.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { componentId } from './components.ts';
 import { importedForm, inStoredWords } from './triggerForms.ts';
@@ -156,5 +157,5 @@ export const importAutomation = commandsOf(automationImport)({
   prepare: (request, tools) => preparing(request, tools, []),
   decide: decideImport,
   locks: (_, { automation: { triggers = [] } }) =>
-    triggers.some((one) => 'formId' in one && one.formId !== null) ? formReferences : undefined,
+    triggers.some((one) => 'formId' in one && one.formId !== null) ? [importing, formReferences] : importing,
 });

@@ -12,6 +12,7 @@ import {
 } from '../../domain/operations-manager/automations.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { importing } from '../engine/locks.ts';
 
 const command = commandsOf(automation);
 
@@ -31,6 +32,7 @@ export const updateAutomation = command({
   name: 'updateAutomation',
   input: automationPatchSchema,
   on: 'existing',
+  locks: (_, { gbac }) => (gbac ? importing : undefined),
   prepare: groupRefs,
   decide: change,
 });

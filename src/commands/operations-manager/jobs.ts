@@ -13,6 +13,7 @@ import {
   complete,
   fail,
   type JobError,
+  type JobStarted,
   type JobState,
   job,
   jobMoves,
@@ -49,10 +50,11 @@ export const startJob = command({
   input: jobStartSchema,
   on: 'new',
   decide: start,
-  prepare: async ({ input, actor }, tools) => {
+  prepare: async ({ input, state, actor }, tools) => {
     const { variables = {}, groups = [], execution } = input;
     const found = await meant(input, actor, tools);
     return {
+      gbac: await accessListThatDenies(actor, state, tools),
       ...defined({ automation: found }),
       unknownGroups: await unknownGroups(tools, namesOf(groups)),
       variables: sealSecrets(
@@ -63,13 +65,19 @@ export const startJob = command({
       ) as Variables,
     };
   },
+  // Whoever repeats the request must still be able to see the job.
+  gbac: (_, { gbac }) => gbac,
 });
 
 /**
  * The access list that denies the actor access to a job, else an open one. A job follows its own groups and the lists
  * of its automation. Whoever may see a job may change it.
  */
-export const accessListThatDenies = async (actor: Actor, { started }: JobState, tools: Tools): Promise<Gbac> => {
+export const accessListThatDenies = async (
+  actor: Actor,
+  { started }: { readonly started?: Pick<JobStarted, 'automation' | 'groups'> | undefined },
+  tools: Tools,
+): Promise<Gbac> => {
   const { groups = [], automation: id = null } = started ?? {};
   const { read, write } = id === null ? everybody : (await tools.state(automation, id)).content.gbac;
   const lists = [

@@ -33,6 +33,7 @@ import type { CommandResult, Handle } from '../engine/handle.ts';
 import { randomId } from '../engine/randomIds.ts';
 import type { Request } from '../engine/requests.ts';
 import type { Filters } from '../user-schemas/filters.ts';
+import { accessListThatDenies } from './jobs.ts';
 import { formNamed, sealedData } from './triggerForms.ts';
 
 /** Who asks for a transformation. */
@@ -92,6 +93,9 @@ const startJobOfTrigger = commandsOf(job)({
   name: 'startJobOfTrigger',
   input: Type.Unsafe<TriggeredStart>({}),
   on: 'any',
+  prepare: async ({ state, actor }, tools) => ({ gbac: await accessListThatDenies(actor, state, tools) }),
+  // As in startJob.
+  gbac: (_, { gbac }) => gbac,
   decide: startTriggered,
 });
 

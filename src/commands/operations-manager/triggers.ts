@@ -29,6 +29,7 @@ import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { importing } from '../engine/locks.ts';
 import { queryAll } from '../engine/tools.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
@@ -108,7 +109,10 @@ export const updateTrigger = command({
   on: 'existing',
   gbac,
   decide: change,
-  locks: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
+  locks: ({ content }, patch) => [
+    ...(changedForm(content, patch).formId != null ? [formReferences] : []),
+    ...(patch.actionId === undefined || patch.actionId === content?.actionId ? [] : [importing]),
+  ],
   prepare: async ({ input, state, actor }, tools) => {
     const refs = await refsOf(input, state, actor, tools);
     // A caller who may not read the trigger must not learn whether the mask keeps a secret.
@@ -132,7 +136,8 @@ export const importTrigger = command({
   gbac,
   decide: importOne,
   seal: sealImport,
-  locks: (state, { trigger }) => (newsOfForm(trigger, state.exists ? state : {}) ? formReferences : undefined),
+  locks: (state, { trigger }) =>
+    newsOfForm(trigger, state.exists ? state : {}) ? [importing, formReferences] : importing,
   prepare: async (request, tools) => {
     const { id, input, state, actor } = request;
     const { known: given } = triggerParts(input.trigger);

@@ -28,6 +28,7 @@ import { accountIds } from '../authorization/authors.ts';
 import { treeReferences } from '../configuration-manager/trees.ts';
 import { mayRead } from '../engine/access.ts';
 import { type AnyCommand, commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
+import { importing } from '../engine/locks.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { restoreAutomation } from '../operations-manager/automations.ts';
@@ -149,7 +150,7 @@ export const importPrebuilt = command({
   precompute: ({ prebuilt }): Promise<Seen> => seenIn(prebuilt),
   locks: (_, { prebuilt: { bundles } }) => {
     const types = new Set(bundles.map(({ type }) => type));
-    const locks: string[] = [];
+    const locks: string[] = [importing];
     if (types.has('forms') || types.has('json-forms') || types.has('automation') || types.has('ac-agenda-job'))
       locks.push(formReferences);
     if (types.has('golden-config')) locks.push(treeReferences);

@@ -13,6 +13,15 @@ export type SessionStarted = {
   readonly timeout: number;
   readonly callback?: Static<typeof callbackSchema>;
   readonly lastMessage: string;
+  /** Missing in sessions that no job has started, and in those of earlier versions. */
+  readonly job?: SessionJob;
+};
+
+/** The job that runs the agent, and what says who may see it. That never changes. */
+export type SessionJob = {
+  readonly id: string;
+  readonly automation: string | null;
+  readonly groups: readonly string[];
 };
 
 type Said = { readonly lastMessage: string };
@@ -32,6 +41,7 @@ export type SessionState = {
   readonly posted: boolean;
   readonly lastMessage: string;
   readonly callback?: SessionStarted['callback'];
+  readonly job?: SessionJob;
 };
 
 const become =
@@ -45,11 +55,11 @@ export const agentSession = aggregate<SessionState, SessionEvent>({
   ids: 'uuid',
   initial: { posted: false, lastMessage: '' },
   evolve: {
-    sessionStarted: (_, { lastMessage, callback }) => ({
+    sessionStarted: (_, { lastMessage, callback, job }) => ({
       status: 'RUNNING',
       posted: false,
       lastMessage,
-      ...defined({ callback }),
+      ...defined({ callback, job }),
     }),
     sessionPosted: (state) => ({ ...state, posted: true }),
     sessionMessageReceived: (state, { lastMessage }) => ({ ...state, lastMessage }),
@@ -65,6 +75,8 @@ export type StartRefs = {
   readonly agent: (SessionStarted['agent'] & { readonly timeout: number }) | undefined;
   readonly faults: readonly Fault[];
   readonly inputs: SessionStarted['inputs'];
+  /** The job that runs the agent, if one does. */
+  readonly job?: SessionJob;
 };
 
 const callbackPath = '/terminationCallbackSignature';
@@ -90,7 +102,7 @@ export const start = (
         agent: { id, name },
         inputs: refs.inputs,
         timeout,
-        ...defined({ callback }),
+        ...defined({ callback, job: refs.job }),
         lastMessage: 'Started',
       },
     },

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type Described, describeTopics, members, nothing, sealed, text } from '../engine/topics.ts';
+import { type Described, describeTopics, members, nothing, sealed, text, textOrNull, texts } from '../engine/topics.ts';
 import { agentSession } from './agentSessions.ts';
 import { agent } from './agents.ts';
 
@@ -30,6 +30,7 @@ export const agentTopics: readonly Described[] = [
         timeout: Type.Number({ description: 'Seconds' }),
         callback: Type.Optional(Type.Object({ location: text, serviceName: text, methodName: text, identifier: text })),
         lastMessage: text,
+        job: Type.Optional(Type.Object({ id: text, automation: textOrNull, groups: texts })),
       }),
     ],
     sessionPosted: ['The webhook of an agent is about to be called', nothing],

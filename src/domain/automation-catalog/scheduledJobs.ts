@@ -130,6 +130,7 @@ export const scheduledJob = aggregate<ScheduledJobState, ScheduledJobEvent>({
     scheduledJobMigrated: (state, { automation }) => ({ ...state, automation }),
   },
   exists: ({ content }) => content !== undefined,
+  gbac: ({ content }) => (content ? gbacOfJob(content) : everybody),
 });
 
 /** The access lists of the job and its automation. */

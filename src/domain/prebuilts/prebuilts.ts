@@ -181,11 +181,6 @@ export const matching = ({ imported }: PrebuiltState) => {
   };
 };
 
-type Described = Pick<PrebuiltImported, 'installed'> &
-  Pick<PrebuiltPackage, 'manifest'> & {
-    readonly bundles: Readonly<Record<string, number>>;
-  };
-
 const isAutomation = ({ type }: { readonly type: string }): boolean => type === 'automation';
 
 /** The ids of the automations that a package has installed. */
@@ -195,22 +190,6 @@ export const automationsIn = (installed: Plan['installed']): readonly string[] =
 /** The installed documents, without the automations with these ids. */
 export const visible = (installed: Plan['installed'], hidden: ReadonlySet<string>): Plan['installed'] =>
   installed.filter((one) => !isAutomation(one) || !hidden.has(one._id));
-
-/** A package in lists, for callers who may not read the automations with these ids. */
-export const withoutHidden = <D extends Described>(doc: D, hidden: ReadonlySet<string>): D => {
-  if (hidden.size === 0) return doc;
-  const installed = visible(doc.installed, hidden);
-  const automations = installed.filter(isAutomation);
-  const { automation: _, ...bundles } = doc.bundles;
-  // A fingerprint would let a caller check guesses about hidden documents.
-  const { fingerprint: __, artifacts, ...manifest } = doc.manifest;
-  const shown = artifacts.filter(
-    ({ type = 'automation', id, name }) =>
-      !isAutomation({ type }) || automations.some((one) => one._id === id || one.name === name),
-  );
-  const counts = automations.length === 0 ? bundles : { ...bundles, automation: automations.length };
-  return { ...doc, installed, bundles: counts, manifest: { ...manifest, artifacts: shown } };
-};
 
 export type PrebuiltImport = {
   readonly prebuilt: PrebuiltDocument;

@@ -20,7 +20,7 @@ import { changed, listed } from '../engine/schemas.ts';
 
 const byId = ({ id = '' }: Params): string => id;
 
-const join: Join<SessionDoc> = async (doc) => maskSecrets({ ...doc, agent: doc.agent.name });
+const join: Join<SessionDoc> = async ({ job: _, ...doc }) => maskSecrets({ ...doc, agent: doc.agent.name });
 
 const ending = (verb: string, status: Outcome, done: string, description: string): CommandRoute =>
   mappedCommandRoute({
@@ -92,6 +92,7 @@ export const agentSessionRoutes: readonly Route[] = [
     description: 'All of it, in order.',
     get: sessionMessages,
     key: byId,
+    parent: { of: agentSessions, param: 'id' },
     envelope: plain,
     answer: listed(sessionMessageSchema),
   }),

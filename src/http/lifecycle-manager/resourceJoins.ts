@@ -34,7 +34,7 @@ export const shownGroup: Join<ResourceGroupDoc> = async ({ members: _, ...doc },
   withLastAction(await signed(doc, model), model);
 
 /** Shows the author as an object, and secrets masked. */
-export const shownExecution: Join<ExecutionDoc> = async (doc, { model }) =>
+export const shownExecution: Join<ExecutionDoc> = async ({ automation: _, ...doc }, { model }) =>
   maskSecrets({ ...doc, createdBy: (await authorObjects(model, [doc.createdBy]))(doc.createdBy) });
 
 /** Shows the execution as it is after the reactions to the request: its jobs may have ended by then. */

@@ -4,10 +4,11 @@ import { createAutomation, deleteAutomation, updateAutomation } from '../../comm
 import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
 import { authored, objectId } from '../../domain/engine/authors.ts';
+import { platform } from '../../domain/engine/core.ts';
 import { automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
 import { automationMembers } from '../../domain/operations-manager/automations.ts';
 import { automationDocumentSchema } from '../../domain/operations-manager/importedAutomations.ts';
-import { documentOf } from '../../projections/engine/documents.ts';
+import { readableDocuments } from '../../projections/engine/documents.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
@@ -37,16 +38,19 @@ const importAutomations = importRoute({
   member: 'automations',
   document: automationDocumentSchema,
   shown: Type.Union([automationSchema, Type.Null()], {
-    description: 'The automation; null if it has been deleted since, or is still being made',
+    description:
+      'The automation; null if it is still being made, or cannot be read any more when the request is repeated',
   }),
-  take: async ({ document: automation, path, overwrite, fresh: id, about }, service) => {
+  take: async ({ document: automation, path, overwrite, fresh: id, about }, service, { actor }) => {
     const { handle, tools, model } = service;
     const { position, replayed } = await handle(importAutomation, { ...about, id, input: { automation, overwrite } });
     const imported =
       (automation._id && (await tools.find(automations, automation._id))) ??
       (await tools.find(automations, automation.name));
-    if (imported === undefined) return { data: null, position, replayed };
-    const data = (await documentOf(model, automations, imported)) ?? null;
+    // A repeated request may find what the caller may not read any more, or what others have made since.
+    const who = replayed ? actor : platform;
+    const [data = null] = imported === undefined ? [] : await readableDocuments(model, automations, [imported], who);
+    if (imported === undefined || (replayed && data === null)) return { data: null, position, replayed };
     const missingSecrets = await missingInAutomation(automation, imported, path, service);
     return { data, position, replayed, missingSecrets, warnings: await neverRunning([imported], tools) };
   },

@@ -9,7 +9,7 @@ import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
 import { type JobProgress, jobSchema, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, type JobMove } from '../../domain/operations-manager/jobs.ts';
-import { documentsOf } from '../../projections/engine/documents.ts';
+import { readableDocuments } from '../../projections/engine/documents.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
 import { people } from '../authorization/people.ts';
 import { acknowledged, resultsWithMessage, withMessage } from '../engine/envelopes.ts';
@@ -60,13 +60,14 @@ export const shown = async (stored: JobDoc, { model, work }: Pick<Service, 'mode
   };
 };
 
-/** The jobs that the request names, as they are now. */
-const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, service, { body: { jobIds } }) => {
+/** The jobs that the request names, as they are now. Whoever repeats it may not see all of them any more. */
+const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, service, { body: { jobIds }, actor }) => {
   const ids = await Promise.all([...new Set(jobIds)].map((id) => service.tools.find(jobs, id)));
-  const found = await documentsOf(
+  const found = await readableDocuments(
     service.model,
     jobs,
     ids.filter((id) => id !== undefined),
+    actor,
   );
   return Promise.all(found.map((doc) => shown(doc, service)));
 };

@@ -27,7 +27,6 @@ import {
   type PrebuiltImported,
   prebuilt,
   visible,
-  withoutHidden,
 } from '../../domain/prebuilts/prebuilts.ts';
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { signed } from '../authorization/people.ts';
@@ -53,11 +52,8 @@ const packageOf: Join<PrebuiltDoc, Call<string, unknown, { readonly as?: Words }
   return query.as === 'imported' ? asImported(document) : completed(document, imported);
 };
 
-/** The package without its documents, and without the automations that the caller may not read. */
-const shown: Join<PrebuiltDoc> = async (doc, service, call) => {
-  const visible = withoutHidden(doc, await hiddenAutomations(automationsIn(doc.installed), call.actor, service.tools));
-  return signed({ ...visible, ...outcomeOf(visible) }, service, call);
-};
+/** The package without its documents. */
+const shown: Join<PrebuiltDoc> = (doc, service, call) => signed({ ...doc, ...outcomeOf(doc) }, service, call);
 
 const notHeld = 'The platform has no resources of this kind yet; the document is in the package';
 
@@ -179,8 +175,10 @@ const importRoute = actionRoute({
     const hidden = await hiddenAutomations(automationsIn(installed), call.actor, service.tools);
     const { current } = await presentOf(id, service);
     const shown = visible(installed, hidden);
+    const now = current && (await hiddenAutomations(automationsIn(current.installed), call.actor, service.tools));
     const openEnds = {
-      missingSecrets: current && missingInPackage(given, current),
+      // A repeated request may find the package of somebody else.
+      missingSecrets: current && now?.size === 0 ? missingInPackage(given, current) : [],
       warnings: await neverRunning(automationsIn(shown), service.tools),
     };
     const data = { _id, name, ...outcomeOf({ installed: shown, kept, refused }), ...openEndsOf(openEnds) };

@@ -1,8 +1,14 @@
 import type { Outcome, SessionMessage, SessionStatus } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
-import { agentSession, type SessionStarted } from '../../domain/agent-session-manager/agentSessions.ts';
+import {
+  agentSession,
+  type SessionJob,
+  type SessionStarted,
+} from '../../domain/agent-session-manager/agentSessions.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
+import { guardOfJob } from '../operations-manager/jobs.ts';
 
 export type SessionDoc = {
   readonly sessionId: string;
@@ -12,6 +18,7 @@ export type SessionDoc = {
   readonly lastMessage: string;
   readonly created: string;
   readonly ended?: string;
+  readonly job?: SessionJob;
 };
 
 type Said = Recorded<{ readonly lastMessage: string }>;
@@ -27,10 +34,18 @@ export const agentSessions = projection<SessionDoc>()(agentSession, {
   on: {
     sessionStarted: (_, event) => {
       const {
-        data: { agent, inputs, lastMessage },
+        data: { agent, inputs, lastMessage, job },
         metadata: { at },
       } = event;
-      return { sessionId: idOf(event), agent, status: 'RUNNING', inputs, lastMessage, created: at };
+      return {
+        sessionId: idOf(event),
+        agent,
+        status: 'RUNNING',
+        inputs,
+        lastMessage,
+        created: at,
+        ...defined({ job }),
+      };
     },
     sessionPosted: (doc) => doc,
     sessionMessageReceived: (doc, { data: { lastMessage } }) => doc && { ...doc, lastMessage },
@@ -41,6 +56,7 @@ export const agentSessions = projection<SessionDoc>()(agentSession, {
   retires: { ended: ({ ended }) => ended, from: 'created' },
   sorts: { created: (doc) => doc.created, status: (doc) => doc.status },
   filters: { status: (doc) => doc.status, agent: ({ agent }) => [agent.id, agent.name] },
+  guard: ({ job }) => job && guardOfJob(job),
 });
 
 /** The messages of a session, as the route answers them. */

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '../../domain/engine/core.ts';
-import { lastGuard, mayReadGuard } from '../engine/guards.ts';
+import { bothGuards, lastGuard, mayReadGuard } from '../engine/guards.ts';
 import { keyOf, parkedSpec } from '../engine/parked.ts';
 import type { Entry, ReadModel } from '../engine/port.ts';
 import type { Verdicts } from './pastModel.ts';
 import type { PastReads } from './pastReads.ts';
-import { isGuarded } from './units.ts';
+import { guardsVersions, isGuarded } from './units.ts';
 
 type Needs = {
   readonly reads: PastReads;
@@ -69,7 +69,7 @@ const withoutGuard = (entry: Entry | undefined): Entry | undefined => {
 
 /**
  * Makes the function that tells whether the actor may read a document, as of now. `then` is the guard that it had: that
- * of a retired one has not changed.
+ * of a retired one has not changed, and that of a version which followed other documents counts as well.
  */
 const readers = ({ live, actor }: Pick<Needs, 'live' | 'actor'>) => {
   const now = mayReadGuard(actor, live);
@@ -86,8 +86,10 @@ const readers = ({ live, actor }: Pick<Needs, 'live' | 'actor'>) => {
   return (collection: string, id: string, then: string | undefined): boolean => {
     const key = collection === parkedSpec.name ? id : keyOf(collection, id);
     const slash = key.indexOf('/');
-    const guard = lastGuard(live, key.slice(0, slash), key.slice(slash + 1));
-    const counts = guard === undefined ? then : guard;
-    return counts == null || allows(counts);
+    const of = key.slice(0, slash);
+    const last = lastGuard(live, of, key.slice(slash + 1));
+    const isBoth = last === undefined || guardsVersions(of);
+    const counts = bothGuards(last ?? undefined, isBoth ? then : undefined);
+    return counts === undefined || allows(counts);
   };
 };

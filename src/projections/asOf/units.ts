@@ -9,14 +9,19 @@ export type Unit = { readonly category: string } | { readonly stream: string } |
 
 const byCollection = new Map<string, { readonly category: string; readonly isChild: boolean }>();
 const guarded = new Set([parkedSpec.name]);
-for (const { collection, of, children, guard } of projections) {
+const versioned = new Set<string>();
+for (const { collection, of, children, guard, guardsVersions } of projections) {
   byCollection.set(collection, { category: of.category, isChild: false });
   if (children) byCollection.set(children.collection, { category: of.category, isChild: true });
   if (guard) guarded.add(collection);
+  if (guardsVersions) versioned.add(collection);
 }
 
 /** True if the documents of a collection have guards. */
 export const isGuarded = (collection: string): boolean => guarded.has(collection);
+
+/** True if the guard that a document had at the time counts, too. */
+export const guardsVersions = (collection: string): boolean => versioned.has(collection);
 
 /** The text before the first slash, and the text after it. */
 const parts = (text: string): readonly [string, string] => {

@@ -1,4 +1,6 @@
+import type { Actor } from '../../domain/engine/core.ts';
 import type { Collection } from './define.ts';
+import { mayReadGuard } from './guards.ts';
 import type { Entry, Page, Query, ReadStore } from './port.ts';
 
 /** A page of a collection. The compiler checks that the collection has the fields for sorting and filtering. */
@@ -38,6 +40,20 @@ export const documentsOf = async <Doc>(
   for (const entry of await model.getMany(collection.collection, ids))
     if (entry) documents.push(documentIn(collection, entry));
   return documents;
+};
+
+/** The documents with these ids that the actor may read. */
+export const readableDocuments = async <Doc>(
+  model: Pick<ReadStore, 'getMany' | 'guard'>,
+  collection: Collection<Doc>,
+  ids: readonly string[],
+  actor: Pick<Actor, 'admin' | 'groups'>,
+): Promise<readonly Doc[]> => {
+  const may = mayReadGuard(actor, model);
+  const entries = await model.getMany(collection.collection, ids);
+  return entries.flatMap((entry) =>
+    entry && (actor.admin || entry.guard === undefined || may(entry.guard)) ? [documentIn(collection, entry)] : [],
+  );
 };
 
 /** The document with this id; undefined if there is none. */

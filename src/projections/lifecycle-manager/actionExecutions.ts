@@ -1,3 +1,4 @@
+import { defined } from '../../domain/engine/defined.ts';
 import {
   type ActionStarted,
   actionExecution,
@@ -9,7 +10,9 @@ import {
 import type { JobError } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
+import { documentGuard } from '../engine/guards.ts';
 import { idOf } from '../engine/stamps.ts';
+import { automations } from '../operations-manager/automations.ts';
 
 /** A task of an execution; `job` is null if the action has no workflow. */
 type ShownTask = Omit<TaskState, '_id'> & { readonly job: string | null };
@@ -40,7 +43,7 @@ export const actionExecutions = projection<ExecutionDoc>()(actionExecution, {
         data,
         metadata: { at, actor },
       } = event;
-      const { modelId, action, target, inputs } = data;
+      const { modelId, action, automation, target, inputs } = data;
       const tasks = tasksAtStart(data).map(({ _id, ...task }) => ({
         job: action.workflow === null ? null : _id,
         ...task,
@@ -57,6 +60,7 @@ export const actionExecutions = projection<ExecutionDoc>()(actionExecution, {
         created: at,
         createdBy: actor.id,
         lastUpdated: at,
+        ...defined({ automation }),
       };
     },
     actionTaskChanged: (doc, { data, metadata: { at } }) => {
@@ -81,6 +85,7 @@ export const actionExecutions = projection<ExecutionDoc>()(actionExecution, {
     ended: ({ status, lastUpdated }) => (status === 'running' || status === 'paused' ? undefined : lastUpdated),
     from: 'created',
   },
+  guard: ({ automation }) => (automation == null ? undefined : documentGuard(automations, automation)),
   sorts: {
     created: (doc) => doc.created,
     lastUpdated: (doc) => doc.lastUpdated,

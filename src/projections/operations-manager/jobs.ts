@@ -40,6 +40,13 @@ const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): 
 
 const begun = (at: string): JobDoc['metrics'] => ({ start_time: at, end_time: null, duration: null });
 
+/** The guard of a job, and of what follows it. */
+export const guardOfJob = ({ automation, groups }: Pick<JobDoc, 'automation' | 'groups'>): string | undefined =>
+  bothGuards(
+    groupsGuard({ read: groups, write: [] }),
+    automation === null ? undefined : documentGuard(automations, automation),
+  );
+
 /** Jobs. Persons are ids of accounts, `watchers` are those who watched from the start, secrets are sealed. */
 export const jobs = projection<JobDoc>()(job, {
   collection: 'jobs',
@@ -116,9 +123,5 @@ export const jobs = projection<JobDoc>()(job, {
     groups: (doc) => doc.groups,
   },
   retires: { ended: ({ metrics }) => metrics.end_time ?? undefined, from: 'created' },
-  guard: ({ automation, groups }) =>
-    bothGuards(
-      groupsGuard({ read: groups, write: [] }),
-      automation === null ? undefined : documentGuard(automations, automation),
-    ),
+  guard: guardOfJob,
 });

@@ -47,6 +47,7 @@ export const prebuilts = projection<PrebuiltDoc>()(prebuilt, {
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   guard: ({ installed }) => documentsGuard(automations, automationsIn(installed)),
+  guardsVersions: true,
   filters: {
     name: (doc) => doc.name,
     version: (doc) => doc.metadata.version,

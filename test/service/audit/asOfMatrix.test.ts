@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { loadSample } from '../../../src/demo/load.ts';
+import { areas } from '../../../src/http/areas.ts';
+import { fullPathOf } from '../../../src/http/engine/router.ts';
+import { projections } from '../../../src/projections/all.ts';
 import { again } from '../../support/again.ts';
+import { manualTrigger } from '../../support/documents.ts';
 import { ok } from '../../support/people.ts';
 import { otherRows, pathsOf, readRows } from '../../support/readRows.ts';
 import { type Answer, adminPassword, startService, type TestService } from '../../support/service.ts';
@@ -39,7 +43,78 @@ const sees = (person: Person, fate: Fate): boolean =>
 
 /** The rows whose documents have access lists, or name documents that have them. Others answer all roles alike. */
 const guarded =
-  /^\/(operations-manager\/(automations|triggers|jobs|parked|events)|configuration_manager\/compliance_plans|automation_catalog|prebuilts)/;
+  /^\/(operations-manager\/(automations|triggers|jobs|parked|events)|configuration_manager\/compliance_plans|automation_catalog|prebuilts|agent-session-manager\/sessions|lifecycle-manager\/action-executions)/;
+
+type Word = 'automations' | 'triggers' | 'jobs' | 'plans' | 'prebuilts';
+const jobIds = (id: string) => ({ jobIds: [id] });
+
+/** Operations that name one resource with access lists, or one that follows it, and their bodies. */
+const named: Readonly<Record<string, readonly [Word, ((id: string) => object)?]>> = {
+  'PATCH /operations-manager/automations/:id': ['automations', () => ({ description: 'x' })],
+  'DELETE /operations-manager/automations/:id': ['automations'],
+  'POST /operations-manager/triggers': ['automations', (id) => manualTrigger('', id, { _id: undefined })],
+  'POST /audit/restore': ['automations', (id) => ({ kind: 'automation', id, position: 1 })],
+  'PATCH /operations-manager/triggers/:id': ['triggers', () => ({ enabled: false })],
+  'DELETE /operations-manager/triggers/:id': ['triggers'],
+  'GET /operations-manager/triggers/:id/preview': ['triggers'],
+  'POST /operations-manager/triggers/manual/:id/run': ['triggers', () => ({})],
+  'POST /operations-manager/triggers/:id/test': ['triggers', () => ({ payload: {} })],
+  'POST /operations-manager/jobs/pause': ['jobs', jobIds],
+  'POST /operations-manager/jobs/resume': ['jobs', jobIds],
+  'POST /operations-manager/jobs/cancel': ['jobs', jobIds],
+  'POST /operations-manager/jobs/retry': ['jobs', jobIds],
+  'POST /operations-manager/jobs/watch': ['jobs', jobIds],
+  'POST /operations-manager/jobs/unwatch': ['jobs', jobIds],
+  'POST /operations-manager/jobs/:id/complete': ['jobs', () => ({})],
+  'POST /operations-manager/jobs/:id/error': ['jobs', () => ({ error: 'x' })],
+  'POST /operations-manager/jobs/:id/heartbeat': ['jobs', () => ({ claim: 1 })],
+  'POST /operations-manager/jobs/:id/release': ['jobs', () => ({ claim: 1 })],
+  'PUT /configuration_manager/compliance_plans': ['plans', (planId) => ({ planId, options: { name: 'x' } })],
+  'DELETE /configuration_manager/compliance_plans': ['plans', (id) => ({ planIds: [id] })],
+  'DELETE /prebuilts/:id': ['prebuilts'],
+};
+
+/** All others of the areas that know access lists, by the reason why they are not asked here. */
+const notNamed: Readonly<Record<string, readonly string[]>> = {
+  'makes a resource under a new id': [
+    'POST /operations-manager/automations',
+    'POST /configuration_manager/compliance_plans',
+    'POST /agent-session-manager/sessions/run-agent',
+    'POST /operations-manager/events/:source/:topic',
+  ],
+  'takes ids of the caller: takenIds.test.ts and importedScheduledJobs.test.ts ask it': [
+    'PUT /operations-manager/automations',
+    'PUT /operations-manager/triggers',
+    'POST /prebuilts/import',
+    'POST /automation_catalog/scheduled-jobs',
+    'POST /automation_catalog/import/scheduled-jobs',
+    'POST /automation_catalog/automations/migration',
+  ],
+  'needs a job that has run: takenIds.test.ts asks it': [
+    'POST /agent-session-manager/sessions/:id/cancel',
+    'POST /agent-session-manager/sessions/:id/complete',
+    'POST /agent-session-manager/sessions/:id/fail',
+    'POST /lifecycle-manager/action-executions/:id/cancel',
+  ],
+  'needs a run that has failed: parkedRuns.test.ts asks it': [
+    'POST /operations-manager/parked/:id/retry',
+    'POST /operations-manager/parked/:id/discard',
+  ],
+  'names by a name, and says 404 or takes it for a workflow: jobs.test.ts and triggerRuns.test.ts ask it': [
+    'POST /operations-manager/jobs/start',
+    'POST /operations-manager/triggers/endpoint/:routeName',
+    'POST /lifecycle-manager/resources/:modelIdentifier/run-action',
+  ],
+  'names none, and answers what the caller may read': [
+    'POST /operations-manager/jobs/claim',
+    'POST /operations-manager/events/test',
+    'POST /operations-manager/triggers/preview',
+    'POST /configuration_manager/search/compliance_plans',
+  ],
+};
+/** The kinds of these areas that have no access lists, by the beginnings of their paths. */
+const withoutLists =
+  /^\w+ \/(agent-session-manager\/agents|configuration_manager\/(adapters|configs|devicegroups?|devices|import)|lifecycle-manager\/resources)\b/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);
@@ -62,12 +137,14 @@ describe('every GET route as of every moment, for six roles', function () {
 
   /** The fates of what has access lists, or follows one, by id. What has no list has none. */
   const fatesById = new Map<string, Fate>();
-  const byWord: Record<'automations' | 'triggers' | 'jobs', Map<Fate, string>> = {
+  const byWord: Readonly<Record<Word, Map<Fate, string>>> = {
     automations: new Map(),
     triggers: new Map(),
     jobs: new Map(),
+    plans: new Map(),
+    prebuilts: new Map(),
   };
-  const settle = (word: keyof typeof byWord, id: string, fate: Fate): void => {
+  const settle = (word: Word, id: string, fate: Fate): void => {
     fatesById.set(id, fate);
     byWord[word].set(fate, id);
   };
@@ -87,16 +164,16 @@ describe('every GET route as of every moment, for six roles', function () {
       const fate = fatesById.get(automation);
       if (fate) settle('jobs', _id, fate);
     }
-    for (const { _id } of await plans()) fatesById.set(_id, 'staying');
+    for (const { _id } of await plans()) settle('plans', _id, 'staying');
     for (const fate of fates) {
       const plan = await made('POST', `${cm}/compliance_plans`, { name: `${fate}-plan.`, description: '' });
-      fatesById.set(plan._id, fate);
+      settle('plans', plan._id, fate);
     }
     for (const { _id, installed } of await all('/prebuilts?limit=1000').then((body: any) => body.results ?? body)) {
       const [hidden] = installed.filter(
         ({ _id: one }: { _id: string }) => (fatesById.get(one) ?? 'opened') !== 'opened',
       );
-      if (hidden) fatesById.set(_id, 'staying');
+      if (hidden) settle('prebuilts', _id, 'staying');
     }
   };
   const plans = async (): Promise<readonly any[]> =>
@@ -186,50 +263,34 @@ describe('every GET route as of every moment, for six roles', function () {
         }
   });
 
+  it('no operation is missing that changes something', () => {
+    const concerned = new Set(['audit', ...projections.flatMap(({ guard, of }) => (guard ? of.area : []))]);
+    const known = new Set([...Object.keys(named), ...Object.values(notNamed).flat()]);
+    const titles = areas
+      .filter(({ area }) => concerned.has(area))
+      .flatMap((area) =>
+        area.routes
+          .filter(({ method }) => method !== 'get')
+          .map((route) => `${route.method.toUpperCase()} ${fullPathOf(area, route)}`),
+      );
+    const asked = titles.filter((title) => known.has(title) || !withoutLists.test(title));
+    assert.deepEqual([...asked].sort(), [...known].filter((title) => !title.startsWith('GET ')).sort());
+  });
+
   it('what is hidden, or was so when it was deleted, is told like what never was', async () => {
     const never = 'f'.repeat(24);
-    const manual = {
-      name: 'x',
-      type: 'manual',
-      enabled: true,
-      actionType: 'automations',
-      formData: null,
-      formId: null,
-    };
-    const ways: readonly (readonly [
-      word: keyof typeof byWord,
-      method: string,
-      path: string,
-      body?: (id: string) => object,
-    ])[] = [
-      ['automations', 'PATCH', `${om}/automations/:id`, () => ({ description: 'x' })],
-      ['automations', 'DELETE', `${om}/automations/:id`],
-      ['automations', 'GET', `${om}/automations/:id/export`],
-      ['automations', 'POST', `${om}/triggers`, (actionId) => ({ ...manual, actionId })],
-      ['triggers', 'PATCH', `${om}/triggers/:id`, () => ({ enabled: false })],
-      ['triggers', 'DELETE', `${om}/triggers/:id`],
-      ['triggers', 'POST', `${om}/triggers/manual/:id/run`, () => ({})],
-      ['triggers', 'GET', `${om}/triggers/:id/preview`],
-      ['triggers', 'POST', `${om}/triggers/:id/test`, () => ({ event: { payload: {} } })],
-      ...['pause', 'resume', 'cancel', 'retry', 'watch', 'unwatch'].map(
-        (move) => ['jobs', 'POST', `${om}/jobs/${move}`, (id: string) => ({ jobIds: [id] })] as const,
-      ),
-      ['jobs', 'POST', `${om}/jobs/:id/complete`, () => ({})],
-      ['jobs', 'POST', `${om}/jobs/:id/error`, () => ({ error: 'x' })],
-      ['jobs', 'POST', `${om}/jobs/:id/heartbeat`, () => ({ claim: 1 })],
-      ['jobs', 'POST', `${om}/jobs/:id/release`, () => ({ claim: 1 })],
-    ];
     assert.equal(byWord.automations.size, fates.length);
-    assert.ok(byWord.triggers.size > 1 && byWord.jobs.size > 1);
-    for (const [word, method, path, body] of ways) {
+    assert.ok(byWord.triggers.size > 1 && byWord.jobs.size > 1 && byWord.prebuilts.size > 0);
+    for (const [title, [word, body]] of Object.entries(named)) {
+      const [method = '', path = ''] = title.split(' ');
       const told = async (id: string): Promise<string> => {
         const answer = await askAs('operator')(method, path.replace(':id', id), body?.(id));
-        assert.ok([400, 404].includes(answer.status), `${method} ${path}: ${answer.status} ${answer.text}`);
+        assert.ok([400, 404].includes(answer.status), `${title}: ${answer.status} ${answer.text}`);
         return `${answer.status} ${answer.text.replaceAll(id, 'id')}`;
       };
       for (const fate of ['staying', 'going', 'kept'] as const) {
         const id = byWord[word].get(fate);
-        if (id !== undefined) assert.equal(await told(id), await told(never), `${method} ${path} ${fate}`);
+        if (id !== undefined) assert.equal(await told(id), await told(never), `${title} ${fate}`);
       }
     }
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Failure } from '../../../src/http/documentation/examples.ts';
 import { expired, gateway, otherGateway } from '../../support/certificates.ts';
+import { automationDocument, packed } from '../../support/documents.ts';
 import { recordings, steadied } from '../../support/examples.ts';
 import { type Asked, at, bodyFor, changes, failure, isAnyJson, positionOf, routes } from '../../support/hostile.ts';
 import { ok, type People, people } from '../../support/people.ts';
@@ -14,29 +15,8 @@ const none = 'f'.repeat(24);
 const id = (digit: string) => digit.repeat(24);
 const large = 'x'.repeat(900_000);
 
-const packed = (name: string, bundles: readonly object[]) => ({
-  metadata: {
-    name,
-    version: '1',
-    description: '',
-    author: 'a',
-    license: 'MIT',
-    repository: { type: 'local' },
-    PlatformDependencies: {},
-  },
-  manifest: { bundleName: name },
-  bundles,
-  readme: '',
-});
-const document = (digit: string, more: object = {}) => ({
-  _id: id(digit),
-  name: `Document ${digit}`,
-  description: '',
-  componentType: null,
-  componentName: null,
-  gbac: {},
-  ...more,
-});
+const document = (digit: string, more: object = {}) =>
+  automationDocument(id(digit), { name: `Document ${digit}`, ...more });
 const byHand = (actionId: string, more: object = {}) => ({
   type: 'manual',
   name: 'T',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { prebuiltId } from '../../../src/commands/prebuilts/prebuilts.ts';
 import { canonical } from '../../../src/domain/engine/canonical.ts';
 import { makeKey, secrets as sealing } from '../../../src/secrets.ts';
+import { automationDocument, manualTrigger, packed } from '../../support/documents.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { storedEarlier, streamsWith, textsKept } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
@@ -14,40 +15,11 @@ import { startService, type TestService } from '../../support/service.ts';
 const mask = '********';
 type Doc = any; // a package is any JSON here
 
-const packed = (name: string, bundles: readonly object[]): Doc => ({
-  metadata: {
-    name,
-    version: '1.0.0',
-    description: '',
-    author: 'a',
-    license: 'MIT',
-    repository: { type: 'local' },
-    PlatformDependencies: {},
-  },
-  manifest: { bundleName: name },
-  bundles,
-  readme: '',
-});
 const id = (digit: string) => digit.repeat(24);
-const automation = (digit: string, more: object = {}) => ({
-  _id: id(digit),
-  name: `Automation ${digit}`,
-  description: '',
-  componentType: null,
-  componentName: null,
-  gbac: {},
-  ...more,
-});
-const trigger = (digit: string, of: string, formData: object) => ({
-  _id: id(digit),
-  name: `By hand ${digit}`,
-  enabled: true,
-  actionType: 'automations',
-  actionId: id(of),
-  type: 'manual',
-  formId: null,
-  formData,
-});
+const automation = (digit: string, more: object = {}) =>
+  automationDocument(id(digit), { name: `Automation ${digit}`, ...more });
+const trigger = (digit: string, of: string, formData: object) =>
+  manualTrigger(id(digit), id(of), { name: `By hand ${digit}`, formData });
 
 /** A package with a document of each kind that can hold secrets; `pass` makes them. */
 const secretive = (name: string, pass: (where: string) => string): Doc =>

@@ -131,6 +131,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/repetition.ts',
     'domain/triggers.ts',
     'projections/automations.ts', // packages and migrations make them, actions name one as their workflow
+    'projections/jobs.ts', // who sees a job sees its session
     'projections/triggers.ts', // they name forms, packages bring them
   ],
   profiles: ['domain/profiles.ts'],

@@ -21,14 +21,15 @@ export const agentRun = ({ handle, tools }: Needs) => {
   const begin = async (session: string, { doc, started, step }: Run): Promise<void> => {
     const actor = await step();
     const inputs = withoutOrigin(doc.variables);
-    const { name: agent } = doc.component;
+    const { _id: id, automation, groups, component } = doc;
+    const input = { agent: component.name, inputs, job: { id, automation, groups } };
     const about = {
       ...requestFor(started),
       traceparent: started.metadata.traceparent,
       depth: started.data.depth,
       id: session,
     };
-    await handle(startSessionOfJob, { ...about, actor: { ...actor, admin: true }, input: { agent, inputs } });
+    await handle(startSessionOfJob, { ...about, actor: { ...actor, admin: true }, input });
     // The job may have ended meanwhile, before there was a session to cancel.
     if (!hasEnded(await tools.state(job, doc._id))) return;
     await handle(endSession, { ...about, input: { status: 'CANCELED', lastMessage: 'The job has ended' } });
