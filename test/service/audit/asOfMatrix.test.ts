@@ -52,6 +52,7 @@ const jobIds = (id: string) => ({ jobIds: [id] });
 const named: Readonly<Record<string, readonly [Word, ((id: string) => object)?]>> = {
   'PATCH /operations-manager/automations/:id': ['automations', () => ({ description: 'x' })],
   'DELETE /operations-manager/automations/:id': ['automations'],
+  'GET /operations-manager/automations/:id/export': ['automations'],
   'POST /operations-manager/triggers': ['automations', (id) => manualTrigger('', id, { _id: undefined })],
   'POST /audit/restore': ['automations', (id) => ({ kind: 'automation', id, position: 1 })],
   'PATCH /operations-manager/triggers/:id': ['triggers', () => ({ enabled: false })],

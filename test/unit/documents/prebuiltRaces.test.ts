@@ -15,7 +15,6 @@ import { triggers } from '../../../src/projections/operations-manager/triggers.t
 import { templates } from '../../../src/projections/template-builder/templates.ts';
 import type { EventStore } from '../../../src/store/port.ts';
 import { openLog, startNode, type TestNode } from '../../support/node.ts';
-import { dying } from '../../support/stopping.ts';
 import { until } from '../../support/until.ts';
 import { outcome } from '../../support/writer.ts';
 
@@ -23,7 +22,6 @@ describe('The install of a package', function () {
   this.timeout(300_000);
   let log: Awaited<ReturnType<typeof openLog>>;
   const nodes: TestNode[] = [];
-  let held: ReturnType<typeof dying> | undefined;
   const node = async (store: EventStore = log.store, reacting = true): Promise<TestNode> => {
     const started = await startNode(store, { reacting });
     nodes.push(started);
@@ -53,17 +51,6 @@ describe('The install of a package', function () {
         namesIn(triggers, tools),
       ])
     ).flat();
-  const all = [
-    'forms: VLAN rollout approval',
-    'forms: VLAN rollout request',
-    'templates: VLAN on an access switch',
-    'commandTemplates: VLAN is there',
-    'analyticTemplates: VLANs before and after',
-    'trees: Campus access switches',
-    'automations: VLAN rollout',
-    'triggers: Roll out by hand',
-    'triggers: Roll out from the ticket system',
-  ];
   /** What became of it, however often it has to be tried again. */
   const insist = async (work: () => Promise<unknown>): Promise<unknown> => {
     for (;;) {
@@ -76,46 +63,9 @@ describe('The install of a package', function () {
   });
   afterEach(async () => {
     const stopped = nodes.splice(0).map((each) => each.stop());
-    held?.bury();
     await Promise.all(stopped);
     await log.close();
   });
-
-  // Three turns, ten names, the decision, nine parts, the end.
-  const steps = 24;
-  it(`stores ${steps} times`, async () => {
-    held = dying(log.store, Infinity, 'before');
-    const first = await node(held.store);
-    held.arm();
-    await install(first, vlanRollout);
-    assert.equal(held.seen(), steps);
-    assert.deepEqual(await names(first), all);
-  });
-
-  for (let step = 1; step <= steps; step++) {
-    for (const moment of ['before', 'after'] as const) {
-      it(`that dies ${moment} append ${step} is complete, or has not happened and can be repeated`, async () => {
-        held = dying(log.store, step, moment);
-        const first = await node(held.store);
-        held.arm();
-        install(first, vlanRollout).catch(() => undefined);
-        await held.dead;
-        const decided = step > 14 || (step === 14 && moment === 'after');
-        const next = await node();
-        const { name } = vlanRollout.metadata;
-        if (decided)
-          await until(async () => {
-            const { imported, pending } = await stateOf(next, name);
-            return imported !== undefined && !pending;
-          }, 'all parts');
-        else assert.deepEqual(await names(next), []);
-        await install(next, vlanRollout);
-        assert.deepEqual(await names(next), all);
-        assert.equal((await stateOf(next, name)).pending, false);
-        assert.equal((await install(next, vlanRollout)).changed, false);
-      });
-    }
-  }
 
   it('and a new form of one of its names: one of the two goes through, whole', async () => {
     const [one, two] = [await node(), await node()];
@@ -157,19 +107,6 @@ describe('The install of a package', function () {
         [winner, winner],
       );
     }
-  });
-
-  it('and the same once more at the same time: it is installed once', async () => {
-    const [one, two] = [await node(), await node()];
-    const both = await Promise.all([outcome(install(one, vlanRollout)), outcome(install(two, vlanRollout))]);
-    assert.ok(
-      both.every((result) => typeof result === 'object' || result === 'unavailable'),
-      both.map(String).join(),
-    );
-    assert.ok(both.some((result) => typeof result === 'object'));
-    await two.catchUp();
-    assert.deepEqual(await names(two), all);
-    assert.equal((await install(two, vlanRollout)).changed, false);
   });
 
   it('keeps the names that a second install of the same package gives, before it is carried out', async () => {

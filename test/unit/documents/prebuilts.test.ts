@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import type { Bundle, PrebuiltDocument } from '../../../src/domain/prebuilts/prebuiltSchemas.ts';
+import type { Bundle } from '../../../src/domain/prebuilts/prebuiltSchemas.ts';
 import {
   complete,
   completed,
@@ -10,24 +10,8 @@ import {
   prebuilt,
   remove,
 } from '../../../src/domain/prebuilts/prebuilts.ts';
+import { packed } from '../../support/documents.ts';
 import { specification } from '../../support/given.ts';
-
-/** A package of the given documents. */
-const packed = (name: string, bundles: readonly Bundle[], more: object = {}): PrebuiltDocument => ({
-  metadata: {
-    name,
-    version: '1.0.0',
-    description: '',
-    author: 'a',
-    license: 'MIT',
-    repository: { type: 'local', hostname: '', path: '' },
-    PlatformDependencies: {},
-  },
-  manifest: { bundleName: name },
-  bundles,
-  readme: '',
-  ...more,
-});
 
 const aForm = (name: string, more: object = {}): Bundle => ({ type: 'forms', data: { name, ...more } });
 
