@@ -138,8 +138,7 @@ const newsOfJobs = (model: ReadStore, progressOf: Needs['progressOf']) => {
 const wantsAll = ({ watched, fields }: WantedJobs): boolean => !watched && fields.length === 0;
 
 /** Notes that a reader is told of a job. */
-const note = ({ wanted, among }: JobReader, job: ToldJob, { doc, text }: News): void => {
-  if (!hasEnded(doc)) job.text ??= text;
+const note = ({ wanted, among }: JobReader, job: ToldJob, doc: JobDoc): void => {
   if (wantsAll(wanted)) return;
   if (hasEnded(doc) || !hasFields(doc, wanted)) among.delete(job);
   else among.add(job);
@@ -170,18 +169,18 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   const news = newsOfJobs(model, progressOf);
 
   /** Tells a reader of changes, as many as are sent at once. Resolves to their number. */
-  const tell = async (reader: JobReader, changes: readonly JobChange[], isKnown: (job: ToldJob) => boolean) => {
+  const tell = async (reader: JobReader, changes: readonly JobChange[], isLeftOut: (change: JobChange) => boolean) => {
     const principal = await readers.rightsOf(reader);
     const known = await news.of(changes.map(({ job }) => job.id));
     let frames = '';
     let count = 0;
-    for (const { job, number } of changes) {
+    for (const change of changes) {
       if (!principal || frames.length > mostBytes) break;
       count++;
+      const { job } = change;
       const one = known.get(job.id);
-      // A job that has changed since comes again.
-      if (!one || job.change > number || isKnown(job) || !(await wants(reader, principal, one.doc, job))) continue;
-      note(reader, job, one);
+      if (!one || isLeftOut(change) || !(await wants(reader, principal, one.doc, job))) continue;
+      note(reader, job, one.doc);
       frames += `event: job\ndata: ${one.text}\n\n`;
     }
     if (frames !== '') reader.connection.send(Buffer.from(frames), 0);
@@ -197,15 +196,18 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   };
 
   const tellPresent = async (reader: JobReader, present: readonly ToldJob[]): Promise<void> => {
-    const some = present.slice(0, perTurn).map((job) => ({ job, number: reader.heard }));
-    const count = await tell(reader, some, () => false);
+    const some = present.slice(0, perTurn).map((job) => ({ job, number: 0 }));
+    // What is told of it has changed: that comes with the changes.
+    const count = await tell(reader, some, ({ job }) => job.textChange > reader.heard);
     reader.present = present.slice(count);
   };
 
   const tellChanges = async (reader: JobReader): Promise<void> => {
     const { heard, among, wanted } = reader;
     const some = told.after(heard, perTurn);
-    const count = await tell(reader, some, (job) => job.textChange <= heard && (wantsAll(wanted) || among.has(job)));
+    const isKnown = (job: ToldJob): boolean => job.textChange <= heard && (wantsAll(wanted) || among.has(job));
+    // A job that has changed since comes again.
+    const count = await tell(reader, some, ({ job, number }) => job.change > number || isKnown(job));
     reader.heard = some[count - 1]?.number ?? heard;
   };
 

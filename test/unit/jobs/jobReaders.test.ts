@@ -151,6 +151,38 @@ describe('Readers of jobs', () => {
     assert.deepEqual(told(id), []);
   });
 
+  it('are told once of a present job that changes meanwhile in nothing that is told', async () => {
+    const { own, readers, held, hold, release } = await setUp();
+    const prompt = open(readers);
+    await start(own, id);
+    await until(() => prompt(id).length === 1, 'the job');
+    hold('list');
+    const told = [open(readers), open(readers, [{ field: 'status', value: 'running' }])];
+    await until(() => held.list.length === 2, 'the present jobs are read');
+    readers.change(id);
+    await start(own, other);
+    await until(() => prompt(other).length === 1, 'the change was looked up');
+    release('list');
+    await until(() => told.every((of) => of(other).length > 0), 'the present jobs');
+    for (const of of [prompt, ...told]) assert.deepEqual(of(id), ['running']);
+  });
+
+  it('are told of a new job that another reader finds present before', async () => {
+    const { own, readers, held, hold, release } = await setUp();
+    const told = open(readers);
+    await start(own, other);
+    await until(() => told(other).length === 1, 'a job');
+    hold('getMany');
+    await start(own, id);
+    await until(() => held.getMany.length === 1, 'the new job is looked up');
+    const next = open(readers);
+    await until(() => held.getMany.length === 2, 'the other reader looks the present jobs up');
+    held.getMany.pop()!();
+    await until(() => next(id).length > 0, 'it is told');
+    release('getMany');
+    await until(() => told(id).length === 1, 'so is the first');
+  });
+
   it('are told of all present jobs that run, and of the newest 1,000 that have ended, the oldest first', async function () {
     this.timeout(60_000);
     const { own, readers } = await setUp();
