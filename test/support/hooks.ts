@@ -1,4 +1,5 @@
 import '../../src/soundJson.ts';
+import './cheapPasswords.ts';
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { Server } from 'node:net';

@@ -7,6 +7,8 @@ import { adminPassword, basic } from './service.ts';
 
 const source = (file: string): string => new URL(`../../src/${file}`, import.meta.url).pathname;
 
+const cheapPasswords = new URL('cheapPasswords.ts', import.meta.url).href;
+
 /** `limit` goes before the program in a shell (ulimit ...); `entry` is its file in src. */
 type How = { readonly limit?: string | undefined; readonly entry?: string };
 
@@ -36,7 +38,7 @@ export const startProgram = (
   env: Record<string, string>,
   { limit, entry = 'main.ts' }: How = {},
 ): Program => {
-  const command = [process.execPath, '--import', 'tsx', source(entry), ...args];
+  const command = [process.execPath, '--import', 'tsx', '--import', cheapPasswords, source(entry), ...args];
   const limited = limit === undefined ? command : ['bash', '-c', `${limit}; exec "$@"`, 'bash', ...command];
   return watched(
     spawn(limited[0]!, limited.slice(1), {

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 
 const auth = { username: 'admin', password: adminPassword };
 /** The whole run is for the soak: `npm run soak`. */
-const disconnects = process.env.SOAK_ROUNDS ? 10_000 : 300;
+const disconnects = process.env.SOAK_ROUNDS ? 10_000 : 30;
 
 describe('subscribe() of the package', () => {
   let service: TestService;

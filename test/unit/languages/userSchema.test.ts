@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { formats } from '../../../src/commands/user-schemas/formats.ts';
 import { compileFilter, compileUserSchema, schemaFaultOf } from '../../../src/commands/user-schemas/userSchema.ts';
 import { canonical } from '../../../src/domain/engine/canonical.ts';
-import { processorTime } from '../../support/processorTime.ts';
 
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -25,15 +24,10 @@ const refused = (schema: unknown, words: RegExp) => {
   assert.match(made.reason, words);
 };
 const times = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
-/** Generous: many times what it takes, a fraction of what it would take without bounds. */
-const quick = (work: () => void, ms = 5000) => {
-  const spent = processorTime();
-  work();
-  const took = spent();
-  assert.ok(took < ms, `took ${took} ms of processor time`);
-};
+describe('schemas that users store', function () {
+  // What has no bounds here takes minutes and more.
+  this.timeout(30_000);
 
-describe('schemas that users store', () => {
   it('check values and name each fault', () => {
     const schema = {
       type: 'object',
@@ -219,15 +213,13 @@ describe('schemas that users store', () => {
     );
     assert.deepEqual(faultsOf(unique, [1, '1', [1], { a: 1 }, null, 'null', true]), []);
     assert.deepEqual(faultsOf({ uniqueItems: false }, [1, 1]), []);
-    quick(() => {
-      assert.deepEqual(
-        faultsOf(
-          unique,
-          times(30_000, (i) => ({ i })),
-        ),
-        [],
-      );
-    });
+    assert.deepEqual(
+      faultsOf(
+        unique,
+        times(30_000, (i) => ({ i })),
+      ),
+      [],
+    );
   });
 
   describe('with regular expressions', () => {
@@ -255,10 +247,8 @@ describe('schemas that users store', () => {
 
     it('cannot stall the service', () => {
       for (const pattern of ['(a+)+$', '(a|aa)+$', '(a*)*b', '([a-z]+)*@', '(.*a){20}b', '^(\\w+\\s?)*$'])
-        quick(() => compiled({ pattern })(`${'a'.repeat(50_000)}!`));
-      quick(() => {
-        assert.match(faultsOf({ pattern: '(\\p{L}|é){300}\\d' }, 'é'.repeat(100_000)).join(), /too large/);
-      });
+        compiled({ pattern })(`${'a'.repeat(50_000)}!`);
+      assert.match(faultsOf({ pattern: '(\\p{L}|é){300}\\d' }, 'é'.repeat(100_000)).join(), /too large/);
     });
   });
 
@@ -277,12 +267,8 @@ describe('schemas that users store', () => {
 
     it('when every reference doubles the work', () => {
       assert.deepEqual(faultsOf(doubling(10), 'x'), []);
-      quick(() => {
-        assert.deepEqual(faultsOf(doubling(40), 'x'), tooLarge);
-      });
-      quick(() => {
-        assert.deepEqual(faultsOf(doubling(40), 1), [': must be string']);
-      });
+      assert.deepEqual(faultsOf(doubling(40), 'x'), tooLarge);
+      assert.deepEqual(faultsOf(doubling(40), 1), [': must be string']);
     });
 
     it('when every level of the value doubles the work', () => {
@@ -292,20 +278,18 @@ describe('schemas that users store', () => {
         },
         $ref: '#/definitions/a',
       };
-      quick(() => {
-        assert.deepEqual(faultsOf(schema, JSON.parse(`${'{"x":'.repeat(60)}1${'}'.repeat(60)}`)), tooLarge);
-      });
+      assert.deepEqual(faultsOf(schema, JSON.parse(`${'{"x":'.repeat(60)}1${'}'.repeat(60)}`)), tooLarge);
     });
 
     it('when large schemas look at large values again and again', () => {
       const long = 'x'.repeat(500_000);
       const wide = Object.fromEntries(times(50_000, (i) => [`k${i}`, i]));
-      quick(() => compiled({ allOf: times(200, (i) => ({ minLength: i })) })(long));
-      quick(() => compiled({ allOf: times(200, () => ({ minProperties: 1 })) })(wide));
-      quick(() => compiled({ items: { enum: times(5000, (i) => i) } })(times(50_000, () => 4999)));
-      quick(() => compiled({ allOf: times(200, () => ({ uniqueItems: true })) })(times(20_000, (i) => ({ i }))));
-      quick(() => compiled({ patternProperties: Object.fromEntries(times(100, (i) => [`(a|b)*${i}`, true])) })(wide));
-      quick(() => compiled({ format: 'uri' })(long));
+      compiled({ allOf: times(200, (i) => ({ minLength: i })) })(long);
+      compiled({ allOf: times(200, () => ({ minProperties: 1 })) })(wide);
+      compiled({ items: { enum: times(5000, (i) => i) } })(times(50_000, () => 4999));
+      compiled({ allOf: times(200, () => ({ uniqueItems: true })) })(times(20_000, (i) => ({ i })));
+      compiled({ patternProperties: Object.fromEntries(times(100, (i) => [`(a|b)*${i}`, true])) })(wide);
+      compiled({ format: 'uri' })(long);
     });
 
     it('in every format', () => {
@@ -332,7 +316,7 @@ describe('schemas that users store', () => {
       for (const [name, format] of Object.entries(formats)) {
         if (typeof format !== 'function') continue;
         for (const head of ['', ...parts])
-          for (const part of parts) quick(() => format(`${(head + part.repeat(2048)).slice(0, 2046)}!`), 2000);
+          for (const part of parts) format(`${(head + part.repeat(2048)).slice(0, 2046)}!`);
         assert.equal(format('x'.repeat(100_001)), false, name);
       }
     });
