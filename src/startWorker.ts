@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
@@ -10,9 +11,32 @@ const throughTsx = (file: string, importsLater: boolean): string => `
   ${importsLater ? "import('tsx/esm/api').then(({ register }) => register()).then(start)" : 'start()'};
 `;
 
+const bundles = new Map<string, string>();
+
+/** A module from source with all that it imports from here, as one script. Its files do not use `import.meta`. */
+const bundled = (file: string): string => {
+  const known = bundles.get(file);
+  if (known !== undefined) return known;
+  const { buildSync } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
+  const { outputFiles } = buildSync({
+    entryPoints: [file],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    packages: 'external',
+    write: false,
+  });
+  const from = `require('node:module').createRequire(${JSON.stringify(file)})`;
+  const script = `((require) => {${outputFiles[0]?.text}\n})(${from});`;
+  bundles.set(file, script);
+  return script;
+};
+
 type Options = {
   /** The worker calls `import()`. From source, such a worker takes longer to start. */
   readonly importsLater?: boolean;
+  /** From source, it is compiled once for all of its threads: a small module of which there are many. */
+  readonly isBundled?: boolean;
   readonly resourceLimits?: ResourceLimits;
 };
 
@@ -24,12 +48,13 @@ export const startWorker = (
   name: string,
   from: string,
   workerData: unknown,
-  { importsLater = false, resourceLimits = {} }: Options = {},
+  { importsLater = false, isBundled = false, resourceLimits = {} }: Options = {},
 ): Worker => {
   const module = new URL(name + extname(from), from);
-  return extname(from) === '.ts'
-    ? new Worker(throughTsx(fileURLToPath(module), importsLater), { eval: true, workerData, resourceLimits })
-    : new Worker(module, { workerData, resourceLimits });
+  if (extname(from) !== '.ts') return new Worker(module, { workerData, resourceLimits });
+  const file = fileURLToPath(module);
+  const script = isBundled ? bundled(file) : throughTsx(file, importsLater);
+  return new Worker(script, { eval: true, workerData, resourceLimits });
 };
 
 const endMs = 5000;
