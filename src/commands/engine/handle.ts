@@ -1,6 +1,8 @@
 import { hash as digest, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { mutex } from '../../concurrency/mutex.ts';
+import { withinTime } from '../../concurrency/withinTime.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
@@ -52,11 +54,13 @@ type Needs = {
 type Outcome = { readonly done: Omit<CommandResult, 'event'>; readonly stored: readonly Recorded[] };
 
 /** What all attempts of a command have in common. `tried` counts those in which others were faster. */
-type Wanted = Pick<Attempt, 'command' | 'request' | 'stream' | 'newId'> & { tried: number };
+type Wanted = Pick<Attempt, 'command' | 'request' | 'stream' | 'newId'> & { readonly began: number; tried: number };
 
 const attempts = 10;
 // Other commands on the stream wait during these rests. The eight rests take 4 s at most, 2 s on average.
 const longestRestMs = 500;
+/** How long a command waits for what follows from the former one under a lock. */
+const formerMs = 7000;
 
 /** Carries out a command on its stream as it was read. Throws `WrongRevision` if another writer was faster. */
 const attempter = ({
@@ -163,15 +167,27 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
       throw error;
     });
 
-  /** The same, once all that follows from the former command under a lock is carried out. */
+  /** Carries out what follows from the former command under a lock. Throws `unavailable` when that takes too long. */
+  const finishFormer = async (former: Unfinished, { began }: Wanted): Promise<void> => {
+    const events = await eventOf(former);
+    const isDone = await withinTime(Math.max(0, began + formerMs - performance.now()), [], (late) =>
+      Promise.race([follow(events, true).then(() => true), once(late, 'abort').then(() => false)]),
+    );
+    if (!isDone)
+      throw new RequestError('unavailable', 'An earlier import is still being carried out; nothing was stored', {
+        retryAfterSeconds: 1,
+      });
+    finish(former);
+  };
+
+  /** Carries out a command once all that follows from the former one under a lock is carried out. */
   const afterFormer = async (wanted: Wanted): ReturnType<typeof carryOut> => {
     for (;;) {
       try {
         return await carryOut(wanted);
       } catch (error) {
         if (!(error instanceof Unfinished)) throw error;
-        await follow(await eventOf(error), true);
-        finish(error);
+        await finishFormer(error, wanted);
       }
     }
   };
@@ -185,7 +201,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
     const stream = `${command.aggregate.category}-${request.id}`;
     const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
     const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
-    const wanted = { command, request, stream, newId, tried: 0 };
+    const wanted = { command, request, stream, newId, began: performance.now(), tried: 0 };
     const { done, stored, position } = await carryOut(wanted).catch((error: unknown) => {
       if (!(error instanceof Unfinished)) throw error;
       // One after the other: else all that wait would decide again each time.
