@@ -35,8 +35,10 @@ export const pageOf = (rows: readonly CommandRow[]): string => `# Command line
 
 This page is made from the table of commands in \`src/cli/table.ts\` by \`npm run golden\`.
 
-After \`npm run build\`, a command is \`node dist/main.js <command>\`; an installed package calls it
-\`automation-platform\`. Settings are those of the service, from the environment ([README](../README.md#settings)).
+In this repository a command is \`npm run --silent cli -- <command>\`, after \`npm run build\` also \`node dist/main.js
+<command>\`; an installed package calls it \`automation-platform\`. \`npm start\` is \`serve\`; \`npm run account --\`,
+\`npm run log --\` and \`npm run migrate --\` are \`account\`, \`log\` and \`migrate\`. Settings are those of the service, from
+the environment ([settings](operations.md#settings)).
 
 - A result is a table on a terminal, and lines of JSON elsewhere. Progress is shown on a terminal only.
 - The exit status is 0 when all is fine, 1 after an error, 2 when the command was called wrongly, and 3 when it found

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { aggregates } from '../../../src/commands/all.ts';
+import { settingsHelp } from '../../../src/config.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { statusOf } from '../../../src/http/engine/errors.ts';
 import { metrics } from '../../../src/http/engine/metrics.ts';
@@ -26,6 +27,20 @@ const anchorsIn = (text: string): readonly string[] =>
       .replace(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-'),
   );
+
+/** The targets of a document's links. */
+const linksIn = (text: string): readonly string[] => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => to);
+
+/** The cells of the first column of the table below a heading, or of a page's only table. */
+const firstColumn = (text: string, heading = ''): readonly string[] =>
+  text
+    .slice(text.indexOf(heading))
+    .split('\n\n')
+    .find((part) => part.startsWith('|'))!
+    .split('\n')
+    .slice(2)
+    .flatMap((line) => line.split('|')[1]?.split(',') ?? [])
+    .map((cell) => cell.replaceAll('`', '').trim());
 
 /** Fails unless a link of a document leads to a file, and to a section of it where it names one. */
 const checkLink = (file: string, target: string): void => {
@@ -91,6 +106,36 @@ describe('the documentation', () => {
     assert.deepEqual(told.sort(), there.sort());
   });
 
+  it('has every setting, and no other', () => {
+    const named = firstColumn(read('docs/operations.md'), '## Settings');
+    const there = [...settingsHelp().matchAll(/^ +([A-Z_]+) /gm)].map(([, name]) => name!);
+    assert.deepEqual([...named].sort(), there.sort());
+  });
+
+  it('says of every library why it is there, and of no other', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+    const there = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !name.startsWith('@types/'));
+    assert.deepEqual([...firstColumn(read('docs/libraries.md'))].sort(), there.sort());
+  });
+
+  it('begins with a README of 70 lines and 700 words at most, and five links', () => {
+    const readme = read('README.md');
+    const isShort = readme.trimEnd().split('\n').length <= 70 && readme.trim().split(/\s+/).length <= 700;
+    assert.ok(isShort, 'What does not fit belongs into a page of docs');
+    assert.equal(new Set(linksIn(readme)).size, 5);
+  });
+
+  it('leads from the README to every page but single decisions', () => {
+    const found = new Set<string>(['README.md']);
+    for (const file of found)
+      for (const target of linksIn(file.endsWith('.md') ? read(file) : '')) {
+        const { pathname } = new URL(target, new URL(file, 'file:///'));
+        if (!/^\w+:/.test(target)) found.add(pathname.slice(1));
+      }
+    const lost = documents.filter((file) => !found.has(file) && !/^(docs\/decisions\/|CHANGELOG)/.test(file));
+    assert.deepEqual(lost, []);
+  });
+
   for (const file of documents) {
     it(`${file} names files, scripts and sections that are there`, () => {
       const text = read(file);
@@ -99,7 +144,7 @@ describe('the documentation', () => {
       const { scripts } = JSON.parse(read('package.json'));
       for (const [, script = ''] of text.matchAll(/`npm run ([\w:]+)`/g))
         assert.ok(script in scripts, `There is no npm run ${script}`);
-      for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) checkLink(file, target);
+      for (const target of linksIn(text)) checkLink(file, target);
     });
   }
 });
