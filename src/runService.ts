@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from './config.ts';
-import { serviceLogger } from './logger.ts';
+import { forPeople, serviceLogger } from './logger.ts';
 import { fail } from './program.ts';
 import { type Running, startService } from './start.ts';
 import { version } from './version.ts';
@@ -9,8 +9,12 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** The log on stdout. Lines are written in batches; the rest is written when the process ends, however it ends. */
+/**
+ * The log on stdout: lines for people on a terminal, JSON elsewhere. JSON is written in batches; the rest is written when
+ * the process ends, however it ends.
+ */
 const logOnStdout = (level: string) => {
+  if (process.stdout.isTTY) return serviceLogger(level, forPeople(pino.destination({ sync: true })));
   const destination = pino.destination({ sync: false, minLength: 8192 });
   setInterval(() => destination.flush(), 500).unref();
   process.on('exit', () => destination.flushSync());

@@ -4,12 +4,9 @@ import { fail } from '../program.ts';
 import { runService } from '../runService.ts';
 import type { Running } from '../start.ts';
 import { loadSample } from './load.ts';
+import { demoSettings } from './settings.ts';
 
-const password = process.env.ADMIN_PASSWORD || 'demo-password';
-const servesItsLog = !process.env.EVENTSTORE_URL?.startsWith('esdb');
-const preset = servesItsLog ? { DATA_DIR: 'data/demo', ESDB_PORT: '2113' } : { DATA_DIR: 'data/demo' };
-
-const demonstrate = async ({ url, logUrl }: Running): Promise<void> => {
+const demonstrate = async ({ url, logUrl }: Running, password: string): Promise<void> => {
   await loadSample(url, 'admin', password);
   const log =
     logUrl === undefined
@@ -27,6 +24,8 @@ const demonstrate = async ({ url, logUrl }: Running): Promise<void> => {
 `);
 };
 
-const run = async (): Promise<void> =>
-  runService(readConfig({ ...preset, ...process.env, ADMIN_PASSWORD: password }), demonstrate);
+const run = async (): Promise<void> => {
+  const settings = await demoSettings(process.env);
+  await runService(readConfig(settings), (service) => demonstrate(service, settings.ADMIN_PASSWORD));
+};
 await run().catch(fail);

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { loadSample } from '../../../src/demo/load.ts';
+import { demoSettings } from '../../../src/demo/settings.ts';
 import { publishedIn } from '../../support/published.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';
 
@@ -77,5 +80,27 @@ describe('the sample', () => {
       results: [{ name, installed, kept }],
     } = (await service.ask('GET', '/prebuilts')).body;
     assert.deepEqual([name, installed.length, kept.length], ['@vendor/vlan-rollout', 7, 4]);
+  });
+});
+
+describe('the settings of the demo', () => {
+  it('are such that it runs beside another one: ports and a folder of its own', async () => {
+    const first = await demoSettings({});
+    const others = [first.PORT, first.ESDB_PORT].map((port) => createServer().listen(Number(port), '127.0.0.1'));
+    try {
+      await Promise.all(others.map((other) => once(other, 'listening')));
+      const second = await demoSettings({});
+      for (const name of ['PORT', 'ESDB_PORT', 'DATA_DIR'] as const) assert.notEqual(second[name], first[name], name);
+      assert.equal(second.DATA_DIR, `data/demo-${second.PORT}`);
+    } finally {
+      for (const other of others) other.close();
+    }
+  });
+
+  it('are those of the environment where it sets them', async () => {
+    const given = { PORT: '1', ESDB_PORT: '', DATA_DIR: 'x', ADMIN_PASSWORD: 'y', LOG_LEVEL: 'warn' };
+    assert.deepEqual(await demoSettings(given), given);
+    const onEventStoreDb = await demoSettings({ PORT: '3000', EVENTSTORE_URL: 'esdb://host', HOST: '' });
+    assert.deepEqual([onEventStoreDb.ESDB_PORT, onEventStoreDb.DATA_DIR], [undefined, 'data/demo']);
   });
 });

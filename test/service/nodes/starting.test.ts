@@ -225,7 +225,7 @@ describe('the start', () => {
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     );
-    await printed(npm, /listens on/);
+    await printed(npm, /^Building[^]*listens on/);
     npm.child.kill('SIGTERM');
     assert.equal(await npm.ended, 0, npm.output().err);
     const lines = npm

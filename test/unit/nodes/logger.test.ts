@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { serviceLogger } from '../../../src/logger.ts';
+import { forPeople, serviceLogger } from '../../../src/logger.ts';
 
 /** What a logger writes of one warning. */
 const line = (about: object, message = 'warning'): { text: string; read: any } => {
@@ -82,5 +82,44 @@ describe('the log', () => {
       'a@b',
     ];
     assert.deepEqual(line({ texts }).read.texts, texts);
+  });
+});
+
+describe('the log on a terminal', () => {
+  /** The lines of one warning, without the time at their beginning. */
+  const lines = (about: object, message: string): readonly string[] => {
+    const written: string[] = [];
+    serviceLogger('info', forPeople({ write: (text) => void written.push(text) })).warn(about, message);
+    const text = written.join('');
+    assert.match(text, /^\d\d:\d\d:\d\d [^]*\n$/);
+    return text.slice('hh:mm:ss '.length, -1).split('\n');
+  };
+
+  it('has a line for each entry: level, message, members', () =>
+    assert.deepEqual(
+      lines({ method: 'GET', path: '/a b', status: 200, milliseconds: 4.0481, list: [1], user: null }, 'request'),
+      ['warn  request method=GET path="/a b" status=200 milliseconds=4 list=[1] user=null'],
+    ));
+
+  it('has the stacks of an error and of its causes below its line', () => {
+    const error = new RequestError('unavailable', 'Nothing answers', { cause: refused() });
+    const [first = '', ...below] = lines({ error }, 'No read models');
+    assert.match(first, /^warn {2}No read models error=\{.*"message":"Nothing answers".*ECONNREFUSED/);
+    assert.deepEqual(
+      below.filter((line) => !line.startsWith('      at ')),
+      ['  RequestError: Nothing answers', '  Error: connect ECONNREFUSED'],
+    );
+    assert.ok(below.some((line) => line.includes('logger.test.ts')));
+  });
+
+  it('does nothing to the terminal, and no member looks like another entry', () => {
+    const shown = lines({ path: '/\u001b[2J\u202e', plain: '\u009b2J' }, 'request\n00:00:00 warn  stopped\u0007');
+    assert.deepEqual(
+      shown.map((line) => [/^[\x20-\x7e]*$/.test(line), line.startsWith('00:00:00')]),
+      [
+        [true, false],
+        [true, false],
+      ],
+    );
   });
 });
