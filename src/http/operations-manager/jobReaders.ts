@@ -64,7 +64,7 @@ type Needs = {
 const mostEnded = 1000;
 const atOnce = 500;
 const perTurn = 100;
-const readersAtOnce = 2;
+const readersAtOnce = 4;
 // What happens within this time is told together.
 const restMs = 50;
 
