@@ -8,7 +8,7 @@ import { methodIndex } from '../../../src/http/authorization/methods.ts';
 import type { ActionRoute, Call, Route } from '../../../src/http/engine/route.ts';
 import { queryOf } from '../../../src/http/engine/routeQuery.ts';
 import type { Service } from '../../../src/http/engine/service.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { keptFiles } from '../../support/keptFiles.ts';
 import { ok, refused } from '../../support/people.ts';
 import { processorTime } from '../../support/processorTime.ts';
@@ -100,7 +100,7 @@ describe('authorization over HTTP', () => {
         [['kept', false]],
       );
     });
-    itJudgesTime('are listed without compiling the query schema again for each request', async () => {
+    itInSoak('are listed without compiling the query schema again for each request', async () => {
       const row = areas.flatMap(({ routes: rows }) => rows).find(({ name }) => name === 'getMethods') as ActionRoute;
       const read = (querystring: string) => row.run({ querystring } as Call, {} as Service);
       await read('');

@@ -4,7 +4,7 @@ import { blockList } from '../../../src/southbound/addresses.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import { sshAdapter } from '../../../src/southbound/ssh.ts';
 import { deviceAdapterContract, fails } from '../../support/deviceAdapter.contract.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { describeSsh } from '../../support/sshServer.ts';
 
 const guard = outbound({ allowed: { hosts: new Set(), addresses: blockList(['127.0.0.1']) }, stores: [] });
@@ -78,7 +78,7 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
     );
   });
 
-  itJudgesTime('waits for no acknowledgement between two lines', async () => {
+  itInSoak('waits for no acknowledgement between two lines', async () => {
     const lines = Array.from({ length: 80 }, (_, n) => `ntp server 192.0.2.${n + 1}\n`);
     const began = performance.now();
     const { status } = await adapter().apply(device(), lines.join(''), {}, patient());

@@ -11,7 +11,7 @@ import { eventStream } from '../../../src/http/events/eventStream.ts';
 import { usualPatience } from '../../../src/http/events/readers.ts';
 import { eventStreamRoutes } from '../../../src/http/operations-manager/eventStream.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { until } from '../../support/until.ts';
 
 const metadata = JSON.stringify({ at: '2026-01-01T00:00:00.000Z', actor: {}, $correlationId: 'c', $causationId: 'c' });
@@ -357,7 +357,7 @@ describe('readers of the stream of events', () => {
   it('get a comment every 15 s, may take nothing for 30 s, and come back a minute later', () =>
     assert.deepEqual(usualPatience, { commentMs: 15_000, takingMs: 30_000, partingMs: 60_000 }));
 
-  itJudgesTime('who never read hold little memory and up nobody, and end; an account has some places', async () => {
+  itInSoak('who never read hold little memory and up nobody, and end; an account has some places', async () => {
     const it = await opened({ takingMs: 1500, partingMs: 500 }, 500, 4);
     it.store(3000, { data: 'n'.repeat(4000) });
     const never: Awaited<ReturnType<typeof it.open>>[] = [];
@@ -378,7 +378,7 @@ describe('readers of the stream of events', () => {
     assert.equal(never.length, 12);
   });
 
-  itJudgesTime('take turns by account, though some read a long log as fast as they can', async () => {
+  itInSoak('take turns by account, though some read a long log as fast as they can', async () => {
     const it = await opened({ readersOfLog: 1 }, 10);
     it.store(60_000);
     const fast: Awaited<ReturnType<typeof listening>>[] = [];

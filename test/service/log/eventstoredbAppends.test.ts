@@ -7,7 +7,7 @@ import any from 'google-protobuf/google/protobuf/any_pb.js';
 import { WrongRevision } from '../../../src/store/port.ts';
 import { breakOff, ids, read, workbench } from '../../support/eventstoredbWorkbench.ts';
 import { freePort } from '../../support/freePort.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { type AppendCall, memoryEventStore, type Proposal } from '../../support/memoryEventStore.ts';
 import { newEvent, newEvents, newStream, refused } from '../../support/store.contract.ts';
 import { until } from '../../support/until.ts';
@@ -151,7 +151,7 @@ describe('an append by the adapter of EventStoreDB', () => {
       assert.equal(store.connected(), true);
     });
 
-    itJudgesTime('those that come after it, one after the other, are refused in the time of one', async () => {
+    itInSoak('those that come after it, one after the other, are refused in the time of one', async () => {
       let answers = false;
       const memory = memoryEventStore({
         script: ({ stream }, __, usual) => {

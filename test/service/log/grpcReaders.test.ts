@@ -7,7 +7,7 @@ import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_
 import { type ClientReadableStream, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { passwordOf } from '../../support/accounts.ts';
 import { type GrpcLog, openGrpcLog } from '../../support/grpcLog.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { newEvent } from '../../support/store.contract.ts';
 import { until } from '../../support/until.ts';
 
@@ -87,7 +87,7 @@ describe('readers of the log over gRPC', () => {
     return { ended };
   };
 
-  itJudgesTime('who never read hold no page and up nobody, and end', async () => {
+  itInSoak('who never read hold no page and up nobody, and end', async () => {
     const accounts = [await as('writer'), await as('reader')];
     const ends: Awaited<ReturnType<typeof never>>[] = [];
     for (let n = 0; n < 30; n++) {

@@ -24,7 +24,7 @@ import {
 } from '@eventstore/db-client';
 import { passwordOf } from '../../support/accounts.ts';
 import { type GrpcLog, openGrpcLog } from '../../support/grpcLog.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { processorTime } from '../../support/processorTime.ts';
 import { gather, newEvent, newEvents, newStream } from '../../support/store.contract.ts';
 
@@ -835,7 +835,7 @@ describe('the log by the protocol of EventStoreDB', () => {
       }
       assert.ok(spent() < 10_000);
     });
-    itJudgesTime('that does not read holds up nobody and nothing', async () => {
+    itInSoak('that does not read holds up nobody and nothing', async () => {
       const big = 'x'.repeat(100_000);
       for (let n = 0; n < 100; n++)
         await log.store.append(newStream(), -1, [newEvent(big), newEvent(big), newEvent(big)]);

@@ -16,6 +16,7 @@ import { anchorLines } from '../../../src/store/proof/anchor.ts';
 import type { DigestSigned, LogRewritten } from '../../../src/store/proof/digestLog.ts';
 import { keysOrNew } from '../../../src/store/proof/keys.ts';
 import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { cannotKill, killedAtFsync } from '../../support/killing.ts';
 import { storedIn, withLog } from '../../support/logged.ts';
 import { startProgram } from '../../support/process.ts';
@@ -274,7 +275,7 @@ describe('log copy within the law', () => {
     assert.match(await verified('again'), /^\{"verified":\d+,"signed":\d+,"uncovered":1\}\n$/);
   });
 
-  it('goes on where it was killed, at any fsync', async function () {
+  itInSoak('goes on where it was killed, at any fsync', async function () {
     if (cannotKill !== '') this.skip();
     this.timeout(3_600_000);
     const texts = async (name: string) =>
@@ -285,8 +286,7 @@ describe('log copy within the law', () => {
     const copy = (name: string, limit?: string) =>
       startProgram(['log', 'copy', `sqlite:${at('old')}`, `sqlite:${at(name)}`, '--forget', nora], env, { limit });
     let kills = 0;
-    const stepAfter = (n: number): number => (process.env.SOAK_ROUNDS ? 1 : n);
-    for (let [n, lived] = [1, false]; !lived; n += stepAfter(n)) {
+    for (let [n, lived] = [1, false]; !lived; n++) {
       const name = `killed${n}`;
       lived = (await copy(name, killedAtFsync(n)).ended) === 0;
       if (lived) break;

@@ -10,7 +10,7 @@ import { settingsOf } from '../../../src/http/profiles/settings.ts';
 import { jobIdOf, parkedIdOf } from '../../../src/runners/triggers/firing.ts';
 import { eventTriggersOf } from '../../../src/service/eventTriggers.ts';
 import type { Runs } from '../../../src/service/runs.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { eventsIn } from '../../support/logged.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
 import {
@@ -397,7 +397,7 @@ describe('event triggers', () => {
     assert.deepEqual(await outcome(), { jobs: [`t1 ${after.id}`], refused: { 't1 disabled': 1 }, parked: [] });
   });
 
-  itJudgesTime('leave requests their turns while a long backlog ends', async () => {
+  itInSoak('leave requests their turns while a long backlog ends', async () => {
     await people.trigger('t1');
     run({ rate: 1, elapsed: () => 0 });
     for (let n = 0; n < 5000; n += 500)

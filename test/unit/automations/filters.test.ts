@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { filters } from '../../../src/commands/user-schemas/filters.ts';
 import { compileUserSchema, type UserSchema } from '../../../src/commands/user-schemas/userSchema.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 
 const old = 'http://json-schema.org/draft-07/schema#';
 const recent = 'https://json-schema.org/draft/2020-12/schema';
@@ -107,7 +107,7 @@ describe('filters of triggers', () => {
     assert.equal(fits(of(schema), {}), false);
   });
 
-  itJudgesTime('take less than 12 KiB each', () => {
+  itInSoak('take less than 12 KiB each', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const heap = (): number => {

@@ -8,7 +8,7 @@ import { decode, encode, link, type Metadata } from '../../../src/store/event.ts
 import { type EventStore, type StoredEvent, WrongRevision } from '../../../src/store/port.ts';
 import { openSqliteStore } from '../../../src/store/sqlite.ts';
 import { badEvent, faults, spoil } from '../../support/badEvents.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { processorTime } from '../../support/processorTime.ts';
 import { outcome, things, writer } from '../../support/writer.ts';
 
@@ -380,7 +380,7 @@ describe('handle', () => {
     assert.equal((await stored('thing-a')).length, 1);
   });
 
-  itJudgesTime('costs about the same on a stream of 20,000 events as on one of 10', async function () {
+  itInSoak('costs about the same on a stream of 20,000 events as on one of 10', async function () {
     this.timeout(300_000);
     const node = plain();
     await node.make('long', 'x');

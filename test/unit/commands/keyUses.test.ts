@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { followUpKey } from '../../../src/commands/engine/followUps.ts';
 import { streams } from '../../../src/commands/engine/streams.ts';
 import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { processorTime } from '../../support/processorTime.ts';
 import { thing, things } from '../../support/writer.ts';
 
@@ -52,7 +52,7 @@ describe('idempotency keys of a stream', () => {
     plain: Array.from({ length: count + later }, (_, revision) => named(revision, undefined)),
   });
 
-  itJudgesTime('of reactions cost as much with 100,000 of them as with none', async function () {
+  itInSoak('of reactions cost as much with 100,000 of them as with none', async function () {
     this.timeout(300_000);
     const { parts, plain } = logs(100_000);
     const folding = async (events: readonly StoredEvent[]): Promise<number> => {
@@ -67,7 +67,7 @@ describe('idempotency keys of a stream', () => {
     assert.ok(median(ratios) < most, `ratios ${ratios.join(' ')}`);
   });
 
-  itJudgesTime('of reactions, 100,000 of them, cost a further event nothing', async function () {
+  itInSoak('of reactions, 100,000 of them, cost a further event nothing', async function () {
     this.timeout(300_000);
     const more = 10_000;
     const { parts, plain } = logs(100_000, more);

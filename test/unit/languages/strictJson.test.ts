@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { checkJson } from '../../../src/domain/engine/strictJson.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { processorTime } from '../../support/processorTime.ts';
 
 /** Where and why a text is refused; undefined: it is not. */
@@ -289,7 +289,7 @@ describe('the check of JSON texts', () => {
     );
   });
 
-  itJudgesTime('takes time in proportion to the text, however hostile', () => {
+  itInSoak('takes time in proportion to the text, however hostile', () => {
     const many = { length: 1e5 };
     const texts = [
       `{${Array.from(many, (_, i) => `"k${i}":1`).join(',')}}`,

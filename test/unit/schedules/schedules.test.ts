@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Repetition } from '../../../src/domain/operations-manager/repetition.ts';
 import { lastMoment, type Schedule, scheduleFault } from '../../../src/domain/operations-manager/scheduleFaults.ts';
 import { decide, sequenceOf, upcoming } from '../../../src/domain/operations-manager/schedules.ts';
-import { itJudgesTime } from '../../support/itJudgesTime.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { processorTime } from '../../support/processorTime.ts';
 import { passLength, walked } from '../../support/slowSchedules.ts';
 
@@ -313,7 +313,7 @@ describe('The instants of a schedule', () => {
     assert.deepEqual([once.next(lastMoment - 1), once.next(lastMoment)], [lastMoment, null]);
   });
 
-  itJudgesTime('are found in time for the nodes of the tree, however many have passed', () => {
+  itInSoak('are found in time for the nodes of the tree, however many have passed', () => {
     const tenYears: Schedule = {
       firstRunAt: 0,
       repeat: repeating(
