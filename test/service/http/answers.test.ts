@@ -73,18 +73,18 @@ const reads = ({
 });
 
 const user = { username: 'admin', password: adminPassword };
-const group = { name: 'temporary', description: 'Comes and goes' };
-const mapping = { provenance: 'ldap', externalGroup: 'CN=Temporary' };
+const group = { name: 'trier-rollout', description: 'Opens the site in Trier' };
+const mapping = { provenance: 'ldap', externalGroup: 'CN=Rollout,OU=Groups,DC=example,DC=net' };
 const imported = {
   _id: '0123456789abcdef01234567',
-  name: 'Imported',
+  name: 'Close a site',
   description: '',
   componentType: null,
   componentName: null,
   gbac: { read: [], write: [] },
 };
 const manual = {
-  name: 'By hand',
+  name: 'Close by hand',
   enabled: true,
   actionType: 'automations',
   type: 'manual',
@@ -98,7 +98,7 @@ const golden = {
       _id: '0123456789abcdef0123456b',
       base: '',
       deviceType: 'cisco-ios',
-      name: 'Published',
+      name: 'Routers of Trier',
       root: {
         attributes: {
           configId: '0123456789abcdef0123456c',
@@ -121,16 +121,25 @@ const golden = {
 const oldJob = {
   _id: '0123456789abcdef0123456e',
   name: 'WorkflowJob',
-  data: { workflowId: 'x', description: 'Old', formId: null, formData: null, formSchemaHash: 12 },
+  data: {
+    workflowId: 'Count ports',
+    description: 'Ports in use in Trier',
+    formId: null,
+    formData: null,
+    formSchemaHash: 12,
+  },
   priority: 0,
   tags: [],
   type: 'normal',
 };
-const options = { name: 'Yearly audit', description: 'All', status: 'active' };
+const options = { name: 'Yearly edge audit', description: 'All edge routers, once a year', status: 'active' };
 
-const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
+const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', 'BGP router identifier 10.255.0.1'];
 
-/** A request for each row that is not read, in the order in which they are sent. */
+/**
+ * A request for each row that is not read, in the order in which they are sent. They are the examples of the API document:
+ * a site in Trier opens beside the sample of the demo, and what was made for it goes again.
+ */
 const requests = ({
   edge = '',
   edgeRoot = '',
@@ -159,29 +168,34 @@ const requests = ({
   'POST /authorization/whoami/password': { body: { old: adminPassword, new: adminPassword } },
   'POST /whoami/password': { body: { old: adminPassword, new: adminPassword } },
   'POST /authorization/accounts': {
-    body: { username: 'temp', password: 'temporary password', memberOf: ['readers'], externalGroups: ['x'] },
+    body: {
+      username: 'tess',
+      password: 'a password for Tess',
+      memberOf: ['readers'],
+      externalGroups: [mapping.externalGroup],
+    },
   },
   'PATCH /authorization/accounts/:id': {
-    params: { id: 'temp' },
-    body: { account: { firstname: 'Temp', password: 'another password' } },
+    params: { id: 'tess' },
+    body: { account: { firstname: 'Tess', password: 'another password' } },
   },
-  'DELETE /authorization/accounts/:id': { params: { id: 'temp' } },
+  'DELETE /authorization/accounts/:id': { params: { id: 'tess' } },
   'POST /authorization/groups': { body: { group } },
   'PATCH /authorization/groups/:id': {
     params: { id: group.name },
     body: { memberOf: [{ name: 'readers' }], assignedRoles: ['plan-keeper'] },
   },
   'DELETE /authorization/groups/:id': { params: { id: group.name } },
-  'POST /authorization/roles': { body: { name: 'temporary', allowedMethods: [] } },
+  'POST /authorization/roles': { body: { name: 'rollout-guest', allowedMethods: [] } },
   'PATCH /authorization/roles/:id': {
-    params: { id: 'temporary' },
+    params: { id: 'rollout-guest' },
     body: { allowedMethods: [{ provenance: 'authorization', name: 'whoami' }] },
   },
-  'DELETE /authorization/roles/:id': { params: { id: 'temporary' } },
+  'DELETE /authorization/roles/:id': { params: { id: 'rollout-guest' } },
   'POST /group-mappings': { body: { ...mapping, platformGroups: ['readers'] } },
   'PATCH /group-mappings/:provenance/:externalGroup': { params: mapping, body: { updates: { platformGroups: [] } } },
   'DELETE /group-mappings/:provenance/:externalGroup': { params: mapping },
-  'POST /operations-manager/automations': { body: { name: 'Temporary', gbac: { write: ['operators'] } } },
+  'POST /operations-manager/automations': { body: { name: 'Open a site', gbac: { write: ['operators'] } } },
   'PUT /operations-manager/automations': {
     body: {
       automations: [
@@ -189,19 +203,24 @@ const requests = ({
       ],
     },
   },
-  'PATCH /operations-manager/automations/:id': { params: { id: 'Temporary' }, body: { description: 'Other' } },
-  'DELETE /operations-manager/automations/:id': { params: { id: 'Temporary' } },
+  'PATCH /operations-manager/automations/:id': {
+    params: { id: 'Open a site' },
+    body: { description: 'Connects a site, from the router to the access ports' },
+  },
+  'DELETE /operations-manager/automations/:id': { params: { id: 'Open a site' } },
   'POST /operations-manager/triggers': {
     body: {
       ...manual,
-      name: 'Temporary',
+      name: 'Upgrade Trier',
       actionId: upgrade,
-      description: 'Of little use',
+      description: 'Before the site opens',
       options: { targetType: 'group', targetIdentifier: null },
     },
   },
   'PUT /operations-manager/triggers': {
-    body: { triggers: [{ ...manual, name: 'Other', _id: '0123456789abcdef01234569', actionId: upgrade }] },
+    body: {
+      triggers: [{ ...manual, name: 'Upgrade Trier once more', _id: '0123456789abcdef01234569', actionId: upgrade }],
+    },
   },
   'POST /operations-manager/triggers/preview': {
     body: {
@@ -217,8 +236,8 @@ const requests = ({
       },
     },
   },
-  'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
-  'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },
+  'PATCH /operations-manager/triggers/:id': { params: { id: 'Upgrade Trier' }, body: { enabled: false } },
+  'DELETE /operations-manager/triggers/:id': { params: { id: 'Upgrade Trier' } },
   'POST /operations-manager/triggers/endpoint/:routeName': {
     params: { routeName: 'software-upgrade' },
     body: { ticket: 'CHG0000012', devices: ['edge-01'], image: 'ios-xe-17.12.4.bin' },
@@ -243,7 +262,12 @@ const requests = ({
   'POST /operations-manager/jobs/start': {
     body: {
       workflow: upgrade,
-      options: { description: 'Once more', type: 'change', variables: { token: 't' }, groups: ['operators'] },
+      options: {
+        description: 'The router of Trier',
+        type: 'change',
+        variables: { token: 'demo-token' },
+        groups: ['operators'],
+      },
     },
   },
   'POST /operations-manager/jobs/watch': { body: { jobIds: [backupJob] } },
@@ -260,11 +284,11 @@ const requests = ({
     body: { claim: 1, progress: { percent: 50, message: 'leaf-02' } },
   },
   'POST /operations-manager/jobs/:id/release': { params: { id: claimedJob }, body: { claim: 1 } },
-  'POST /configuration_manager/configs': { body: { name: 'Temporary', deviceType: null } },
-  'DELETE /configuration_manager/configs/:id': { params: { id: 'Temporary' } },
+  'POST /configuration_manager/configs': { body: { name: 'Switches of Trier', deviceType: null } },
+  'DELETE /configuration_manager/configs/:id': { params: { id: 'Switches of Trier' } },
   'PUT /configuration_manager/configs/variables/:treeId/:version': {
     params: { treeId: edge, version: 'initial' },
-    body: { variables: { mtu: 1500, nested: { a: [null] } } },
+    body: { variables: { mtu: 1500, dns: { servers: ['192.0.2.53', null] } } },
   },
   'DELETE /configuration_manager/configs/variables/:treeId/:version': {
     params: { treeId: edge, version: 'initial' },
@@ -276,38 +300,38 @@ const requests = ({
   },
   'POST /configuration_manager/configs/:id/:version/nodes': {
     params: { id: edge, version: '2027-Q2' },
-    body: { name: 'Below', parent: hardening },
+    body: { name: 'Remote access', parent: hardening },
   },
   'POST /configuration_manager/compliance_plans': {
-    body: { name: 'Temporary', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] },
+    body: { name: 'Trier before it opens', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] },
   },
   'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
   'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
-  'POST /mop/createTemplate': { body: { mop: { name: 'Temporary' } } },
+  'POST /mop/createTemplate': { body: { mop: { name: 'Clock check' } } },
   'POST /mop/updateTemplate/:id': {
-    params: { id: 'Temporary' },
+    params: { id: 'Clock check' },
     body: {
       mop: {
-        name: 'Temporary',
-        namespace: { type: 'project', name: 'Lab' },
+        name: 'Clock check',
+        namespace: { type: 'project', name: 'Trier' },
         commands: [{ command: 'show clock', rules: [{ rule: 'UTC', eval: 'contains' }] }],
       },
     },
   },
-  'POST /mop/deleteTemplate/:id': { params: { id: 'Temporary' } },
+  'POST /mop/deleteTemplate/:id': { params: { id: 'Clock check' } },
   'POST /mop/export': { body: { options: { name: 'Upgrade pre-check' } } },
   'POST /mop/import': {
     body: {
       type: 'analytics',
-      template: { _id: '0123456789abcdef01234567', name: 'Imported', createdBy: null, created: 0 },
+      template: { _id: '0123456789abcdef01234567', name: 'Uplinks before and after', createdBy: null, created: 0 },
     },
   },
-  'POST /mop/createAnalyticTemplate': { body: { template: { name: 'Temporary' } } },
+  'POST /mop/createAnalyticTemplate': { body: { template: { name: 'Clock before and after' } } },
   'POST /mop/updateAnalyticTemplate/:id': {
-    params: { id: 'Temporary' },
-    body: { template: { name: 'Temporary', prepostCommands: [{ rules: [{}] }] } },
+    params: { id: 'Clock before and after' },
+    body: { template: { name: 'Clock before and after', prepostCommands: [{ rules: [{}] }] } },
   },
-  'POST /mop/deleteAnalyticTemplate/:id': { params: { id: 'Temporary' } },
+  'POST /mop/deleteAnalyticTemplate/:id': { params: { id: 'Clock before and after' } },
   'POST /mop/RunCommandTemplate': {
     body: {
       template: 'Upgrade pre-check',
@@ -317,186 +341,212 @@ const requests = ({
   },
   'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
-  'POST /configuration_manager/devicegroup': { body: { groupName: 'Temporary', deviceNames: 'a, b' } },
-  'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Temporary' } },
+  'POST /configuration_manager/devicegroup': {
+    body: { groupName: 'Trier', deviceNames: 'branch-trier-01, branch-trier-02' },
+  },
+  'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Trier' } },
   'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
-  'POST /configuration_manager/import/groups': { body: { groups: [{ name: 'Imported', devices: ['a'] }] } },
+  'POST /configuration_manager/import/groups': {
+    body: { groups: [{ name: 'Moselle', devices: ['branch-trier-01'] }] },
+  },
   'POST /configuration_manager/adapters': {
     body: {
-      name: 'temporary',
+      name: 'trier-controller',
       type: 'http',
-      properties: { baseUrl: 'https://c.example.net', token: 'secret' },
-      devices: [{ name: 'a', host: '2001:db8::1', port: 443 }],
+      properties: { baseUrl: 'https://controller.trier.example.net', token: 'demo-controller-token' },
+      devices: [{ name: 'trier-leaf-01', host: '2001:db8::1', port: 443 }],
     },
   },
-  'PUT /configuration_manager/adapters/:name': { params: { name: 'temporary' }, body: { type: 'lab' } },
-  'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
+  'PUT /configuration_manager/adapters/:name': { params: { name: 'trier-controller' }, body: { type: 'lab' } },
+  'DELETE /configuration_manager/adapters/:name': { params: { name: 'trier-controller' } },
   'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
   'POST /configuration_manager/devices/:deviceName/configuration': {
     params: { deviceName: 'lab-03' },
     body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } },
   },
   'POST /lifecycle-manager/resources': {
-    body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] },
+    body: { name: 'Access port', schema: {}, actions: [{ name: 'Set VLAN', type: 'update' }] },
   },
   'POST /lifecycle-manager/resources/import': {
     body: {
-      model: { name: 'Published', schema: {}, actions: [{ name: 'Set', type: 'update', preWorkflowJst: null }] },
+      model: { name: 'Customer VLAN', schema: {}, actions: [{ name: 'Rename', type: 'update', preWorkflowJst: null }] },
     },
   },
   'PUT /lifecycle-manager/resources/:id': {
-    params: { id: 'Temporary' },
-    body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } },
+    params: { id: 'Access port' },
+    body: { name: 'Access port', description: 'One port of an access switch', schema: { type: 'object' } },
   },
   'POST /lifecycle-manager/resources/:modelIdentifier/instances': {
-    params: { modelIdentifier: 'Temporary' },
-    body: { name: 'one', instanceData: { token: 't' } },
+    params: { modelIdentifier: 'Access port' },
+    body: { name: 'TRR1-01-17', instanceData: { token: 'demo-token' } },
   },
   'PUT /lifecycle-manager/resources/:modelIdentifier/instances/:id': {
-    params: { modelIdentifier: 'Temporary', id: 'one' },
-    body: { name: 'one', instanceData: { vlan: 5 } },
+    params: { modelIdentifier: 'Access port', id: 'TRR1-01-17' },
+    body: { name: 'TRR1-01-17', instanceData: { vlan: 210 } },
   },
   'POST /lifecycle-manager/resources/:modelIdentifier/groups': {
-    params: { modelIdentifier: 'Temporary' },
-    body: { name: 'all', instances: ['one'] },
+    params: { modelIdentifier: 'Access port' },
+    body: { name: 'Trier', instances: ['TRR1-01-17'] },
   },
   'PATCH /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': {
-    params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' },
-    body: { instancesToRemove: ['one'] },
+    params: { modelIdentifier: 'Access port', groupIdentifier: 'Trier' },
+    body: { instancesToRemove: ['TRR1-01-17'] },
   },
   'DELETE /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': {
-    params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' },
+    params: { modelIdentifier: 'Access port', groupIdentifier: 'Trier' },
   },
   'DELETE /lifecycle-manager/resources/:modelIdentifier/instances/:id': {
-    params: { modelIdentifier: 'Temporary', id: 'one' },
+    params: { modelIdentifier: 'Access port', id: 'TRR1-01-17' },
   },
-  'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Temporary' } },
+  'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Access port' } },
   'POST /lifecycle-manager/resources/:modelIdentifier/run-action': {
     params: { modelIdentifier: model },
     body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } },
   },
   'POST /lifecycle-manager/action-executions/:id/cancel': { params: { id: upgradeExecution } },
   'POST /gateway_manager/v1/service-groups': {
-    body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } },
+    body: { serviceGroup: { name: 'Site openings', services: [{ id: 'svc-day-zero', name: 'Day zero' }] } },
   },
-  'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
-  'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'temporary' } },
-  'DELETE /gateway_manager/v1/certificates/:alias': { params: { alias: 'temporary' } },
-  'POST /inventory_manager/v1/inventories': { body: { name: 'Temporary' } },
+  'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Site openings' } },
+  'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'gateway-trier' } },
+  'DELETE /gateway_manager/v1/certificates/:alias': { params: { alias: 'gateway-trier' } },
+  'POST /inventory_manager/v1/inventories': { body: { name: 'Trier' } },
   'POST /inventory_manager/v1/inventories/:id/nodes': {
-    params: { id: 'Temporary' },
+    params: { id: 'Trier' },
     body: {
       nodes: [
-        { name: 'one', attributes: { a: [1] } },
-        { name: 'two', tags: ['x'] },
+        { name: 'edge-trr-01', attributes: { host: '192.0.2.40', vlans: [210] } },
+        { name: 'access-trr-01', tags: ['access'] },
       ],
     },
   },
-  'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Temporary' } },
-  'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Temporary' } },
+  'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Trier' } },
+  'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Trier' } },
   'POST /profiles': {
-    body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] },
+    body: { id: 'rollout', redisProps: { password: 'demo-redis-password' }, alarmProps: [{ community: 'public' }] },
   },
   'PUT /profiles/:id': {
-    params: { id: 'temporary' },
+    params: { id: 'rollout' },
     body: { properties: { uiProps: { home: 'start' }, redisProps: null } },
   },
   'PUT /profiles/:id/active': { params: { id: 'lab' } },
-  'DELETE /profiles/:id': { params: { id: 'temporary' } },
+  'DELETE /profiles/:id': { params: { id: 'rollout' } },
   'PUT /customization/banner': {
-    body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false },
+    body: {
+      active: true,
+      text: 'Trier opens on Monday',
+      dismissible: false,
+      startTime: '2026-01-01T00:00:00Z',
+      allPages: false,
+    },
   },
   'POST /json-forms/forms': {
     body: {
-      name: 'Temporary',
+      name: 'Site opening',
       struct: {
         type: 'object',
-        items: [{ nodeId: 'n', type: 'string', title: 'Site', description: '', enum: ['Bonn'] }],
+        items: [{ nodeId: 'site', type: 'string', title: 'Site', description: '', enum: ['Trier'] }],
       },
     },
   },
   'PUT /json-forms/forms': {
     body: {
       options: {
-        name: 'Temporary',
-        namespace: { type: 'project', accessControl: { read: ['ops'] } },
-        tags: [{ any: 1 }],
+        name: 'Site opening',
+        namespace: { type: 'project', accessControl: { read: ['network-operations'] } },
+        tags: [{ site: 'Trier' }],
       },
     },
   },
-  'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
+  'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Site survey', createdBy: 'admin' }] } },
   'DELETE /json-forms/forms': { body: { ids: [formId] } },
   'POST /automation_catalog/scheduled-jobs': {
-    body: { name: 'Temporary', repeatInterval: 60_000, data: { workflowId: 'x' } },
+    body: { name: 'count-ports', repeatInterval: 60_000, data: { workflowId: 'Count ports' } },
   },
   'POST /automation_catalog/import/scheduled-jobs': { body: { scheduledJobs: [oldJob] } },
   'POST /automation_catalog/automations/migration': { body: { agendaJobs: [interfacesJob] } },
-  'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
-  'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },
-  'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
+  'POST /template_builder/templates': {
+    body: { name: 'VLAN of a floor', template: '{{ 200 + 10 * floor }}', data: { floor: 1 } },
+  },
+  'PUT /template_builder/templates/:name': {
+    params: { name: 'VLAN of a floor' },
+    body: { description: 'In all branches' },
+  },
+  'POST /template_builder/templates/:name/renderJinja': {
+    params: { name: 'VLAN of a floor' },
+    body: { context: { floor: 4 } },
+  },
   'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': {
-    params: { name: 'Temporary' },
-    body: { variables: { a: 1 }, castDataType: 'number' },
+    params: { name: 'VLAN of a floor' },
+    body: { variables: { floor: 4 }, castDataType: 'number' },
   },
   'POST /template_builder/import/templates': {
     body: {
       templates: [
         {
           _id: '0123456789abcdef0123456b',
-          name: 'Imported',
-          template: '{{ a }}',
-          data: { a: 1 },
+          name: 'Uplink description',
+          template: 'interface {{ port }}\n description {{ circuit }} to {{ peer }}\n',
+          data: { port: 'Loopback7', circuit: 'CID-4711', peer: 'core-1' },
           version: 2,
           createdBy: { username: 'admin', provenance: 'Local AAA' },
         },
       ],
     },
   },
-  'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
+  'DELETE /template_builder/templates/:name': { params: { name: 'VLAN of a floor' } },
   'POST /prebuilts/import': {
     body: {
       prebuilt: {
         ...vlanRollout,
-        metadata: { ...vlanRollout.metadata, name: 'temporary' },
+        metadata: { ...vlanRollout.metadata, name: 'site-opening' },
         bundles: [
-          { type: 'forms', data: { name: 'Of a package' } },
+          { type: 'forms', data: { name: 'Acceptance of a site' } },
           { type: 'workflow', data: {} },
         ],
       },
     },
   },
-  'DELETE /prebuilts/:id': { params: { id: 'temporary' } },
+  'DELETE /prebuilts/:id': { params: { id: 'site-opening' } },
   'POST /agent-session-manager/agents': {
     body: {
-      name: 'Temporary',
+      name: 'Site report',
       inputSchema: {},
       runner: 'webhook',
-      url: 'https://a.example.net',
-      headers: { Authorization: 'secret' },
+      url: 'https://rollout.example.net/v1/sessions',
+      headers: { Authorization: 'Bearer demo-rollout-token' },
     },
   },
   'PUT /agent-session-manager/agents/:id': {
-    params: { id: 'Temporary' },
+    params: { id: 'Site report' },
     body: {
-      name: 'Temporary',
-      description: 'Other',
+      name: 'Site report',
+      description: 'Says in a sentence how far a site is',
       inputSchema: {},
       runner: 'template',
-      template: '{{ a }}',
+      template: '{{ site }} is {{ state }}.',
       timeout: 5,
     },
   },
   'POST /agent-session-manager/sessions/run-agent': {
     body: {
-      agent: 'Temporary',
-      inputs: { a: 1 },
-      terminationCallbackSignature: { location: '', serviceName: 'a', methodName: 'b', identifier: '' },
+      agent: 'Site report',
+      inputs: { site: 'Trier', state: 'open' },
+      terminationCallbackSignature: {
+        location: '',
+        serviceName: 'Rollout',
+        methodName: 'siteReported',
+        identifier: '',
+      },
     },
   },
   'POST /agent-session-manager/sessions/:id/cancel': { params: { id: canceled } },
-  'POST /agent-session-manager/sessions/:id/complete': { params: { id: completed }, body: { lastMessage: 'Done' } },
+  'POST /agent-session-manager/sessions/:id/complete': {
+    params: { id: completed },
+    body: { lastMessage: 'Trier is ready to open' },
+  },
   'POST /agent-session-manager/sessions/:id/fail': { params: { id: failed }, body: {} },
-  'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
+  'DELETE /agent-session-manager/agents/:id': { params: { id: 'Site report' } },
   'POST /health/clock': {},
   'POST /health/rebuild': {},
 });
@@ -634,13 +684,13 @@ describe('every operation answers what it says it answers:', () => {
   /** Sessions that wait for their report. */
   const runningSessions = async (...names: readonly string[]): Promise<Kept> => {
     await service.ask('POST', '/agent-session-manager/agents', {
-      name: 'Patient',
+      name: 'Site inspection',
       inputSchema: {},
       runner: 'webhook',
       url: agent.url('/'),
     });
     const sessions = await Promise.all(
-      names.map(() => service.ask('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Patient' })),
+      names.map(() => service.ask('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Site inspection' })),
     );
     return Object.fromEntries(names.map((name, i) => [name, sessions[i]!.body.sessionId]));
   };
@@ -750,7 +800,7 @@ describe('every operation answers what it says it answers:', () => {
   }
 
   it('PUT /operations-manager/automations where one of two is refused', async () => {
-    const twice = { ...imported, name: 'Other' };
+    const twice = { ...imported, name: 'Close it again' };
     const answer = await service.ask('PUT', '/operations-manager/automations', {
       automations: [{ ...twice, _id: 'f'.repeat(24), name: 'New' }, twice],
     });

@@ -19,7 +19,7 @@ const document = (digit: string, more: object = {}) =>
   automationDocument(id(digit), { name: `Document ${digit}`, ...more });
 const byHand = (actionId: string, more: object = {}) => ({
   type: 'manual',
-  name: 'T',
+  name: 'Upgrade by hand',
   enabled: true,
   actionType: 'automations',
   actionId,
@@ -29,7 +29,7 @@ const byHand = (actionId: string, more: object = {}) => ({
 });
 const endpoint = (actionId: string, more: object = {}) => ({
   type: 'endpoint',
-  name: 'E',
+  name: 'Upgrade by ticket',
   enabled: true,
   actionType: 'automations',
   actionId,
@@ -44,71 +44,74 @@ const strict = { type: 'object', title: 'Strict', required: ['n'], properties: {
 
 const golden = (name: string, root: object = {}) => ({ data: [{ name, version: 'initial', root }] });
 
-/** One document of each kind, and what they refer to; ids by the words used below. */
+/**
+ * One document of each kind, and what they refer to; ids by the words used below. Those named trier are referred to, those
+ * named free are not. The API document shows the refusals.
+ */
 const world = async ({ ask }: TestService) => {
   const post = async (path: string, body: object) => ok(await ask('POST', path, body));
   const automation = (
-    await post(`${om}/automations`, { name: 'open', componentType: 'template', componentName: 'used' })
+    await post(`${om}/automations`, { name: 'open', componentType: 'template', componentName: 'trier' })
   ).data._id;
   const closed = (await post(`${om}/automations`, { name: 'closed', gbac: { read: ['operators'], write: ['ops'] } }))
     .data._id;
-  await post('/json-forms/forms', { name: 'used', schema: strict });
+  await post('/json-forms/forms', { name: 'trier', schema: strict });
   const form = (await post('/json-forms/forms', { name: 'free' })).data._id;
-  const trigger = (await post(`${om}/triggers`, byHand(automation, { formId: 'used', formData: { n: 1 } }))).data._id;
+  const trigger = (await post(`${om}/triggers`, byHand(automation, { formId: 'trier', formData: { n: 1 } }))).data._id;
   await post(`${om}/triggers`, endpoint(automation));
   const off = { enabled: false };
   await post(`${om}/triggers`, endpoint(automation, { name: 'Off', routeName: 'off', ...off }));
   const manualOff = (await post(`${om}/triggers`, byHand(automation, { name: 'Manual, off', ...off }))).data._id;
   const strictRoute = { name: 'Strict', routeName: 'strict', schema: strict, jst: 'Saved elsewhere' };
   await post(`${om}/triggers`, endpoint(automation, strictRoute));
-  await post('/template_builder/templates', { name: 'used', template: 'x' });
+  await post('/template_builder/templates', { name: 'trier', template: 'x' });
   await post('/template_builder/templates', { name: 'free', template: 'x' });
   const agentOf = (name: string) => ({ name, runner: 'template', template: 'done', inputSchema: strict });
-  await post('/agent-session-manager/agents', agentOf('used'));
+  await post('/agent-session-manager/agents', agentOf('trier'));
   await post('/agent-session-manager/agents', agentOf('free'));
-  await post(`${om}/automations`, { name: 'by agent', componentType: 'agent', componentName: 'used' });
-  const { sessionId } = await post('/agent-session-manager/sessions/run-agent', { agent: 'used', inputs: { n: 1 } });
-  const mop = (await post('/mop/createTemplate', { mop: { name: 'used' } })).data._id;
+  await post(`${om}/automations`, { name: 'by agent', componentType: 'agent', componentName: 'trier' });
+  const { sessionId } = await post('/agent-session-manager/sessions/run-agent', { agent: 'trier', inputs: { n: 1 } });
+  const mop = (await post('/mop/createTemplate', { mop: { name: 'trier' } })).data._id;
   await post('/mop/createTemplate', { mop: { name: 'free' } });
-  await post(`${om}/automations`, { name: 'by commands', componentType: 'mop-template', componentName: 'used' });
-  const analytic = (await post('/mop/createAnalyticTemplate', { template: { name: 'used' } })).data._id;
+  await post(`${om}/automations`, { name: 'by commands', componentType: 'mop-template', componentName: 'trier' });
+  const analytic = (await post('/mop/createAnalyticTemplate', { template: { name: 'trier' } })).data._id;
   await post('/mop/createAnalyticTemplate', { template: { name: 'free' } });
-  const tree = await post(`${cm}/configs`, { name: 'used' });
+  const tree = await post(`${cm}/configs`, { name: 'trier' });
   await post(`${cm}/configs`, { name: 'free' });
   const node = { treeId: tree._id, version: 'initial', nodeId: tree.versions[0].root.configId };
-  const plan = (await post(`${cm}/compliance_plans`, { name: 'used', nodes: [{ ...node, deviceGroups: ['used'] }] }))
+  const plan = (await post(`${cm}/compliance_plans`, { name: 'trier', nodes: [{ ...node, deviceGroups: ['trier'] }] }))
     ._id;
   const hiddenPlan = (await post(`${cm}/compliance_plans`, { name: 'hidden', gbac: { write: ['ops'] } }))._id;
-  await post(`${cm}/devicegroup`, { name: 'used', devices: ['lab-01'] });
-  await post('/authorization/roles', { name: 'used', allowedMethods: [] });
-  await post('/authorization/groups', { name: 'user', assignedRoles: ['used'], memberOf: ['ops'] });
+  await post(`${cm}/devicegroup`, { name: 'trier', devices: ['lab-01'] });
+  await post('/authorization/roles', { name: 'trier', allowedMethods: [] });
+  await post('/authorization/groups', { name: 'user', assignedRoles: ['trier'], memberOf: ['ops'] });
   await post('/gateway_manager/v1/service-groups', {
-    serviceGroup: { name: 'used', cluster_id: 'c', is_default: true },
+    serviceGroup: { name: 'trier', cluster_id: 'c', is_default: true },
   });
-  await post('/gateway_manager/v1/certificates', { alias: 'used', contract_id: '', raw_certificate: gateway });
-  await post('/group-mappings', { provenance: 'ldap', externalGroup: 'used', platformGroups: ['ops'] });
-  await post('/inventory_manager/v1/inventories', { name: 'used' });
-  await post('/inventory_manager/v1/inventories/used/nodes', { nodes: [{ name: 'n', tags: ['a'] }] });
+  await post('/gateway_manager/v1/certificates', { alias: 'trier', contract_id: '', raw_certificate: gateway });
+  await post('/group-mappings', { provenance: 'ldap', externalGroup: 'trier', platformGroups: ['ops'] });
+  await post('/inventory_manager/v1/inventories', { name: 'trier' });
+  await post('/inventory_manager/v1/inventories/trier/nodes', { nodes: [{ name: 'n', tags: ['a'] }] });
   await post(lm, {
-    name: 'used',
+    name: 'trier',
     schema: strict,
     actions: [{ _id: '0c01', name: 'Run', type: 'update', workflow: 'W' }],
   });
   await post(lm, { name: 'free', schema: strict });
-  for (const name of ['used', 'free']) await post(`${lm}/used/instances`, { name, instanceData: { n: 1 } });
-  await post(`${lm}/used/groups`, { name: 'used' });
+  for (const name of ['trier', 'free']) await post(`${lm}/trier/instances`, { name, instanceData: { n: 1 } });
+  await post(`${lm}/trier/groups`, { name: 'trier' });
   const {
     _id: execution,
     tasks: [task],
-  } = (await post(`${lm}/used/run-action`, { actionId: '0c01', instance: 'used', inputs: { n: 2 } })).data;
+  } = (await post(`${lm}/trier/run-action`, { actionId: '0c01', instance: 'trier', inputs: { n: 2 } })).data;
   await post(`${om}/jobs/${task.job}/complete`, {});
   const start = async (): Promise<string> => (await post(`${om}/jobs/start`, { workflow: 'W', options: {} })).data._id;
   const [job, canceled] = [await start(), await start()];
   await post(`${om}/jobs/${job}/complete`, {});
   await post(`${om}/jobs/cancel`, { jobIds: [canceled] });
-  for (const name of ['used', 'free']) await post('/profiles', { properties: { id: name } });
-  ok(await ask('PUT', '/profiles/used/active'));
-  await post('/prebuilts/import', { prebuilt: packed('used', [{ type: 'forms', data: { name: 'packed' } }]) });
+  for (const name of ['trier', 'free']) await post('/profiles', { properties: { id: name } });
+  ok(await ask('PUT', '/profiles/trier/active'));
+  await post('/prebuilts/import', { prebuilt: packed('trier', [{ type: 'forms', data: { name: 'packed' } }]) });
   const {
     results: [scheduled],
   } = await post('/automation_catalog/scheduled-jobs', {
@@ -179,33 +182,33 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
   const nodes = (more: object) => [{ ...w.node, ...more }];
   const plans = `${cm}/compliance_plans`;
   const variables = `${cm}/configs/variables/${w.tree}`;
-  const instances = `${lm}/used/instances`;
-  const groups = `${lm}/used/groups`;
+  const instances = `${lm}/trier/instances`;
+  const groups = `${lm}/trier/groups`;
   const gateways = '/gateway_manager/v1';
   const inventories = '/inventory_manager/v1/inventories';
   const importing = (bundles: readonly object[], more: object = {}) => ({
     prebuilt: { ...packed('new', bundles), ...more },
     options: { strict: true },
   });
-  const taken = { type: 'json-forms', data: { name: 'used' } };
+  const taken = { type: 'json-forms', data: { name: 'trier' } };
   const free = { type: 'forms', data: { name: 'brought' } };
   const automationImport = (more: object) => ({ automations: [document('9', more)] });
   return {
     [`POST ${agents}`]: [
-      refuse('conflict', agents, agent({ name: 'used' })),
+      refuse('conflict', agents, agent({ name: 'trier' })),
       refuse('invalid', agents, agent({ inputSchema: { type: 'no type' } })),
     ],
     [`PUT ${agents}/:id`]: [
-      ...named(agents, agent({ name: 'used' })),
-      refuse('conflict', `${agents}/used`, agent({ name: 'renamed' })),
+      ...named(agents, agent({ name: 'trier' })),
+      refuse('conflict', `${agents}/trier`, agent({ name: 'renamed' })),
     ],
     [`DELETE ${agents}/:id`]: [
-      refuse('conflict', `${agents}/used`),
+      refuse('conflict', `${agents}/trier`),
       refuse('stale', `${agents}/free`, undefined, stale),
     ],
     [`POST ${sessions}/run-agent`]: [
       refuse('not_found', `${sessions}/run-agent`, { agent: 'none' }),
-      refuse('unprocessable', `${sessions}/run-agent`, { agent: 'used', inputs: {} }),
+      refuse('unprocessable', `${sessions}/run-agent`, { agent: 'trier', inputs: {} }),
     ],
     [`POST ${sessions}/:id/cancel`]: [refuse('conflict', `${sessions}/${w.sessionId}/cancel`)],
     [`POST ${sessions}/:id/complete`]: [refuse('not_found', `${sessions}/none/complete`, {})],
@@ -250,19 +253,19 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('stale', '/authorization/groups/user', undefined, stale),
     ],
     'POST /authorization/roles': [
-      refuse('conflict', '/authorization/roles', { name: 'used', allowedMethods: [] }),
+      refuse('conflict', '/authorization/roles', { name: 'trier', allowedMethods: [] }),
       refuse('not_found', '/authorization/roles', {
         name: 'new',
         allowedMethods: [{ provenance: 'mop', name: 'none' }],
       }),
     ],
     'PATCH /authorization/roles/:id': [
-      refuse('conflict', '/authorization/roles/used', { name: 'renamed' }),
-      refuse('stale', '/authorization/roles/used', { name: 'renamed' }, stale),
+      refuse('conflict', '/authorization/roles/trier', { name: 'renamed' }),
+      refuse('stale', '/authorization/roles/trier', { name: 'renamed' }, stale),
     ],
     'DELETE /authorization/roles/:id': [
-      refuse('conflict', '/authorization/roles/used'),
-      refuse('stale', '/authorization/roles/used', undefined, stale),
+      refuse('conflict', '/authorization/roles/trier'),
+      refuse('stale', '/authorization/roles/trier', undefined, stale),
     ],
     'POST /authorization/whoami/password': [
       refuse('forbidden', '/authorization/whoami/password', { old: 'wrong one', new: 'long enough' }),
@@ -308,7 +311,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('stale', '/customization/banner', banner, stale),
     ],
 
-    [`POST ${cm}/configs`]: [refuse('conflict', `${cm}/configs`, { name: 'used' })],
+    [`POST ${cm}/configs`]: [refuse('conflict', `${cm}/configs`, { name: 'trier' })],
     [`PUT ${cm}/configs/variables/:treeId/:version`]: [
       refuse('not_found', `${variables}/none`, { variables: { a: 1 } }),
       refuse('invalid', `${variables}/initial`, { variables: { a: 1, token: '********' } }),
@@ -318,22 +321,22 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', `${variables}/initial`, { variables: { none: 1 } }),
     ],
     [`DELETE ${cm}/configs/:id`]: [
-      refuse('conflict', `${cm}/configs/used`),
+      refuse('conflict', `${cm}/configs/trier`),
       refuse('stale', `${cm}/configs/free`, undefined, stale),
     ],
     [`POST ${cm}/configs/:id/versions`]: [
-      refuse('conflict', `${cm}/configs/used/versions`, { name: 'initial' }),
-      refuse('not_found', `${cm}/configs/used/versions`, { name: 'new', base: 'none' }),
+      refuse('conflict', `${cm}/configs/trier/versions`, { name: 'initial' }),
+      refuse('not_found', `${cm}/configs/trier/versions`, { name: 'new', base: 'none' }),
     ],
     [`POST ${cm}/configs/:id/:version/nodes`]: [
-      refuse('not_found', `${cm}/configs/used/initial/nodes`, { name: 'n', parent: none }),
-      refuse('not_found', `${cm}/configs/used/none/nodes`, { name: 'n' }),
+      refuse('not_found', `${cm}/configs/trier/initial/nodes`, { name: 'n', parent: none }),
+      refuse('not_found', `${cm}/configs/trier/none/nodes`, { name: 'n' }),
     ],
     [`POST ${plans}`]: [
-      refuse('conflict', plans, { name: 'used', nodes: nodes({}) }),
+      refuse('conflict', plans, { name: 'trier', nodes: nodes({}) }),
       refuse('not_found', plans, { name: 'new', nodes: nodes({ treeId: none }) }),
       refuse('not_found', plans, { name: 'new', gbac: { write: ['none'] } }),
-      refuse('conflict', plans, { name: 'used', nodes: nodes({ variables: { large } }) }),
+      refuse('conflict', plans, { name: 'trier', nodes: nodes({ variables: { large } }) }),
     ],
     [`PUT ${plans}`]: [
       refuse('conflict', plans, { planId: w.plan, options: { name: 'hidden', nodes: nodes({ tasks: ['t'] }) } }),
@@ -346,17 +349,17 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', plans, { planIds: [w.plan, none] }),
       by('stranger', refuse('not_found', plans, { planIds: [w.plan, w.hiddenPlan] })),
     ],
-    [`POST ${cm}/devicegroup`]: [refuse('conflict', `${cm}/devicegroup`, { name: 'used', devices: [] })],
-    [`DELETE ${cm}/devicegroups/:id`]: [refuse('conflict', `${cm}/devicegroups/used`)],
+    [`POST ${cm}/devicegroup`]: [refuse('conflict', `${cm}/devicegroup`, { name: 'trier', devices: [] })],
+    [`DELETE ${cm}/devicegroups/:id`]: [refuse('conflict', `${cm}/devicegroups/trier`)],
     [`POST ${cm}/import/configs`]: [
-      refuse('conflict', `${cm}/import/configs`, { trees: [golden('used')] }),
+      refuse('conflict', `${cm}/import/configs`, { trees: [golden('trier')] }),
       refuse('invalid', `${cm}/import/configs`, { trees: [golden('new', { children: ['no node'] })] }),
     ],
     [`POST ${cm}/import/groups`]: [
       refuse('conflict', `${cm}/import/groups`, {
         groups: [
           { name: 'new', devices: [] },
-          { name: 'used', devices: [] },
+          { name: 'trier', devices: [] },
         ],
       }),
     ],
@@ -383,12 +386,12 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     ],
 
     'POST /json-forms/forms': [
-      refuse('conflict', '/json-forms/forms', { name: 'used' }),
+      refuse('conflict', '/json-forms/forms', { name: 'trier' }),
       refuse('invalid', '/json-forms/forms', { name: 'new', schema: { type: 'no type', title: 't' } }),
-      refuse('conflict', '/json-forms/forms', { name: 'used', uiSchema: { large } }),
+      refuse('conflict', '/json-forms/forms', { name: 'trier', uiSchema: { large } }),
     ],
     'PUT /json-forms/forms': [
-      refuse('conflict', '/json-forms/forms', { options: { _id: w.form, name: 'used' } }),
+      refuse('conflict', '/json-forms/forms', { options: { _id: w.form, name: 'trier' } }),
       refuse('stale', '/json-forms/forms', { options: { _id: w.form, name: 'renamed' } }, stale),
       refuse('invalid', '/json-forms/forms', {
         options: { _id: w.form, name: 'renamed', schema: { type: 'no type', title: 't' } },
@@ -396,104 +399,108 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     ],
     'DELETE /json-forms/forms': [refuse('not_found', '/json-forms/forms', { ids: [w.form, none] })],
     'POST /json-forms/import/forms': [
-      refuse('conflict', '/json-forms/import/forms', { forms: [{ name: 'used' }] }),
-      refuse('conflict', '/json-forms/import/forms', { forms: [{ _id: w.form, name: 'used' }], overwrite: true }),
+      refuse('conflict', '/json-forms/import/forms', { forms: [{ name: 'trier' }] }),
+      refuse('conflict', '/json-forms/import/forms', { forms: [{ _id: w.form, name: 'trier' }], overwrite: true }),
     ],
 
     [`POST ${gateways}/service-groups`]: [
-      refuse('conflict', `${gateways}/service-groups`, { serviceGroup: { name: 'used' } }),
+      refuse('conflict', `${gateways}/service-groups`, { serviceGroup: { name: 'trier' } }),
       refuse('conflict', `${gateways}/service-groups`, {
         serviceGroup: { name: 'a new one', cluster_id: 'c', is_default: true },
       }),
       refuse('conflict', `${gateways}/service-groups`, {
-        serviceGroup: { name: 'used', cluster_id: 'new', is_default: true },
+        serviceGroup: { name: 'trier', cluster_id: 'new', is_default: true },
       }),
       refuse('not_found', `${gateways}/service-groups`, { serviceGroup: { name: 'new', groups: ['none'] } }),
     ],
-    [`DELETE ${gateways}/service-groups/:id`]: [refuse('stale', `${gateways}/service-groups/used`, undefined, stale)],
+    [`DELETE ${gateways}/service-groups/:id`]: [refuse('stale', `${gateways}/service-groups/trier`, undefined, stale)],
     [`POST ${gateways}/certificates`]: [
       refuse('invalid', `${gateways}/certificates`, { raw_certificate: expired }),
-      refuse('conflict', `${gateways}/certificates`, { alias: 'used', contract_id: '', raw_certificate: otherGateway }),
+      refuse('conflict', `${gateways}/certificates`, {
+        alias: 'trier',
+        contract_id: '',
+        raw_certificate: otherGateway,
+      }),
     ],
     [`DELETE ${gateways}/certificates/:alias`]: [
       refuse('not_found', `${gateways}/certificates/none`),
-      refuse('stale', `${gateways}/certificates/used`, undefined, stale),
+      refuse('stale', `${gateways}/certificates/trier`, undefined, stale),
     ],
     'POST /group-mappings': [
-      refuse('conflict', '/group-mappings', { provenance: 'ldap', externalGroup: 'used', platformGroups: [] }),
+      refuse('conflict', '/group-mappings', { provenance: 'ldap', externalGroup: 'trier', platformGroups: [] }),
     ],
     'PATCH /group-mappings/:provenance/:externalGroup': [
-      refuse('stale', '/group-mappings/ldap/used', { updates: { platformGroups: [] } }, stale),
+      refuse('stale', '/group-mappings/ldap/trier', { updates: { platformGroups: [] } }, stale),
     ],
     'DELETE /group-mappings/:provenance/:externalGroup': [
-      refuse('stale', '/group-mappings/ldap/used', undefined, stale),
+      refuse('stale', '/group-mappings/ldap/trier', undefined, stale),
       refuse('not_found', '/group-mappings/ldap/none'),
     ],
     [`POST ${inventories}`]: [
-      refuse('conflict', inventories, { name: 'used' }),
+      refuse('conflict', inventories, { name: 'trier' }),
       refuse('not_found', inventories, { name: 'new', groups: ['none'] }),
     ],
-    [`DELETE ${inventories}/:id`]: [refuse('stale', `${inventories}/used`, undefined, stale)],
+    [`DELETE ${inventories}/:id`]: [refuse('stale', `${inventories}/trier`, undefined, stale)],
     [`POST ${inventories}/:id/nodes`]: [
-      refuse('conflict', `${inventories}/used/nodes`, { nodes: [{ name: 'new' }, { name: 'n', tags: ['b'] }] }),
-      refuse('invalid', `${inventories}/used/nodes`, { nodes: [{ name: 'new' }, { name: 'new' }] }),
+      refuse('conflict', `${inventories}/trier/nodes`, { nodes: [{ name: 'new' }, { name: 'n', tags: ['b'] }] }),
+      refuse('invalid', `${inventories}/trier/nodes`, { nodes: [{ name: 'new' }, { name: 'new' }] }),
     ],
     'DELETE /inventory_manager/v1/nodes/clear/:identifier': [
-      refuse('stale', '/inventory_manager/v1/nodes/clear/used', undefined, stale),
+      refuse('stale', '/inventory_manager/v1/nodes/clear/trier', undefined, stale),
     ],
 
     [`POST ${lm}`]: [
-      refuse('conflict', lm, { name: 'used', schema: {} }),
+      refuse('conflict', lm, { name: 'trier', schema: {} }),
       refuse('invalid', lm, { name: 'new', schema: { type: 'no type' } }),
     ],
     [`PUT ${lm}/:id`]: [
-      ...named(lm, { name: 'used', schema: {} }),
+      ...named(lm, { name: 'trier', schema: {} }),
       refuse('invalid', `${lm}/free`, { name: 'free', schema: { type: 'no type' } }),
     ],
-    [`DELETE ${lm}/:id`]: [refuse('conflict', `${lm}/used`, {}), refuse('stale', `${lm}/free`, {}, stale)],
+    [`DELETE ${lm}/:id`]: [refuse('conflict', `${lm}/trier`, {}), refuse('stale', `${lm}/free`, {}, stale)],
     [`POST ${lm}/:modelIdentifier/run-action`]: [
-      refuse('not_found', `${lm}/used/run-action`, { actionId: '0c02', instance: 'used' }),
-      refuse('not_found', `${lm}/used/run-action`, { actionId: '0c01', instance: 'none' }),
-      refuse('unprocessable', `${lm}/used/run-action`, { actionId: '0c01', group: 'used', inputs: {} }),
+      refuse('not_found', `${lm}/trier/run-action`, { actionId: '0c02', instance: 'trier' }),
+      refuse('not_found', `${lm}/trier/run-action`, { actionId: '0c01', instance: 'none' }),
+      refuse('unprocessable', `${lm}/trier/run-action`, { actionId: '0c01', group: 'trier', inputs: {} }),
     ],
     [`POST ${lm}/:modelIdentifier/instances`]: [
-      refuse('conflict', instances, { name: 'used', instanceData: { n: 1 } }),
+      refuse('conflict', instances, { name: 'trier', instanceData: { n: 1 } }),
       refuse('unprocessable', instances, { name: 'new', instanceData: {} }),
       refuse('not_found', `${lm}/none/instances`, { name: 'new', instanceData: {} }),
     ],
     [`PUT ${lm}/:modelIdentifier/instances/:id`]: [
-      ...named(instances, { name: 'used', instanceData: { n: 1 } }),
+      ...named(instances, { name: 'trier', instanceData: { n: 1 } }),
       refuse('unprocessable', `${instances}/free`, { name: 'free', instanceData: {} }),
     ],
     [`DELETE ${lm}/:modelIdentifier/instances/:id`]: [
-      refuse('stale', `${instances}/used`, undefined, stale),
+      refuse('stale', `${instances}/trier`, undefined, stale),
       refuse('not_found', `${instances}/none`),
     ],
     [`POST ${lm}/:modelIdentifier/groups`]: [
-      refuse('conflict', groups, { name: 'used', instances: ['used'] }),
-      refuse('not_found', groups, { name: 'new', instances: ['used', 'none'] }),
+      refuse('conflict', groups, { name: 'trier', instances: ['trier'] }),
+      refuse('not_found', groups, { name: 'new', instances: ['trier', 'none'] }),
     ],
     [`PATCH ${lm}/:modelIdentifier/groups/:groupIdentifier`]: [
-      refuse('not_found', `${groups}/used`, { instancesToAdd: ['used', 'none'] }),
-      refuse('invalid', `${groups}/used`, { instancesToAdd: ['used'], instancesToRemove: ['used'] }),
-      refuse('stale', `${groups}/used`, { instancesToAdd: ['used'] }, stale),
+      refuse('not_found', `${groups}/trier`, { instancesToAdd: ['trier', 'none'] }),
+      refuse('invalid', `${groups}/trier`, { instancesToAdd: ['trier'], instancesToRemove: ['trier'] }),
+      refuse('stale', `${groups}/trier`, { instancesToAdd: ['trier'] }, stale),
     ],
-    [`DELETE ${lm}/:modelIdentifier/groups/:groupIdentifier`]: [refuse('stale', `${groups}/used`, undefined, stale)],
+    [`DELETE ${lm}/:modelIdentifier/groups/:groupIdentifier`]: [refuse('stale', `${groups}/trier`, undefined, stale)],
     'POST /lifecycle-manager/action-executions/:id/cancel': [
       refuse('conflict', `/lifecycle-manager/action-executions/${w.execution}/cancel`),
     ],
 
     'POST /mop/import': [
-      refuse('conflict', '/mop/import', { template: { name: 'used', os: 'other' } }),
+      refuse('conflict', '/mop/import', { template: { name: 'trier', os: 'other' } }),
       refuse('conflict', '/mop/import', {
         type: 'analytics',
         template: { _id: w.analytic, name: 'free' },
         overwrite: true,
       }),
     ],
-    'POST /mop/createTemplate': [refuse('conflict', '/mop/createTemplate', { mop: { name: 'used' } })],
+    'POST /mop/createTemplate': [refuse('conflict', '/mop/createTemplate', { mop: { name: 'trier' } })],
     'POST /mop/updateTemplate/:id': [
-      ...named('/mop/updateTemplate', { mop: { name: 'used' } }),
+      ...named('/mop/updateTemplate', { mop: { name: 'trier' } }),
       refuse('conflict', `/mop/updateTemplate/${w.mop}`, { mop: { name: 'renamed' } }),
     ],
     'POST /mop/deleteTemplate/:id': [
@@ -502,12 +509,12 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     ],
     'POST /mop/RunCommandTemplate': [
       refuse('not_found', '/mop/RunCommandTemplate', { template: 'none', devices: ['lab-01'] }),
-      refuse('not_found', '/mop/RunCommandTemplate', { template: 'used', devices: ['none'] }),
+      refuse('not_found', '/mop/RunCommandTemplate', { template: 'trier', devices: ['none'] }),
     ],
     'POST /mop/createAnalyticTemplate': [
-      refuse('conflict', '/mop/createAnalyticTemplate', { template: { name: 'used' } }),
+      refuse('conflict', '/mop/createAnalyticTemplate', { template: { name: 'trier' } }),
     ],
-    'POST /mop/updateAnalyticTemplate/:id': named('/mop/updateAnalyticTemplate', { template: { name: 'used' } }),
+    'POST /mop/updateAnalyticTemplate/:id': named('/mop/updateAnalyticTemplate', { template: { name: 'trier' } }),
     'POST /mop/deleteAnalyticTemplate/:id': [refuse('stale', '/mop/deleteAnalyticTemplate/free', undefined, stale)],
 
     [`POST ${om}/automations`]: [
@@ -522,7 +529,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
         `${om}/automations`,
         automationImport({
           triggers: [
-            { ...byHand(id('9'), { formId: 'used', formData: { n: 1 } }), _id: id('8') },
+            { ...byHand(id('9'), { formId: 'trier', formData: { n: 1 } }), _id: id('8') },
             { ...endpoint(id('9')), _id: id('7') },
           ],
         }),
@@ -531,7 +538,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
         'invalid',
         `${om}/automations`,
         automationImport({
-          triggers: [{ ...byHand(id('9'), { formId: 'used', formData: { n: 'x' } }), _id: id('8') }],
+          triggers: [{ ...byHand(id('9'), { formId: 'trier', formData: { n: 'x' } }), _id: id('8') }],
         }),
       ),
       by(
@@ -613,7 +620,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', `${om}/triggers`, { triggers: [{ ...byHand(none), _id: id('6') }] }),
     ],
     [`PATCH ${om}/triggers/:id`]: [
-      refuse('conflict', `${om}/triggers/${w.trigger}`, { name: 'E', formData: { n: 2 } }),
+      refuse('conflict', `${om}/triggers/${w.trigger}`, { name: 'Upgrade by ticket', formData: { n: 2 } }),
       refuse('invalid', `${om}/triggers/${w.trigger}`, { formData: { n: 'x' } }),
       refuse('stale', `${om}/triggers/${w.trigger}`, { formData: { n: 2 } }, stale),
     ],
@@ -622,7 +629,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     'POST /prebuilts/import': [
       refuse('conflict', '/prebuilts/import', importing([free, taken])),
       refuse('invalid', '/prebuilts/import', importing([free, free])),
-      refuse('conflict', '/prebuilts/import', { prebuilt: packed('used', [free]) }),
+      refuse('conflict', '/prebuilts/import', { prebuilt: packed('trier', [free]) }),
       refuse(
         'not_found',
         '/prebuilts/import',
@@ -632,38 +639,41 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('stale', '/prebuilts/import', importing([free]), stale),
     ],
     'DELETE /prebuilts/:id': [
-      refuse('stale', '/prebuilts/used', undefined, stale),
+      refuse('stale', '/prebuilts/trier', undefined, stale),
       refuse('not_found', '/prebuilts/none'),
     ],
 
     'POST /profiles': [
-      refuse('conflict', '/profiles', { properties: { id: 'used' } }),
+      refuse('conflict', '/profiles', { properties: { id: 'trier' } }),
       refuse('invalid', '/profiles', { properties: { id: 'active' } }),
     ],
     'PUT /profiles/:id': [
-      refuse('conflict', '/profiles/used', { properties: { authenticationProps: { admins: ['user'] } } }),
+      refuse('conflict', '/profiles/trier', { properties: { authenticationProps: { admins: ['user'] } } }),
       refuse('invalid', '/profiles/new', { properties: { id: 'other' } }),
-      refuse('stale', '/profiles/used', { properties: { authenticationProps: { admins: ['admins'] } } }, stale),
+      refuse('stale', '/profiles/trier', { properties: { authenticationProps: { admins: ['admins'] } } }, stale),
     ],
-    'DELETE /profiles/:id': [refuse('conflict', '/profiles/used'), refuse('stale', '/profiles/free', undefined, stale)],
+    'DELETE /profiles/:id': [
+      refuse('conflict', '/profiles/trier'),
+      refuse('stale', '/profiles/free', undefined, stale),
+    ],
     'PUT /profiles/:id/active': [
       refuse('not_found', '/profiles/none/active'),
       refuse('stale', '/profiles/free/active', undefined, stale),
     ],
     'POST /template_builder/templates': [
-      refuse('conflict', '/template_builder/templates', { name: 'used', template: 'x' }),
+      refuse('conflict', '/template_builder/templates', { name: 'trier', template: 'x' }),
     ],
     'PUT /template_builder/templates/:name': [
-      ...named('/template_builder/templates', { name: 'used' }),
-      refuse('conflict', '/template_builder/templates/used', { name: 'renamed' }),
+      ...named('/template_builder/templates', { name: 'trier' }),
+      refuse('conflict', '/template_builder/templates/trier', { name: 'renamed' }),
       refuse('invalid', '/template_builder/templates/free', { data: { token: '********' } }),
     ],
     'POST /template_builder/import/templates': [
-      refuse('conflict', '/template_builder/import/templates', { templates: [{ name: 'used', template: 'other' }] }),
-      refuse('invalid', '/template_builder/import/templates', { templates: [{ name: 'used', template: 1 }] }),
+      refuse('conflict', '/template_builder/import/templates', { templates: [{ name: 'trier', template: 'other' }] }),
+      refuse('invalid', '/template_builder/import/templates', { templates: [{ name: 'trier', template: 1 }] }),
     ],
     'DELETE /template_builder/templates/:name': [
-      refuse('conflict', '/template_builder/templates/used'),
+      refuse('conflict', '/template_builder/templates/trier'),
       refuse('stale', '/template_builder/templates/free', undefined, stale),
     ],
   };

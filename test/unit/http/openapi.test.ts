@@ -238,7 +238,20 @@ describe('the OpenAPI document', () => {
   it('has Basic first in the login dialog, and a title for each area', () => {
     assert.deepEqual(Object.keys(document.components.securitySchemes), ['basic', 'bearer', 'cookie']);
     assert.deepEqual(document.security[0], { basic: [] });
-    assert.equal(document.tags[0].description.split('.')[0], '**Accounts, groups and roles');
+    assert.equal(document.tags[0].description.split('.')[0], '**Login and health');
+  });
+
+  it('has examples that tell something: no fillers in the place of names and values', () => {
+    const texts = [...within(recorded.examples)].flatMap(([at, object]) =>
+      Object.entries(object).flatMap(([name, value]) => [
+        ...(name.length < 2 ? [`${at}: ${name}`] : []),
+        ...(/^\w$|^(temp|temporary|imported|other|foo|bar|test|dummy)$/i.test(String(value)) &&
+        typeof value === 'string'
+          ? [`${at}/${name}: ${value}`]
+          : []),
+      ]),
+    );
+    assert.deepEqual(texts, []);
   });
 
   it('describes the dialect of lists', () => {
