@@ -15,7 +15,7 @@ const demonstrate = async ({ url, logUrl }: Running, password: string): Promise<
   ${logUrl.replace('://', `://admin:${encodeURIComponent(password)}@`)}   its log, for clients of EventStoreDB`;
   process.stderr.write(`The demo listens on ${url}
 
-  admin  ${password}          everything
+  admin  ${password.padEnd(20)} everything
   nora   nora-demo-password   network engineer: automations and plans
   carl   carl-demo-password   auditor: reads, keeps plans
 

@@ -27,11 +27,11 @@ export const demoSettings = async (env: NodeJS.ProcessEnv) => {
   const servesItsLog = !env.EVENTSTORE_URL?.startsWith('esdb');
   const port = env.PORT || String(await freeFrom(usualPort, env.HOST || '127.0.0.1'));
   return {
-    DATA_DIR: port === String(usualPort) ? 'data/demo' : `data/demo-${port}`,
     ...(servesItsLog &&
       env.ESDB_PORT === undefined && { ESDB_PORT: String(await freeFrom(2113, env.ESDB_HOST || '127.0.0.1')) }),
     ...env,
     PORT: port,
+    DATA_DIR: env.DATA_DIR || (port === String(usualPort) ? 'data/demo' : `data/demo-${port}`),
     ADMIN_PASSWORD: env.ADMIN_PASSWORD || 'demo-password',
   };
 };
