@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
-const [hour] = [60_000, 3_600_000, 86_400_000] as const;
+const hour = 3_600_000;
 
 const audit = { name: 'audit', data: { workflowId: 'Audit' } };
 
