@@ -31,7 +31,6 @@ import { startInOrder } from './service/start.ts';
 import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 import { auditIndex } from './store/auditIndex/auditIndex.ts';
-import { splitStream } from './store/event.ts';
 
 /**
  * A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores.
@@ -88,7 +87,7 @@ export const startService = async (
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
-  node.subscribe({ categories: settings.categories, onStored: settings.told });
+  node.subscribe({ categories: settings.categories, onStored: settings.onStored });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
   const { work, jobReaders } = jobsOf({ config, node, name, clock, out, access, places, settings, log: warn });
   endWithRights(node, new Set([...auth.categories, ...settings.categories]), [streaming, jobReaders]);
@@ -195,8 +194,8 @@ const endWithRights = (
 ): void =>
   node.subscribe({
     categories,
-    onShown: ({ stream }) => {
-      if (categories.has(splitStream(stream).category)) for (const { rightsChanged } of streams) rightsChanged();
+    onShown: () => {
+      for (const { rightsChanged } of streams) rightsChanged();
     },
   });
 

@@ -10,7 +10,7 @@ type Needs = {
   /** The position in the log after which events are passed on. */
   readonly after: number;
   /** Categories of the streams whose events are passed on. The set may grow until the start. */
-  readonly categories: ReadonlySet<string>;
+  readonly categories: Pick<ReadonlySet<string>, 'has'>;
   /** Called with events of the categories as soon as the log has them, from every node. Must not throw. */
   readonly onStored: (events: readonly EventNotice[]) => void;
   /** Called with each event of the categories once this node's read models show its change. Must not throw. */

@@ -1,9 +1,9 @@
-import type { EventNotice, Recorded } from '../store/event.ts';
+import { type EventNotice, type Recorded, splitStream } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
 
-/** A subscriber to stored events. None of its functions may fail. */
+/** A subscriber to stored events of some categories. None of its functions may fail. */
 type Subscriber = {
-  /** Categories of the streams whose events the subscriber needs. It gets others too. */
+  /** The categories of the streams whose events the subscriber gets. */
   readonly categories: ReadonlySet<string>;
   /**
    * Called with events as soon as they are stored. For events of this node, the command waits for the returned promise
@@ -17,22 +17,32 @@ type Subscriber = {
 /** Carries out the reactions to this node's events; see `follow` in commands/engine/reactions.ts. */
 type Follow = (events: readonly Recorded[], waitForAll: boolean) => Promise<number>;
 
+const categoryOf = ({ stream }: Pick<EventNotice, 'stream'>): string => splitStream(stream).category;
+
 /**
- * Passes on the stored events that a node learns of from its own commands and from the log. Subscribers subscribe
- * before the node starts, and are called in the order in which they subscribed.
+ * Passes on the stored events that a node learns of from its own commands and from the log: each to those who subscribe
+ * to its category. Subscribers subscribe before the node starts, and are called in the order in which they subscribed.
  */
 export const eventHub = () => {
-  const categories = new Set<string>();
-  const onStored: NonNullable<Subscriber['onStored']>[] = [];
-  const onShown: NonNullable<Subscriber['onShown']>[] = [];
+  const byCategory = new Map<string, Subscriber[]>();
+  const subscribers: Subscriber[] = [];
   const onAny: ((event: StoredEvent) => void)[] = [];
   let follow: Follow = () => Promise.resolve(0);
 
+  /** The calls of `onStored` that the events are due to, in the order of the subscribers. */
+  const callsFor = (events: readonly EventNotice[]): readonly (() => void | Promise<void>)[] => {
+    if (!events.some((event) => byCategory.has(categoryOf(event)))) return [];
+    return subscribers.flatMap(({ categories, onStored }) => {
+      const own = onStored ? events.filter((event) => categories.has(categoryOf(event))) : [];
+      return onStored && own.length > 0 ? [() => onStored(own)] : [];
+    });
+  };
+
   return {
     subscribe: (subscriber: Subscriber): void => {
-      for (const category of subscriber.categories) categories.add(category);
-      if (subscriber.onStored) onStored.push(subscriber.onStored);
-      if (subscriber.onShown) onShown.push(subscriber.onShown);
+      subscribers.push(subscriber);
+      for (const category of subscriber.categories)
+        byCategory.set(category, [...(byCategory.get(category) ?? []), subscriber]);
     },
     /** Calls the listener once with each event of the log. */
     subscribeToAll: (listener: (event: StoredEvent) => void): void => {
@@ -44,20 +54,20 @@ export const eventHub = () => {
     },
     /** The write path calls this when this node has stored events. */
     stored: async (events: readonly Recorded[], waitForAll: boolean): Promise<number> => {
-      for (const listener of onStored) {
-        const heard = listener(events);
-        if (heard) await heard;
+      for (const call of callsFor(events)) {
+        const called = call();
+        if (called) await called;
       }
       return follow(events, waitForAll);
     },
     /** For the reader that follows the log. */
     fromLog: {
-      categories: categories as ReadonlySet<string>,
+      categories: byCategory as Pick<ReadonlySet<string>, 'has'>,
       onStored: (events: readonly EventNotice[]): void => {
-        for (const listener of onStored) void listener(events);
+        for (const call of callsFor(events)) void call();
       },
       onShown: (event: EventNotice): void => {
-        for (const listener of onShown) listener(event);
+        for (const { onShown } of byCategory.get(categoryOf(event)) ?? []) onShown?.(event);
       },
       onAny: (event: StoredEvent): void => {
         for (const listener of onAny) listener(event);

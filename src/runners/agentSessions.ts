@@ -11,7 +11,7 @@ import { RequestError } from '../domain/engine/requestError.ts';
 import { agentSessions } from '../projections/agent-session-manager/agentSessions.ts';
 import { type Leadership, whileLeading } from '../projections/engine/leadership.ts';
 import type { Renderer, Webhook } from '../southbound/port.ts';
-import { type Recorded, splitStream } from '../store/event.ts';
+import { type EventNotice, type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/tampered.ts';
 import { sessionSteps } from './sessionSteps.ts';
 
@@ -33,8 +33,7 @@ type Why = 'ended' | 'late' | 'stopping';
 /** How often is looked which sessions are late. */
 const lookEveryMs = 250;
 
-const { area, category } = agentSession;
-const source = `@platform/${area}`;
+const { category } = agentSession;
 
 /**
  * Carries sessions out while this process leads: the running ones at the beginning of its term, then those that the log
@@ -133,10 +132,8 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
 
   return {
     /** To be called with events of sessions once their documents are readable. */
-    onEvent: ({ source: from, stream, topic }: Pick<Recorded, 'source' | 'stream' | 'topic'>): void => {
-      if (from !== source) return;
-      const { category: kind, id } = splitStream(stream);
-      if (kind !== category) return;
+    onEvent: ({ stream, topic }: Pick<EventNotice, 'stream' | 'topic'>): void => {
+      const { id } = splitStream(stream);
       if (topic === 'sessionStarted') take(id);
       else if (topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled')
         held.get(id)?.abort('ended');

@@ -272,8 +272,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
     /** To be called with events of jobs and of watchers, once their documents are readable. */
     onEvent: ({ stream, data }: Pick<EventNotice, 'stream' | 'data'>): void => {
       const { category, id } = splitStream(stream);
-      if (category === jobAggregate.category) change(id);
-      if (category !== watching.category) return;
+      if (category === jobAggregate.category) return change(id);
       const { jobIds = [] } = (data ?? {}) as { readonly jobIds?: readonly string[] };
       for (const watched of jobIds) change(watched);
     },

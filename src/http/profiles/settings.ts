@@ -2,7 +2,6 @@ import type { Tools } from '../../commands/engine/define.ts';
 import { same } from '../../domain/engine/changes.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
-import { type Recorded, splitStream } from '../../store/event.ts';
 import { isUnusable } from '../../store/tampered.ts';
 import type { LoginSettings } from '../authentication/authenticate.ts';
 import type { HttpSettings } from '../engine/appNeeds.ts';
@@ -119,23 +118,23 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
     return mine;
   };
 
-  /** Reads the settings again if some of the events concern them. Never rejects: it tries again until it succeeds. */
-  const told = async (events: readonly Pick<Recorded, 'stream'>[]): Promise<void> => {
-    if (!events.some(({ stream }) => concerning.has(splitStream(stream).category))) return;
+  /** Reads the settings again after an event that concerns them. Never rejects: it tries again until it succeeds. */
+  const onStored = async (): Promise<void> => {
     clearTimeout(retry);
     await refresh().catch((error: unknown) => {
       log('The active profile cannot be read; trying again', { error });
-      retry = setTimeout(() => void told(events), retryMs).unref();
+      retry = setTimeout(() => void onStored(), retryMs).unref();
     });
   };
 
   return {
+    /** The categories of the streams whose events `onStored` needs. */
     categories: concerning,
     current: (): Settings => current,
     /** Calls the listener with the settings when they have changed. */
     onChange: (listener: (settings: Settings) => void): void => void listeners.push(listener),
     refresh,
-    told,
+    onStored,
     stop: (): void => clearTimeout(retry),
   };
 };

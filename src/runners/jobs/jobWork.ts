@@ -162,8 +162,7 @@ export const jobWork = ({
     },
     /** To be called with events of jobs once their documents are readable. */
     onEvent: ({ stream }: Pick<EventNotice, 'stream'>): void => {
-      const { category, id } = splitStream(stream);
-      if (category === job.category) book.look(id);
+      book.look(splitStream(stream).id);
     },
     /** The categories of the streams whose events `onEvent` needs. */
     categories: new Set([job.category]),

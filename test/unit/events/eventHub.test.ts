@@ -19,10 +19,35 @@ describe('the event hub', () => {
         heard.push('one');
       },
     });
-    hub.subscribe({ categories: new Set(['t']), onStored: () => void heard.push('two') });
+    hub.subscribe({ categories: new Set(['s', 't']), onStored: () => void heard.push('two') });
     assert.equal(await hub.stored([event], true), 7);
     assert.deepEqual(heard, ['one', 'two', 'follows, wholly: true']);
-    assert.deepEqual([...hub.fromLog.categories], ['s', 't']);
+    assert.deepEqual(
+      ['s', 't', 'u'].map((category) => hub.fromLog.categories.has(category)),
+      [true, true, false],
+    );
+  });
+
+  it('tells a subscriber of the events of its categories alone', async () => {
+    const heard: string[] = [];
+    const hub = eventHub();
+    for (const [name, ...categories] of [
+      ['s', 's'],
+      ['t', 't'],
+      ['both', 's', 't'],
+      ['none', 'u'],
+    ] as const)
+      hub.subscribe({
+        categories: new Set<string>(categories),
+        onStored: (events) => void heard.push(`${name}: ${events.map(({ stream }) => stream)}`),
+        onShown: ({ stream }) => void heard.push(`${name} shown: ${stream}`),
+      });
+    const other = { stream: 't-1', position: 8 } as Recorded;
+    await hub.stored([event, other], false);
+    assert.deepEqual(heard.splice(0), ['s: s-1', 't: t-1', 'both: s-1,t-1']);
+    hub.fromLog.onStored([other]);
+    hub.fromLog.onShown(other);
+    assert.deepEqual(heard, ['t: t-1', 'both: t-1', 't shown: t-1', 'both shown: t-1']);
   });
 
   it('has nothing follow before somebody carries it out', async () => {

@@ -9,6 +9,7 @@ import {
 } from '../../../src/commands/profiles/profiles.ts';
 import { activeProfileId } from '../../../src/domain/profiles/profiles.ts';
 import { activeSettings, settingsOf } from '../../../src/http/profiles/settings.ts';
+import { splitStream } from '../../../src/store/event.ts';
 import type { EventStore } from '../../../src/store/port.ts';
 import { fixedClock, openLog, startNode, type TestNode } from '../../support/node.ts';
 import { until } from '../../support/until.ts';
@@ -86,7 +87,9 @@ describe('settings', () => {
       const node: TestNode = await startNode(store, {
         now: clock.now,
         settings: () => settings.current(),
-        onEvent: (event) => void settings.told([event]),
+        onEvent: ({ stream }) => {
+          if (settings.categories.has(splitStream(stream).category)) void settings.onStored();
+        },
       });
       const settings = activeSettings({
         state: async (...args) => {
