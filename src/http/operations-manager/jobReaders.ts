@@ -272,9 +272,8 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
     /** To be called with events of jobs and of watchers, once their documents are readable. */
     onEvent: ({ stream, data }: Pick<EventNotice, 'stream' | 'data'>): void => {
       const { category, id } = splitStream(stream);
-      if (category === jobAggregate.category) return change(id);
       const { jobIds = [] } = (data ?? {}) as { readonly jobIds?: readonly string[] };
-      for (const watched of jobIds) change(watched);
+      for (const changed of category === jobAggregate.category ? [id] : jobIds) change(changed);
     },
     /** The categories of the streams whose events `onEvent` needs. */
     categories: new Set([jobAggregate.category, watching.category]),
