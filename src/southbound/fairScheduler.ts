@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../concurrency/lruCache.ts';
 import { Busy, type Waiting, waitInLine } from './semaphore.ts';
 
 type Bounds = {
@@ -36,7 +36,7 @@ const little = 5000;
 export const fairScheduler = ({ places, express, inLine, inAll, now = () => performance.now() }: Bounds) => {
   const lines = new Map<string, Line>();
   /** The time when an account will owe nothing any more. */
-  const settled = new LRUCache<string, number>({ max: remembered });
+  const settled = lruCache<number>(remembered);
   let running = 0;
 
   const owed = (account: string): number => Math.max(0, (settled.get(account) ?? 0) - now());

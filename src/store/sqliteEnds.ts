@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../concurrency/lruCache.ts';
 
 const keptStreams = 50_000;
 
@@ -7,7 +7,7 @@ const keptStreams = 50_000;
  * grown: they need not read the file for that.
  */
 export const streamEnds = () => {
-  const ends = new LRUCache<string, number>({ max: keptStreams });
+  const ends = lruCache<number>(keptStreams);
   return {
     /** True if the stream is known to have no event from this revision on. */
     isBefore: (stream: string, revision: number): boolean => {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../concurrency/lruCache.ts';
 import type { StoredEvent } from './port.ts';
 import { isBusy, NotAsLeft } from './sqliteErrors.ts';
 import { inserter } from './sqliteInsert.ts';
@@ -85,7 +85,7 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)');
   const removeCheckpoint = db.prepare('DELETE FROM checkpoints WHERE name = ?');
   // There is no other writer, so a known revision stays true.
-  const revisions = new LRUCache<string, number>({ max: 65_536 });
+  const revisions = lruCache<number>(65_536);
   const last = db.prepare(`SELECT ${columns} FROM events ORDER BY position DESC LIMIT 1`).get();
   let newest = last && toEvent(last as Row);
   let position = newest?.position ?? 0;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import type { NameState } from '../../domain/engine/names.ts';
@@ -11,7 +11,7 @@ const mostKnown = 10_000;
 
 /** Answers requests with an error where read models show, or lack, data because somebody has tampered with a stream. */
 export const tamperedGuard = (streams: Streams, tampered: TamperedStreams) => {
-  const notThere = new LRUCache<string, true>({ max: mostKnown });
+  const notThere = lruCache<true>(mostKnown);
 
   const bearerOf = async (
     { category: kind }: Aggregate,

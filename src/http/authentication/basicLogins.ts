@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type UserPassword, userPasswordIn } from './basic.ts';
 import type { limiter as limiterOf } from './limiter.ts';
@@ -40,7 +40,7 @@ const sharing = <T>() => {
  * is: kept credential, limiter, hashing.
  */
 export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, settings, now }: Needs) => {
-  const verified = new LRUCache<string, { readonly known: Known; used: number }>({ max: 20_000 });
+  const verified = lruCache<{ readonly known: Known; used: number }>(20_000);
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
   // A hash of key and text mostly needs HMAC: otherwise a digest can be continued to that of a longer text, without the

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { longestMs, writtenEveryMs } from '../../domain/authorization/logins.ts';
 import type { Login } from '../../projections/authorization/logins.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
@@ -40,7 +40,7 @@ const heldOf = ({ account, credential, created, used }: Login): Held => ({
  * interval.
  */
 export const heldLogins = ({ commands, settings, clock: { now, time } }: Needs) => {
-  const held = new LRUCache<string, Held>({ max: 20_000 });
+  const held = lruCache<Held>(20_000);
   // If this number changes during a read, the login that was read may have ended.
   let ended = 0;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 
 /** How many failures are allowed at once, and after how many milliseconds one more is. */
@@ -16,7 +16,7 @@ const mostLanes = 1_000;
 
 /** Token buckets by key. Each is stored as the time when it will be full again. */
 const buckets = ({ burst, everyMs }: Allowance, now: () => number) => {
-  const full = new LRUCache<string, number>({ max: remembered });
+  const full = lruCache<number>(remembered);
   return {
     /** Milliseconds until the bucket has a token; 0: it has one. */
     wait: (key: string): number => Math.max(0, (full.get(key) ?? 0) - now() - (burst - 1) * everyMs),
@@ -41,7 +41,7 @@ const limited = (ms: number): RequestError =>
  */
 export const limiter = ({ now = () => performance.now(), pause = sleep }: Options = {}) => {
   const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];
-  const trusted = new LRUCache<string, true>({ max: remembered });
+  const trusted = lruCache<true>(remembered);
   const lanes = new Map<string, ReturnType<typeof fairQueue>>();
 
   /** Waits for the network's turn in the account's lane, and then for `laneMs`. */

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import type { Admins } from '../../domain/authorization/admins.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
@@ -30,7 +30,7 @@ type Held = {
  */
 export const principals = ({ model, settings, now }: Needs) => {
   const read = accountReader({ model, settings });
-  const held = new LRUCache<string, Held>({ max: 20_000 });
+  const held = lruCache<Held>(20_000);
   const loading = new Map<string, Promise<Known | undefined>>();
   // If one of these numbers changes during a read, the result may be out of date.
   let epoch = 0;

@@ -1,5 +1,5 @@
 import Router from '@koa/router';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AreaRoutes, Params, Route } from './route.ts';
 
@@ -24,7 +24,7 @@ export const fullPathOf = ({ prefix }: AreaRoutes, { path }: Route): string =>
  * @koa/router tries its routes one after the other. Results are kept by method and path.
  */
 export const routeFinder = (areas: readonly AreaRoutes[]) => {
-  const found = new LRUCache<string, Exclude<Match, undefined>>({ max: 5000 });
+  const found = lruCache<Exclude<Match, undefined>>(5000);
   const byPrefix = areas.map((area) => {
     const router = new Router({ sensitive: true, strict: true });
     const placed = new Map<unknown, Placed>();

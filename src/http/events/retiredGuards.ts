@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { type Projection, project } from '../../projections/engine/define.ts';
 import { BadEvent, decode } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
@@ -9,7 +9,7 @@ import type { EventStore } from '../../store/port.ts';
  */
 export const retiredGuards = (log: Pick<EventStore, 'read'>) => {
   // Nothing happens to what is retired.
-  const kept = new LRUCache<string, { readonly guard: string | null }>({ max: 10_000 });
+  const kept = lruCache<{ readonly guard: string | null }>(10_000);
 
   const read = async (shows: Projection, id: string): Promise<string | null | undefined> => {
     let doc: unknown;

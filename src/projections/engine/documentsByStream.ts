@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Projection } from './define.ts';
@@ -65,8 +65,7 @@ export const newDocumentsByStream = (
   let keepsAll = false;
   // True if `kept` or the read store has every stream that had an event.
   let knowsAll = false;
-  const kept = new LRUCache<string, StreamDocuments>({
-    max: mostStreams,
+  const kept = lruCache<StreamDocuments>(mostStreams, {
     dispose: (_, __, why) => {
       if (why !== 'evict') return;
       keepsAll = false;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { timeOf } from '../../store/anyEvent.ts';
 import { splitType } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -48,7 +48,7 @@ export const newEventCounts = (
   { known, counts }: Counted,
   read: (collection: string, id: string) => Promise<Entry | undefined>,
 ) => {
-  const kept = new LRUCache<string, Tally>({ max: mostKept });
+  const kept = lruCache<Tally>(mostKept);
   const changed = new Map<string, Tally>();
 
   const add = (type: string, tally: Tally, event: StoredEvent): void => {

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
@@ -6,6 +5,7 @@ import type { Streams } from '../../commands/engine/streams.ts';
 import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
 import type { WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -79,7 +79,7 @@ export const jobWork = ({
   const ends = jobEnds({ handle, whyGone, leadership, clock, timeoutHours, lookEveryMs: lookForEndsEveryMs, log });
   // Soft state: it is gone after a restart, and other nodes do not have it.
   const listeners: ((id: string) => void)[] = [];
-  const progress = new LRUCache<string, Progress>({ max: mostProgress });
+  const progress = lruCache<Progress>(mostProgress);
 
   const seen = (doc: JobDoc): void => {
     const { _id: id, claim } = doc;

@@ -158,9 +158,9 @@ const packages: Record<string, readonly string[]> = {
   ],
   'store/grpc': ['re2js', 'selfsigned'],
   projections: ['lru-cache', 'redis'],
-  concurrency: [],
+  concurrency: ['lru-cache'],
   events: [],
-  runners: ['lru-cache'],
+  runners: [],
   cli: ['commander'],
   commands: [
     'typebox',
