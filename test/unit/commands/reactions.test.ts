@@ -223,6 +223,35 @@ describe('reactions', () => {
     assert.deepEqual(made(await topics()), ['thing-p', 'thing-p2', 'thing-q']);
   });
 
+  it('are tried six times; what fails each time is parked with its reason, and what follows goes on', async () => {
+    let failures = 5;
+    const failing: Reaction = {
+      of: box,
+      on: {
+        boxFilled: async (event, tools) => {
+          const name = (event.data as Filled).things[0]?.name;
+          if (name === 'never') throw new Error('no such thing');
+          if (name === 'late' && failures-- > 0) throw new Error('not yet');
+          return boxReaction.on.boxFilled!(event, tools);
+        },
+      },
+    };
+    const one = node(log.store, { following: { reactions: [failing], patienceMs: 0 } });
+    await one.fill('b1', [{ id: 'p', name: 'never' }]);
+    await one.fill('b2', [{ id: 'q', name: 'late' }]);
+    await one.fill('b3', [{ id: 'r', name: 'soon' }]);
+    const parked = async () => {
+      const events: { readonly stream: string; readonly reason: string }[] = [];
+      for await (const batch of log.store.readAll(0))
+        for (const event of batch.events)
+          if (event.type.endsWith(':reactionParked')) events.push(decode(event).data as (typeof events)[number]);
+      return events.map(({ stream, reason }) => [stream, reason]);
+    };
+    await until(async () => made(await topics()).length === 2 && (await parked()).length > 0, 'both things');
+    assert.deepEqual(made(await topics()).sort(), ['thing-q', 'thing-r']);
+    assert.deepEqual(await parked(), [['box-b1', 'no such thing']]);
+  });
+
   it('wait for read models that are behind: that is no try', async () => {
     let behind = 20;
     const tools = {
