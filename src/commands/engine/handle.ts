@@ -53,7 +53,7 @@ type Needs = {
 
 type Outcome = { readonly done: Omit<CommandResult, 'event'>; readonly stored: readonly Recorded[] };
 
-/** What all attempts of a command have in common. `tried` counts those in which others were faster. */
+/** The part of an attempt that all attempts of a command share. `tried` counts those in which others were faster. */
 type Wanted = Pick<Attempt, 'command' | 'request' | 'stream' | 'newId'> & { readonly began: number; tried: number };
 
 const attempts = 10;

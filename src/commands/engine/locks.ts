@@ -22,7 +22,7 @@ type Turn = { readonly stream: string; readonly revision: number };
 const isSame = (one: Turn | undefined, { stream, revision }: Turn): boolean =>
   one?.stream === stream && one.revision === revision;
 
-/** What follows from this event of the former command under a lock may not be carried out yet. */
+/** The reactions to this event of the former command under a lock may not be carried out yet. */
 export class Unfinished extends Error {
   readonly stream: string;
   readonly revision: number;

@@ -1,6 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { everybody } from '../../domain/authorization/gbac.ts';
 import { same } from '../../domain/engine/changes.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
@@ -29,6 +28,7 @@ import { resourceInstances } from '../../projections/lifecycle-manager/resourceI
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { accessListThatDenies } from '../operations-manager/jobs.ts';
 import { unfit } from './resourceInstances.ts';
 
 const command = commandsOf(actionExecution);
@@ -61,11 +61,8 @@ const automationOf = async ({ workflow }: ResourceAction, actor: Actor, tools: T
 };
 
 /** Whoever may read the automation of an execution may see and cancel it, as with jobs. */
-const listsOf = async ({ started }: ExecutionState, tools: Tools): Promise<Gbac> => {
-  if (started?.automation == null) return everybody;
-  const { read, write } = (await tools.state(automation, started.automation)).content.gbac;
-  return { read: [], write: [...read, ...write] };
-};
+const accessListOf = ({ started }: ExecutionState, actor: Actor, tools: Tools): Promise<Gbac> =>
+  accessListThatDenies(actor, { started: { automation: started?.automation ?? null, groups: [] } }, tools);
 
 export const runAction = command({
   name: 'runAction',
@@ -96,7 +93,7 @@ export const runAction = command({
         );
     }
     return {
-      gbac: await listsOf(state, tools),
+      gbac: await accessListOf(state, actor, tools),
       modelExists: exists,
       ...meant,
       instances,
@@ -115,7 +112,7 @@ export const cancelExecution = command({
   input: noInput,
   on: 'existing',
   decide: cancel,
-  prepare: async ({ state }, tools) => ({ gbac: await listsOf(state, tools) }),
+  prepare: async ({ state, actor }, tools) => ({ gbac: await accessListOf(state, actor, tools) }),
   gbac: (_, { gbac }) => gbac,
 });
 

@@ -197,7 +197,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
 
   const tellPresent = async (reader: JobReader, present: readonly ToldJob[]): Promise<void> => {
     const some = present.slice(0, perTurn).map((job) => ({ job, number: 0 }));
-    // What is told of it has changed: that comes with the changes.
+    // A job whose text has changed comes with the changes.
     const count = await tell(reader, some, ({ job }) => job.textChange > reader.heard);
     reader.present = present.slice(count);
   };

@@ -1,7 +1,7 @@
 /** A job of which readers are told. All readers share it, so that a reader who is behind holds little of its own. */
 export type ToldJob = {
   readonly id: string;
-  /** What was told of it after its last change; undefined if it has not changed since there are readers. */
+  /** The text that readers get after its last change; undefined if it has not changed since there are readers. */
   text: string | undefined;
   hasEnded: boolean;
   /** The number of the last change of the job or its watchers; 0 if there was none. */

@@ -25,7 +25,7 @@ type Definition<Doc, E extends Event, Sort extends string, Filter extends string
   };
   /** Documents that name retired documents of a category. `without` gives the document without these names. */
   readonly forgets?: { readonly category: string; readonly without: (doc: Doc, gone: ReadonlySet<string>) => Doc };
-  /** Whether each version of a document follows others: an earlier one is judged by its own guard, too. */
+  /** Each version of a document follows others: an earlier version is judged by its own guard, too. */
   readonly guardsVersions?: true;
   /** Child documents: they share the stream and have a collection of their own. */
   readonly children?: Children<any, E>; // the type of the children's documents does not matter here

@@ -50,7 +50,7 @@ export const pagesInTurns = () => {
         reached = batch.position;
         yield batch;
       }
-      // What comes from now on comes in small pages, for which nobody waits.
+      // New events come in small pages, for which nobody waits.
       yield* store.follow(reached, filter, signal);
     };
     return {
