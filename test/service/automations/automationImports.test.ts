@@ -4,38 +4,8 @@ import fc from 'fast-check';
 import { positionOf } from '../../support/hostile.ts';
 import { storedIn, withLog } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
+import { a, authors, b, manual, one, stored, t2, two } from '../../support/samples/automationImports.ts';
 import { type Answer, startService, type TestService } from '../../support/service.ts';
-
-const [a, b, t1, t2] = ['a'.repeat(24), 'b'.repeat(24), '1'.repeat(24), '2'.repeat(24)] as const;
-
-const authors = {
-  created: '2020-01-01T00:00:00.000Z',
-  createdBy: 'jo',
-  lastUpdated: '2021-01-01T00:00:00.000Z',
-  lastUpdatedBy: null,
-};
-
-const stored = {
-  name: 'Backup',
-  description: '',
-  componentType: null,
-  componentName: null,
-  gbac: { read: [], write: [] },
-};
-
-const manual = {
-  actionType: 'automations',
-  actionId: a,
-  type: 'manual',
-  enabled: true,
-  formData: null,
-  formId: null,
-} as const;
-
-const [one, two] = [
-  { _id: t1, name: 'One', ...manual },
-  { _id: t2, name: 'Two', ...manual },
-] as const;
 
 const text = fc.string({ minLength: 1, maxLength: 20 }).map((some) => `n${some.replace(/[^ -~]/g, '')}`);
 

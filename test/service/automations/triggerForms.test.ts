@@ -4,17 +4,8 @@ import { join } from 'node:path';
 import { canonical } from '../../../src/domain/engine/canonical.ts';
 import { eventsOf, withLog } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
+import { manual } from '../../support/samples/triggerForms.ts';
 import { startService, type TestService } from '../../support/service.ts';
-
-const manual = {
-  type: 'manual',
-  name: 'By hand',
-  enabled: true,
-  actionType: 'automations',
-  actionId: 'a'.repeat(24),
-  formId: 'Ports',
-  formData: { vlan: 10 },
-} as const;
 
 describe('Triggers and forms over HTTP', () => {
   let service: TestService;

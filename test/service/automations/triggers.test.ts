@@ -1,31 +1,7 @@
 import assert from 'node:assert/strict';
 import { ok, type People, people, refused } from '../../support/people.ts';
+import { endpoint, event, manual, schedule } from '../../support/samples/triggers.ts';
 import { startService, type TestService } from '../../support/service.ts';
-
-const common = { name: 'On call', enabled: true, actionType: 'automations', actionId: 'a'.repeat(24) } as const;
-
-const endpoint = { ...common, type: 'endpoint', verb: 'POST', routeName: 'call', schema: null, jst: null } as const;
-
-const event = {
-  ...common,
-  type: 'eventSystem',
-  source: '@platform/operations-manager',
-  topic: 'jobErrored',
-  schema: { type: 'object' },
-  jst: null,
-} as const;
-
-const manual = { ...common, type: 'manual', formData: { site: 'Bonn' }, formId: 'sites' } as const;
-
-const schedule = {
-  ...common,
-  type: 'schedule',
-  formData: null,
-  formId: null,
-  firstRunAt: 0,
-  processMissedRuns: 'last',
-  repeatInterval: null,
-} as const;
 
 describe('Triggers over HTTP', () => {
   let service: TestService;

@@ -1,30 +1,7 @@
 import assert from 'node:assert/strict';
 import { ok, type People, people, refused } from '../../support/people.ts';
+import { content, template } from '../../support/samples/analyticTemplates.ts';
 import { startService, type TestService } from '../../support/service.ts';
-
-const rules = [
-  { type: 'table' as const, preRegex: '^(\\S+) up', evaluation: 'contains' as const, severity: 'error' as const },
-];
-
-const template = { name: 'Before and after', prepostCommands: [{ preRawCommand: 'show ip interface brief', rules }] };
-
-const content = {
-  name: 'Before and after',
-  description: '',
-  os: '',
-  passRule: true,
-  namespace: null,
-  prepostCommands: [
-    {
-      preRawCommand: 'show ip interface brief',
-      postRawCommand: '',
-      passRule: true,
-      rules,
-      preCommandResHTML: '',
-      postCommandResHTML: '',
-    },
-  ],
-};
 
 describe('analytic templates', () => {
   let service: TestService;

@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict';
 import { mopSteps } from '../../../src/demo/mop.ts';
-import type { CommandTemplateContent, CommandTemplateDocument } from '../../../src/domain/mop/commandTemplates.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
+import { content, document } from '../../support/samples/commandTemplates.ts';
 import { startService, type TestService } from '../../support/service.ts';
-
-const document: CommandTemplateDocument = {
-  name: 'Check',
-  commands: [{ command: 'show version', rules: [{ rule: '17', eval: 'contains' }] }],
-};
-
-const content: CommandTemplateContent = {
-  name: 'Check',
-  description: '',
-  os: '',
-  passRule: true,
-  namespace: null,
-  commands: [{ command: 'show version', passRule: true, rules: [{ rule: '17', eval: 'contains' }] }],
-};
 
 describe('command templates', () => {
   let service: TestService;

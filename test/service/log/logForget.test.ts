@@ -20,6 +20,7 @@ import { itInSoak } from '../../support/itInSoak.ts';
 import { cannotKill, killedAtFsync } from '../../support/killing.ts';
 import { storedIn, withLog } from '../../support/logged.ts';
 import { startProgram } from '../../support/process.ts';
+import { nobody, textOf, written } from '../../support/samples/logForget.ts';
 import { adminPassword, startService } from '../../support/service.ts';
 import { foreign, signRest } from '../../support/signedLog.ts';
 import { until } from '../../support/until.ts';
@@ -27,21 +28,6 @@ import { until } from '../../support/until.ts';
 const om = '/operations-manager';
 
 const password = 'a long enough password';
-
-const nobody: Asked = { forget: undefined, jobsBefore: undefined, eventsBefore: undefined };
-
-/** The metadata of an event that somebody else wrote. */
-const written = {
-  $correlationId: 'r',
-  $causationId: 'r',
-  at: '2026-01-01T00:00:00.000Z',
-  actor: { id: 'ffff', username: 'otto', provenance: 'local' },
-  operation: 'test',
-  requestId: 'r',
-  schemaVersion: 1,
-};
-
-const textOf = ({ data, metadata }: StoredEvent): string => data + metadata;
 
 describe('log copy within the law', () => {
   let folder: string;

@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Banner } from '../../../src/domain/customization/banner.ts';
 import { ok, people, refused } from '../../support/people.ts';
+import { plain, png } from '../../support/samples/banner.ts';
 import { startService, type TestService } from '../../support/service.ts';
-
-const plain: Banner = {
-  active: true,
-  text: 'Hello',
-  dismissible: false,
-  startTime: '2026-01-01T00:00:00.000Z',
-  allPages: true,
-};
-
-const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 describe('the banner over HTTP', () => {
   let service: TestService;

@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { expired, gateway, issuing, notYetValid, otherGateway, root } from '../../support/certificates.ts';
 import { keptFiles } from '../../support/keptFiles.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
+import { keys } from '../../support/samples/certificates.ts';
 import { startService, type TestService } from '../../support/service.ts';
-
-const keys = () =>
-  [
-    generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'pkcs8' }),
-    generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'sec1' }),
-    generateKeyPairSync('ed25519').privateKey.export({
-      format: 'pem',
-      type: 'pkcs8',
-      cipher: 'aes-256-cbc',
-      passphrase: 'x',
-    }),
-  ].map(String);
 
 describe('certificates over HTTP', () => {
   let service: TestService;

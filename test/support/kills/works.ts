@@ -45,11 +45,11 @@ export type Work = {
   readonly run: (place: Place, attempt: number) => Promise<unknown>;
   /** True once the log says that all of it has to happen. */
   readonly isDecided: (place: Place) => Promise<boolean>;
-  /** What is there of it. */
+  /** The part of it that the read models show. */
   readonly find: (place: Place) => Promise<unknown>;
-  /** What `find` gives while nothing is decided; undefined: that depends on the step. */
+  /** The result of `find` while nothing is decided; undefined: that depends on the step. */
   readonly nothing?: unknown;
-  /** What `find` gives at the end. */
+  /** The result of `find` at the end. */
   readonly whole: (place: Place) => Promise<unknown>;
 };
 

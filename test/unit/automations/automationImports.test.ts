@@ -8,39 +8,9 @@ import {
   type ImportRefs,
 } from '../../../src/domain/operations-manager/automationImports.ts';
 import { context, specification } from '../../support/given.ts';
-
-const [a, b, t1, t2] = ['a'.repeat(24), 'b'.repeat(24), '1'.repeat(24), '2'.repeat(24)] as const;
-
-const authors = {
-  created: '2020-01-01T00:00:00.000Z',
-  createdBy: 'jo',
-  lastUpdated: '2021-01-01T00:00:00.000Z',
-  lastUpdatedBy: null,
-};
-
-const stored = {
-  name: 'Backup',
-  description: '',
-  componentType: null,
-  componentName: null,
-  gbac: { read: [], write: [] },
-};
-
-const manual = {
-  actionType: 'automations',
-  actionId: a,
-  type: 'manual',
-  enabled: true,
-  formData: null,
-  formId: null,
-} as const;
+import { a, authors, b, manual, one, stored, t1, t2, two } from '../../support/samples/automationImports.ts';
 
 const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null } as const;
-
-const [one, two] = [
-  { _id: t1, name: 'One', ...manual },
-  { _id: t2, name: 'Two', ...manual },
-] as const;
 
 const content = (name: string, actionId: string = a) => ({ name, ...manual, actionId, ...defaults });
 

@@ -6,6 +6,7 @@ import { change, create, importOne, trigger } from '../../../src/domain/operatio
 import { forms } from '../../../src/projections/json-forms/forms.ts';
 import { specification } from '../../support/given.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
+import { manual } from '../../support/samples/triggerForms.ts';
 import { stopping } from '../../support/stopping.ts';
 import { outcome } from '../../support/writer.ts';
 
@@ -18,16 +19,6 @@ const form = { schemaHash: 'h1', faults: [] };
 const changedForm = { schemaHash: 'h2', faults: [] };
 
 const unfit = { schemaHash: 'h2', faults: [{ path: '/vlan', message: 'is required' }] };
-
-const manual = {
-  type: 'manual',
-  name: 'By hand',
-  enabled: true,
-  actionType: 'automations',
-  actionId: 'a'.repeat(24),
-  formId: 'Ports',
-  formData: { vlan: 10 },
-} as const;
 
 const content = { ...manual, migrationVersion: 3, legacyWrapper: true, formSchemaHash: 'h1' };
 

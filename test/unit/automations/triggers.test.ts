@@ -11,37 +11,13 @@ import {
   trigger,
 } from '../../../src/domain/operations-manager/triggers.ts';
 import { context, specification } from '../../support/given.ts';
+import { common, endpoint, event, manual, schedule } from '../../support/samples/triggers.ts';
 
 const given = specification(trigger);
 
 const target = { exists: true, writable: true };
 
 const known = { gbac: { read: [], write: [] }, target };
-
-const common = { name: 'On call', enabled: true, actionType: 'automations', actionId: 'a'.repeat(24) } as const;
-
-const endpoint = { ...common, type: 'endpoint', verb: 'POST', routeName: 'call', schema: null, jst: null } as const;
-
-const event = {
-  ...common,
-  type: 'eventSystem',
-  source: '@platform/operations-manager',
-  topic: 'jobErrored',
-  schema: { type: 'object' },
-  jst: null,
-} as const;
-
-const manual = { ...common, type: 'manual', formData: { site: 'Bonn' }, formId: 'sites' } as const;
-
-const schedule = {
-  ...common,
-  type: 'schedule',
-  formData: null,
-  formId: null,
-  firstRunAt: 0,
-  processMissedRuns: 'last',
-  repeatInterval: null,
-} as const;
 
 const stored = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null } as const;
 

@@ -7,32 +7,9 @@ import {
   remove,
 } from '../../../src/domain/mop/analyticTemplates.ts';
 import { specification } from '../../support/given.ts';
+import { content, template } from '../../support/samples/analyticTemplates.ts';
 
 const given = specification(analyticTemplate);
-
-const rules = [
-  { type: 'table' as const, preRegex: '^(\\S+) up', evaluation: 'contains' as const, severity: 'error' as const },
-];
-
-const template = { name: 'Before and after', prepostCommands: [{ preRawCommand: 'show ip interface brief', rules }] };
-
-const content = {
-  name: 'Before and after',
-  description: '',
-  os: '',
-  passRule: true,
-  namespace: null,
-  prepostCommands: [
-    {
-      preRawCommand: 'show ip interface brief',
-      postRawCommand: '',
-      passRule: true,
-      rules,
-      preCommandResHTML: '',
-      postCommandResHTML: '',
-    },
-  ],
-};
 
 const created: AnalyticTemplateEvent = { topic: 'analyticTemplateCreated', data: content };
 

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import {
-  type CommandTemplateContent,
-  type CommandTemplateDocument,
   type CommandTemplateEvent,
   change,
   commandTemplate,
@@ -12,22 +10,9 @@ import {
   remove,
 } from '../../../src/domain/mop/commandTemplates.ts';
 import { context, specification } from '../../support/given.ts';
+import { content, document } from '../../support/samples/commandTemplates.ts';
 
 const given = specification(commandTemplate);
-
-const document: CommandTemplateDocument = {
-  name: 'Check',
-  commands: [{ command: 'show version', rules: [{ rule: '17', eval: 'contains' }] }],
-};
-
-const content: CommandTemplateContent = {
-  name: 'Check',
-  description: '',
-  os: '',
-  passRule: true,
-  namespace: null,
-  commands: [{ command: 'show version', passRule: true, rules: [{ rule: '17', eval: 'contains' }] }],
-};
 
 const created: CommandTemplateEvent = { topic: 'commandTemplateCreated', data: content };
 

@@ -25,7 +25,7 @@ const refused = (schema: unknown, words: RegExp) => {
 };
 const times = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
 describe('schemas that users store', function () {
-  // What has no bounds here takes minutes and more.
+  // Work without bounds would take minutes and more.
   this.timeout(30_000);
 
   it('check values and name each fault', () => {

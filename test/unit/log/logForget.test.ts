@@ -2,28 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Asked, planOf } from '../../../src/cli/law/plan.ts';
+import { planOf } from '../../../src/cli/law/plan.ts';
 import { withoutNames } from '../../../src/cli/law/rewriting.ts';
 import { encode } from '../../../src/store/event.ts';
 import { checker } from '../../../src/store/integrity.ts';
 import { partsOf } from '../../../src/store/payloads.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
 import { openSqliteStore } from '../../../src/store/sqlite.ts';
-
-const nobody: Asked = { forget: undefined, jobsBefore: undefined, eventsBefore: undefined };
-
-/** The metadata of an event that somebody else wrote. */
-const written = {
-  $correlationId: 'r',
-  $causationId: 'r',
-  at: '2026-01-01T00:00:00.000Z',
-  actor: { id: 'ffff', username: 'otto', provenance: 'local' },
-  operation: 'test',
-  requestId: 'r',
-  schemaVersion: 1,
-};
-
-const textOf = ({ data, metadata }: StoredEvent): string => data + metadata;
+import { nobody, textOf, written } from '../../support/samples/logForget.ts';
 
 describe('a package whose authors name an account', () => {
   const id = 'a1b2c3d4e5f60718293a4b5c';

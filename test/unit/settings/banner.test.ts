@@ -1,19 +1,10 @@
-import { type Banner, type BannerEvent, banner, set } from '../../../src/domain/customization/banner.ts';
+import { type BannerEvent, banner, set } from '../../../src/domain/customization/banner.ts';
 import { specification } from '../../support/given.ts';
+import { plain, png } from '../../support/samples/banner.ts';
 
 const given = specification(banner);
 
-const plain: Banner = {
-  active: true,
-  text: 'Hello',
-  dismissible: false,
-  startTime: '2026-01-01T00:00:00.000Z',
-  allPages: true,
-};
-
 const wasSet: BannerEvent = { topic: 'bannerSet', data: { changed: plain } };
-
-const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 describe('the banner: decisions', () => {
   it('is set', () => given().when(set, plain).then(wasSet));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { chainOf } from '../../../src/commands/gateway-manager/certificateChain.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import {
@@ -11,18 +11,7 @@ import {
 } from '../../../src/domain/gateway-manager/certificates.ts';
 import { expired, gateway, issuing, notYetValid, otherGateway, root } from '../../support/certificates.ts';
 import { specification } from '../../support/given.ts';
-
-const keys = () =>
-  [
-    generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'pkcs8' }),
-    generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'sec1' }),
-    generateKeyPairSync('ed25519').privateKey.export({
-      format: 'pem',
-      type: 'pkcs8',
-      cipher: 'aes-256-cbc',
-      passphrase: 'x',
-    }),
-  ].map(String);
+import { keys } from '../../support/samples/certificates.ts';
 
 /** The PEM with bytes after the end of the certificate within it. */
 const prolonged = (pem: string): string =>
