@@ -6,7 +6,7 @@ import type { AuditSources } from '../src/audit/reading.ts';
 import { traceOf } from '../src/audit/trace.ts';
 import { auditIndex } from '../src/store/auditIndex/auditIndex.ts';
 import { decode } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import { openSqliteReader } from '../src/store/sqlite/store.ts';
 import { type Comparison, type Findings, inTurn, milliseconds, progress, scale } from './compare.ts';
 import { hexId, kinds } from './kinds.ts';
 import { writeLog } from './logs.ts';

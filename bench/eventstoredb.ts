@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { openEventStoreDb } from '../src/store/eventstoredb.ts';
+import { openEventStoreDb } from '../src/store/eventstoredb/store.ts';
 import type { EventStore, StoredEvent } from '../src/store/port.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import { openSqliteReader } from '../src/store/sqlite/store.ts';
 import {
   type Comparison,
   type Findings,

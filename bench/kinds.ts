@@ -8,7 +8,7 @@ import type { Aggregate, Event } from '../src/domain/engine/core.ts';
 import { type GroupMappingEvent, groupMapping, groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
 import { type AutomationEvent, automation } from '../src/domain/operations-manager/automations.ts';
 import { type TriggerEvent, trigger } from '../src/domain/operations-manager/triggers.ts';
-import { keyOf, secrets } from '../src/secrets.ts';
+import { keyOf, secrets } from '../src/secrets/secrets.ts';
 import { secretKey } from './keys.ts';
 
 /**

@@ -2,13 +2,13 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { decoded } from './domain/engine/percentEncoding.ts';
 import { everySource, type ForeignSources } from './domain/sources.ts';
-import { keyOf } from './secrets.ts';
+import { checkTlsFiles } from './process/tlsFiles.ts';
+import { keyOf } from './secrets/secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';
 import type { AnchorAt } from './store/proof/anchor.ts';
 import { type KeySource, keysInPem, type SigningKey } from './store/proof/keys.ts';
 import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
-import { checkTlsFiles } from './tlsFiles.ts';
 
 /**
  * One setting of the environment: its meaning, its default as help shows it, and the function that reads its text (an

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import './soundJson.ts';
+import './process/soundJson.ts';
 import { runCommand } from './cli/engine/runCommand.ts';
 import { commands } from './cli/table.ts';
 import { settingsHelp } from './config.ts';
-import { fail, outputFailed } from './program.ts';
+import { fail, outputFailed } from './process/program.ts';
 import { version } from './version.ts';
 
 const about = {

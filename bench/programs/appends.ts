@@ -1,5 +1,5 @@
-import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { connect, createTables } from '../../src/store/sqliteLog.ts';
+import { connect, createTables } from '../../src/store/sqlite/log.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { type Append, appendAll, appendsOf } from '../sampleAppends.ts';
 
 // Durable appends, by the store or by the bare driver: a process of its own for each measurement.

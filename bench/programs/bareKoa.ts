@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa, { type Context, type Middleware } from 'koa';
 import { koaBody } from 'koa-body';
-import { connect, createTables } from '../../src/store/sqliteLog.ts';
+import { connect, createTables } from '../../src/store/sqlite/log.ts';
 import type { Answer } from '../requests.ts';
 
 // What the service is compared with: Koa and nothing that is not needed to send the same bytes.

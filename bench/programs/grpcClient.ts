@@ -1,4 +1,4 @@
-import { openEventStoreDb } from '../../src/store/eventstoredb.ts';
+import { openEventStoreDb } from '../../src/store/eventstoredb/store.ts';
 import { appendAll, appendsOf } from '../sampleAppends.ts';
 
 // The client of EventStoreDB at work: appends with so many in flight, then reads all. Events per second.

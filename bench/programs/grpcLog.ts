@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readerPlaces } from '../../src/concurrency/readerPlaces.ts';
 import { authorityFile, ownCertificate } from '../../src/store/grpc/certificate.ts';
 import { serveLog } from '../../src/store/grpc/server.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { memoryEventStore } from '../../test/support/memoryEventStore.ts';
 import { scriptedEventStore } from '../../test/support/scriptedEventStore.ts';
 

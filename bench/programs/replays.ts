@@ -3,7 +3,7 @@ import { projections } from '../../src/projections/all.ts';
 import { collectionsOf } from '../../src/projections/engine/projector.ts';
 import { runProjections } from '../../src/projections/engine/run.ts';
 import { memoryReadStore } from '../../src/projections/index/memory.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 
 // A whole log read from the beginning: a process of its own for each measurement, which takes one order.
 

@@ -4,7 +4,7 @@ import { newLeadership } from '../../src/projections/engine/leadership.ts';
 import { signer } from '../../src/runners/signing/signer.ts';
 import { keysInPem, newKey, type SigningKey } from '../../src/store/proof/keys.ts';
 import { digestStream } from '../../src/store/proof/lines.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { appendAll, appendsOf } from '../sampleAppends.ts';
 
 // Durable appends to two logs in one process, one of which is signed: some to one, some to the other, and so on. So

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { AuditSources } from '../audit/reading.ts';
 import type { Config } from '../config.ts';
-import { mayHaveParts } from '../ownStreams.ts';
+import { mayHaveParts } from '../events/ownStreams.ts';
 import { auditIndex } from '../store/auditIndex/auditIndex.ts';
 import { hiddenCategories } from '../store/auditIndex/found.ts';
 import { splitStream } from '../store/event.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { plainText } from '../client/messages.ts';
 import type { Config } from '../config.ts';
-import { isLinkedStream } from '../ownStreams.ts';
+import { isLinkedStream } from '../events/ownStreams.ts';
 import { openLogToRead } from '../store/open.ts';
 import { type AnchorAt, type AnchorLine, anchorLines } from '../store/proof/anchor.ts';
 import { fingerprintOf, publicKeyIn } from '../store/proof/keys.ts';

@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { resetSchedule } from '../commands/operations-manager/triggerSchedules.ts';
 import { platform } from '../domain/engine/core.ts';
-import { openNode } from '../node.ts';
-import { mayHaveParts } from '../ownStreams.ts';
-import { passwords } from '../passwords.ts';
+import { mayHaveParts } from '../events/ownStreams.ts';
 import { project } from '../projections/engine/define.ts';
 import { type PlanDoc, schedulePlans } from '../projections/operations-manager/schedulePlans.ts';
-import { secrets } from '../secrets.ts';
+import { passwords } from '../secrets/passwords.ts';
+import { secrets } from '../secrets/secrets.ts';
+import { openNode } from '../service/node.ts';
 import { decode, splitStream } from '../store/event.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
-import { openSqliteStore } from '../store/sqlite.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
 
 const triggerTypes = ['@platform/operations-manager:trigger'];
 

@@ -1,11 +1,11 @@
 import { auditKeySource, type Config } from '../config.ts';
-import { isOwnStream } from '../ownStreams.ts';
+import { isOwnStream } from '../events/ownStreams.ts';
 import { incompleteStreams } from '../store/copyContent.ts';
 import { acceptedSums } from '../store/moving/acceptedSums.ts';
 import { exportLog } from '../store/moving/exportLog.ts';
 import { openRemoteToCopy } from '../store/open.ts';
 import { fingerprintOf, keysAtHand } from '../store/proof/keys.ts';
-import { openSqliteReader } from '../store/sqlite.ts';
+import { openSqliteReader } from '../store/sqlite/store.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
 type Choices = {

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { plainText } from '../client/messages.ts';
 import type { Config } from '../config.ts';
 import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotSeen.ts';
-import { acceptDamage } from '../store/sqliteAccept.ts';
-import { lockFolder } from '../store/sqliteLock.ts';
-import { noteOf } from '../store/sqliteNote.ts';
-import { isMissing, shorterThan } from '../store/sqliteShorter.ts';
+import { acceptDamage } from '../store/sqlite/accept.ts';
+import { lockFolder } from '../store/sqlite/lock.ts';
+import { noteOf } from '../store/sqlite/note.ts';
+import { isMissing, shorterThan } from '../store/sqlite/shorter.ts';
 
 /**
  * Accepts that the embedded log lacks events, as after a restored backup, or has damaged events. It lists them, and

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isOwnStream } from '../ownStreams.ts';
+import { isOwnStream } from '../events/ownStreams.ts';
 import type { CopyEnd } from '../store/copyAppends.ts';
 import { type Copied, copyLog } from '../store/copyLog.ts';
 import { openRemoteToCopy } from '../store/open.ts';
-import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
-import { lockFolder } from '../store/sqliteLock.ts';
-import { refuseShorter } from '../store/sqliteShorter.ts';
+import { lockFolder } from '../store/sqlite/lock.ts';
+import { refuseShorter } from '../store/sqlite/shorter.ts';
+import { openSqliteReader, openSqliteStore } from '../store/sqlite/store.ts';
 import { type LogUrl, logUrl } from '../store/url.ts';
 import { UsageError } from './engine/command.ts';
 import { beginAnew, type RewriteConfig } from './law/beginAnew.ts';

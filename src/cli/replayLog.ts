@@ -1,4 +1,4 @@
-import { mayHaveParts } from '../ownStreams.ts';
+import { mayHaveParts } from '../events/ownStreams.ts';
 import { type Compared, compareFolds } from '../projections/compareFolds.ts';
 import { type Fold, foldLog } from '../projections/foldLog.ts';
 import { openLogToRead } from '../store/open.ts';

@@ -6,7 +6,7 @@ import { makeFolder } from '../store/folders.ts';
 import { copyOfMoment, holdsLog, verifyFile } from '../store/moving/backup.ts';
 import { bringBack, renewId } from '../store/moving/bringBack.ts';
 import { replaceLog } from '../store/moving/replaceLog.ts';
-import { lockFolder } from '../store/sqliteLock.ts';
+import { lockFolder } from '../store/sqlite/lock.ts';
 import { fileOfLog } from './backupFile.ts';
 import { beginSchedules } from './beginSchedules.ts';
 import { progressLine, type Terminal } from './progress.ts';

@@ -1,8 +1,8 @@
-import '../soundJson.ts';
+import '../process/soundJson.ts';
 import { readConfig } from '../config.ts';
-import { fail } from '../program.ts';
-import { runService } from '../runService.ts';
-import type { Running } from '../start.ts';
+import { fail } from '../process/program.ts';
+import { runService } from '../service/runService.ts';
+import type { Running } from '../service/start.ts';
 import { loadSample } from './load.ts';
 import { demoSettings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import { type Leadership, newLeadership } from '../projections/engine/leadership.ts';
 import { splitStream } from '../store/event.ts';
-import { type Leader, type LeadNote, type LeadNotes, leadNoteIn, leadStream } from '../store/eventstoredbLead.ts';
+import { type Leader, type LeadNote, type LeadNotes, leadNoteIn, leadStream } from '../store/eventstoredb/lead.ts';
 import { type StoredEvent, TamperedStream, WrongRevision } from '../store/port.ts';
 import { everySecond as usually } from './triggers/everySecond.ts';
 

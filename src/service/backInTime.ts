@@ -6,12 +6,12 @@ import type { Moment } from '../domain/engine/moments.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Past } from '../http/engine/asOf.ts';
 import type { Service } from '../http/engine/service.ts';
-import type { Node } from '../node.ts';
 import { pastThread } from '../projections/asOf/pastThread.ts';
 import { pastView } from '../projections/asOf/pastView.ts';
 import { reader } from '../projections/engine/reader.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import { positionAt } from '../store/auditIndex/times.ts';
+import type { Node } from './node.ts';
 
 type Needs = {
   readonly config: Pick<Config, 'ASOF_MEMORY' | 'EVENTSTORE_URL' | 'FOREIGN_EVENTS'>;

@@ -6,8 +6,8 @@ import type { Config } from '../config.ts';
 import type { Metrics } from '../http/engine/metrics.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import type { Settings } from '../http/profiles/settings.ts';
-import type { Node } from '../node.ts';
 import { type EventTriggers, eventTriggers } from '../runners/triggers/eventTriggers.ts';
+import type { Node } from './node.ts';
 import type { Runs } from './runs.ts';
 
 type Needs = {

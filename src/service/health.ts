@@ -1,10 +1,10 @@
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
-import type { HealthPart } from '../monitor.ts';
-import type { Node } from '../node.ts';
 import { pageOf } from '../projections/engine/documents.ts';
 import { parkedReactions } from '../projections/engine/parkedReactions.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
+import type { HealthPart } from './monitor.ts';
+import type { Node } from './node.ts';
 
 const parkedRuns = { where: { field: 'kind', op: 'equals', value: 'run' }, sort: 'at', order: 1 } as const;
 

@@ -5,12 +5,12 @@ import type { Config } from '../config.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
 import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
-import type { Node } from '../node.ts';
 import { agentRun } from '../runners/jobs/builtIn/agentRun.ts';
 import { commandRun } from '../runners/jobs/builtIn/commandRun.ts';
 import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
 import { templateRun } from '../runners/jobs/builtIn/templateRun.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
+import type { Node } from './node.ts';
 import { retirementOf } from './retirement.ts';
 import type { WaysOut } from './waysOut.ts';
 

@@ -1,5 +1,5 @@
 import { type GuardedClock, guardedClock } from '../concurrency/guardedClock.ts';
-import { isOwnStream } from '../ownStreams.ts';
+import { isOwnStream } from '../events/ownStreams.ts';
 import { indexed, timeOf } from '../store/auditIndex/indexer.ts';
 import type { OpenedLog } from '../store/open.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';

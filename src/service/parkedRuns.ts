@@ -2,12 +2,12 @@ import { parkedReaction } from '../domain/engine/parkedReactions.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { triggerSchedule } from '../domain/operations-manager/triggerSchedules.ts';
 import type { ParkedRuns } from '../http/engine/service.ts';
-import type { Node } from '../node.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { Retried } from '../runners/triggers/retrying.ts';
 import { splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/tampered.ts';
+import type { Node } from './node.ts';
 
 type Retries = Pick<EventTriggers | Schedules, 'retry'>;
 

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
-import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import type { Compared } from '../projections/compareFolds.ts';
 import { collectionsOf } from '../projections/engine/projector.ts';
 import { type Folder, startFolder } from '../projections/rebuild/folder.ts';
 import { rebuild } from '../projections/rebuild/rebuild.ts';
+import type { Node } from './node.ts';
 import type { ReadModels } from './readModels.ts';
 
 type Needs = {

@@ -1,8 +1,8 @@
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { Config } from '../config.ts';
-import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { type Retirement, retirement } from '../runners/retirement.ts';
+import type { Node } from './node.ts';
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
 

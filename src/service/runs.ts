@@ -1,7 +1,7 @@
 import { runNotes } from '../commands/operations-manager/runNotes.ts';
 import { triggerRuns } from '../commands/operations-manager/triggerRuns.ts';
 import type { Filters } from '../commands/user-schemas/filters.ts';
-import type { Node } from '../node.ts';
+import type { Node } from './node.ts';
 import type { WaysOut } from './waysOut.ts';
 
 type Warn = (message: string, about: Record<string, unknown>) => void;

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { Metrics } from '../http/engine/metrics.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
-import type { Node } from '../node.ts';
 import { type Schedules, schedules } from '../runners/schedules/schedules.ts';
+import type { Node } from './node.ts';
 import type { Runs } from './runs.ts';
 
 type Needs = {

@@ -1,9 +1,9 @@
 import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
-import type { ServedLog } from '../servedLog.ts';
-import { blaming } from '../startFaults.ts';
 import type { OpenedLog } from '../store/open.ts';
+import type { ServedLog } from './servedLog.ts';
+import { blaming } from './startFaults.ts';
 
 type Needs = {
   readonly config: Config;
@@ -21,7 +21,7 @@ export const serveEmbedded = async ({ config, opened, auth, places, warn }: Need
   const { ESDB_PORT: port, ESDB_HOST: host } = config;
   if (port === undefined || !('embedded' in opened)) return undefined;
   return blaming(`ESDB_PORT ${port} on ESDB_HOST ${host}`, async () => {
-    const { servedLog } = await import('../servedLog.ts');
+    const { servedLog } = await import('./servedLog.ts');
     return servedLog({ config, port, store: opened.embedded, auth, places, log: warn });
   });
 };

@@ -16,13 +16,13 @@ import type { EventStream } from '../http/events/eventStream.ts';
 import type { JobReaders } from '../http/operations-manager/jobReaders.ts';
 import type { JobWork } from '../http/operations-manager/jobs.ts';
 import type { Settings } from '../http/profiles/settings.ts';
-import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
-import { blaming } from '../startFaults.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import type { BackInTime } from './backInTime.ts';
+import type { Node } from './node.ts';
 import type { Rebuilding } from './rebuilding.ts';
 import type { Runs } from './runs.ts';
+import { blaming } from './startFaults.ts';
 import type { WaysOut } from './waysOut.ts';
 
 type Needs = {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { Config } from '../config.ts';
-import type { HealthPart } from '../monitor.ts';
-import type { Node } from '../node.ts';
 import { anchoring } from '../runners/signing/anchoring.ts';
 import { signer } from '../runners/signing/signer.ts';
 import type { OpenedLog } from '../store/open.ts';
 import { tellAnchor } from '../store/proof/anchor.ts';
 import { fingerprintOf, type SigningKeys } from '../store/proof/keys.ts';
+import type { HealthPart } from './monitor.ts';
+import type { Node } from './node.ts';
 
 type Needs = {
   readonly config: Pick<Config, 'AUDIT_ANCHOR'>;

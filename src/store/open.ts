@@ -1,9 +1,9 @@
 import { defined } from '../domain/engine/defined.ts';
-import type { EventStoreDb } from './eventstoredb.ts';
-import type { openEventStoreDbToCopy } from './eventstoredbCopy.ts';
+import type { openEventStoreDbToCopy } from './eventstoredb/copy.ts';
+import type { EventStoreDb } from './eventstoredb/store.ts';
 import type { EventStore } from './port.ts';
-import { openSqliteReader, openSqliteStore, type SqliteStore } from './sqlite.ts';
-import type { Seen } from './sqliteShorter.ts';
+import type { Seen } from './sqlite/shorter.ts';
+import { openSqliteReader, openSqliteStore, type SqliteStore } from './sqlite/store.ts';
 import type { LogUrl } from './url.ts';
 
 type Told = (message: string, about: Record<string, unknown>) => void;
@@ -13,11 +13,11 @@ type Told = (message: string, about: Record<string, unknown>) => void;
  * else, and most logs are files.
  */
 export const openRemote = async (url: string, log: Told, waits?: AbortSignal): Promise<EventStoreDb> =>
-  (await import('./eventstoredb.ts')).openEventStoreDb({ url, log, ...defined({ waits }) });
+  (await import('./eventstoredb/store.ts')).openEventStoreDb({ url, log, ...defined({ waits }) });
 
 /** Opens a log in EventStoreDB as one end of a copy. */
 export const openRemoteToCopy: typeof openEventStoreDbToCopy = async (options) =>
-  (await import('./eventstoredbCopy.ts')).openEventStoreDbToCopy(options);
+  (await import('./eventstoredb/copy.ts')).openEventStoreDbToCopy(options);
 
 /** A log and its kind. */
 export type OpenedLog = { readonly embedded: SqliteStore } | { readonly remote: EventStoreDb };

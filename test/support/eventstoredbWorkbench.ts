@@ -1,8 +1,8 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream, status } from '@grpc/grpc-js';
 import { defined } from '../../src/domain/engine/defined.ts';
-import { type EventStoreDb, openEventStoreDb } from '../../src/store/eventstoredb.ts';
-import type { Times } from '../../src/store/eventstoredbConnection.ts';
+import type { Times } from '../../src/store/eventstoredb/connection.ts';
+import { type EventStoreDb, openEventStoreDb } from '../../src/store/eventstoredb/store.ts';
 import type { Batch, EventStore, Filter, StoredEvent } from '../../src/store/port.ts';
 import { failure, type IStreamsServer, scriptedEventStore } from './scriptedEventStore.ts';
 import { gather, newEvents, newStream } from './store.contract.ts';

@@ -6,7 +6,7 @@ import { RequestError } from '../../src/domain/engine/requestError.ts';
 import type { May, Method } from '../../src/store/grpc/access.ts';
 import { authorityFile, ownCertificate } from '../../src/store/grpc/certificate.ts';
 import { serveLog } from '../../src/store/grpc/server.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { passwordOf } from './accounts.ts';
 
 /** Accounts of the tests, and what they may do. */

@@ -1,4 +1,4 @@
-import '../../src/soundJson.ts';
+import '../../src/process/soundJson.ts';
 import './cheapPasswords.ts';
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';

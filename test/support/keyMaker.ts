@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { makeKey } from '../../src/secrets.ts';
+import { makeKey } from '../../src/secrets/secrets.ts';
 
 const { file, ready, all } = workerData as { file: string; ready: Int32Array; all: number };
 

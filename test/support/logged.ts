@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode, encode, type Recorded } from '../../src/store/event.ts';
 import type { EventStore, StoredEvent } from '../../src/store/port.ts';
-import { openSqliteReader, openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteReader, openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { TestService } from './service.ts';
 
 /** Which of the texts lie in a file of the service's folder, or in what it has logged. */

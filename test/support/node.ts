@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootstrap } from '../../src/bootstrap.ts';
 import { aggregates } from '../../src/commands/all.ts';
 import { createAccount } from '../../src/commands/authorization/accounts.ts';
 import { createGroup } from '../../src/commands/authorization/groups.ts';
@@ -9,11 +8,12 @@ import type { AnyCommand } from '../../src/commands/engine/define.ts';
 import type { Request } from '../../src/commands/engine/requests.ts';
 import type { GuardedClock } from '../../src/concurrency/guardedClock.ts';
 import { authenticator, type LoginSettings } from '../../src/http/authentication/authenticate.ts';
-import { openNode } from '../../src/node.ts';
-import { secrets } from '../../src/secrets.ts';
+import { secrets } from '../../src/secrets/secrets.ts';
+import { bootstrap } from '../../src/service/bootstrap.ts';
+import { openNode } from '../../src/service/node.ts';
 import type { EventNotice } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { context } from './given.ts';
 
 export const defaults: LoginSettings = {

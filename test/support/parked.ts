@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { encode } from '../../src/store/event.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 
 /** Parks a run in the log of a folder, which no service uses. */
 export const parkRun = async (folder: string, id: string): Promise<void> => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { connectToRead } from '../../src/store/sqliteLog.ts';
+import { connectToRead } from '../../src/store/sqlite/log.ts';
 
 export type Published = { readonly type: string; readonly stream: string; readonly data: any }; // a payload
 

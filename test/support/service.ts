@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import { serviceLogger } from '../../src/logger.ts';
-import { startService as start } from '../../src/start.ts';
+import { serviceLogger } from '../../src/process/logger.ts';
+import { startService as start } from '../../src/service/start.ts';
 
 export const adminPassword = 'correct horse battery';
 

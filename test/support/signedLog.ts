@@ -5,7 +5,7 @@ import { wrapForeign } from '../../src/store/foreign.ts';
 import type { NewEvent } from '../../src/store/port.ts';
 import { keysInPem, newKey, type SigningKey, type SigningKeys } from '../../src/store/proof/keys.ts';
 import { signAll } from '../../src/store/proof/signAll.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { context } from './given.ts';
 import { newEvent } from './store.contract.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { mayHaveParts } from '../../src/ownStreams.ts';
+import { mayHaveParts } from '../../src/events/ownStreams.ts';
 import type { Entry } from '../../src/projections/engine/port.ts';
 import { foldLog } from '../../src/projections/foldLog.ts';
 import { writeSnapshot } from '../../src/projections/snapshots/snapshot.ts';
@@ -7,7 +7,7 @@ import type { Origin } from '../../src/projections/snapshots/snapshotFile.ts';
 import { snapshotName } from '../../src/projections/snapshots/snapshotSeen.ts';
 import { originOf } from '../../src/service/readModels.ts';
 import { withPayloads } from '../../src/store/payloads.ts';
-import { openSqliteReader } from '../../src/store/sqlite.ts';
+import { openSqliteReader } from '../../src/store/sqlite/store.ts';
 
 type Entries = Iterable<readonly [string, Entry]>;
 

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config.ts';
-import { stopSignal } from '../../program.ts';
+import { stopSignal } from '../../process/program.ts';
 import { argumentOr, command, option } from '../engine/command.ts';
 
 export const auditVerify = command({

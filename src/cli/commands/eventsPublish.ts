@@ -1,4 +1,4 @@
-import { stopSignal } from '../../program.ts';
+import { stopSignal } from '../../process/program.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
 import { argument, argumentOr, command, UsageError } from '../engine/command.ts';
 import { jsonFault } from '../jsonFault.ts';

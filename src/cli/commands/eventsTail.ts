@@ -1,4 +1,4 @@
-import { stopSignal } from '../../program.ts';
+import { stopSignal } from '../../process/program.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
 import { command, option, optionOr } from '../engine/command.ts';
 import { fromIn } from '../fromIn.ts';

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config.ts';
-import { stopSignal } from '../../program.ts';
+import { stopSignal } from '../../process/program.ts';
 import { argument, command, flag, option } from '../engine/command.ts';
 import { timeFault } from '../faults.ts';
 

@@ -1,4 +1,4 @@
-import { stopSignal } from '../../program.ts';
+import { stopSignal } from '../../process/program.ts';
 import { askOptions } from '../askOptions.ts';
 import { argument, command, flag, optionOr } from '../engine/command.ts';
 

@@ -1,4 +1,4 @@
-import { stopSignal } from '../../program.ts';
+import { stopSignal } from '../../process/program.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
 import { command } from '../engine/command.ts';
 

@@ -1,4 +1,4 @@
-import { stopSignal } from '../../program.ts';
+import { stopSignal } from '../../process/program.ts';
 import { argument, command } from '../engine/command.ts';
 
 export const replay = command({

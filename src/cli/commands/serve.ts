@@ -9,7 +9,7 @@ export const serve = command({
 SIGTERM or SIGINT stops it in order, with status 0; a second one ends it at once, with status 1. Nothing acknowledged is lost
 either way (docs/operations.md, "Stopping").`,
   run: async () => {
-    const { runService } = await import('../../runService.ts');
+    const { runService } = await import('../../service/runService.ts');
     await runService(readConfig(process.env), async ({ url, logUrl, warmUp }) => {
       if (logUrl !== undefined) process.stderr.write(`event log on ${logUrl}\n`);
       process.stderr.write(`automation-platform ${version} listens on ${url}\n`);

@@ -1,9 +1,9 @@
 import type { Sealed } from '../../domain/engine/sealed.ts';
-import type { Passwords } from '../../passwords.ts';
 import { credentials, credentialTag } from '../../projections/authorization/credentials.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
+import type { Passwords } from '../../secrets/passwords.ts';
 import type { UserPassword } from './basic.ts';
 import type { Known } from './principal.ts';
 import type { Principals } from './principals.ts';

@@ -1,4 +1,4 @@
-import '../../soundJson.ts';
+import '../../process/soundJson.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -7,7 +7,7 @@ import { splitStream } from '../../store/event.ts';
 import { openLogToRead } from '../../store/open.ts';
 import { withPayloads } from '../../store/payloads.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import { inWords } from '../../store/sqliteErrors.ts';
+import { inWords } from '../../store/sqlite/errors.ts';
 import type { LogUrl } from '../../store/url.ts';
 import { projections } from '../all.ts';
 import { type PastReads, pastReads } from './pastReads.ts';

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { ForeignSources } from '../../domain/sources.ts';
-import { endWorker, startWorker } from '../../startWorker.ts';
+import { endWorker, startWorker } from '../../process/startWorker.ts';
 import type { LogUrl } from '../../store/url.ts';
 import type { Entry } from '../engine/port.ts';
 import type { Asked, AsOfWork, Told } from './asOfWorker.ts';

@@ -1,4 +1,4 @@
-import '../../soundJson.ts';
+import '../../process/soundJson.ts';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ForeignSources } from '../../domain/sources.ts';
 import { openLogToRead } from '../../store/open.ts';

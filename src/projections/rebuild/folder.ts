@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { startWorker } from '../../startWorker.ts';
+import { startWorker } from '../../process/startWorker.ts';
 import type { FoldAnswer, Folded, FoldWork, Question } from './foldWorker.ts';
 
 /** A fold of the log in a thread of its own. One question at a time. */

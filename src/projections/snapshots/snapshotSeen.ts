@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Seen } from '../../store/sqliteShorter.ts';
+import type { Seen } from '../../store/sqlite/shorter.ts';
 import { isWhole, readHeader } from './snapshotFile.ts';
 
 /** The name of the snapshot's file in DATA_DIR. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
-import { startWorker } from '../../startWorker.ts';
+import { startWorker } from '../../process/startWorker.ts';
 import type { SnapshotWork } from './snapshotWorker.ts';
 
 type Needs = {

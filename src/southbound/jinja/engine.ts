@@ -1,4 +1,4 @@
-import '../../soundJson.ts';
+import '../../process/soundJson.ts';
 import { evaluate } from '../jsonata/evaluate.ts';
 import { TemplateError } from './errors.ts';
 import type { Message, Supplied, Template, Work } from './protocol.ts';

@@ -1,9 +1,9 @@
-import '../../soundJson.ts';
+import '../../process/soundJson.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { openLogToRead } from '../open.ts';
 import type { StoredEvent } from '../port.ts';
-import { inWords, isForGood } from '../sqliteErrors.ts';
+import { inWords, isForGood } from '../sqlite/errors.ts';
 import type { LogUrl } from '../url.ts';
 import { indexed } from './indexer.ts';
 import { indexers } from './indexers.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { resourceText, streamsAbout } from '../../domain/engine/resource.ts';
 import { type Metadata, splitStream, splitType } from '../event.ts';
 import type { StoredEvent } from '../port.ts';
-import type { Connection } from '../sqliteLog.ts';
+import type { Connection } from '../sqlite/log.ts';
 import type { Indexed, Indexer } from './indexer.ts';
 
 /** What events can be found by. `request` is the id of a request or of a correlation, which mostly are the same. */

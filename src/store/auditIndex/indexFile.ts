@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { EventStore } from '../port.ts';
-import { isFull } from '../sqliteErrors.ts';
-import { type Connection, openFile, privateFile } from '../sqliteLog.ts';
-import { hasSchema } from '../sqliteSchema.ts';
+import { isFull } from '../sqlite/errors.ts';
+import { type Connection, openFile, privateFile } from '../sqlite/log.ts';
+import { hasSchema } from '../sqlite/schema.ts';
 import type { Indexer } from './indexer.ts';
 
 /** How far the index has come: a position, and the id of the event there; '' at the beginning. */

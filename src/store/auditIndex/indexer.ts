@@ -2,7 +2,7 @@ import { type Metadata, splitStream } from '../event.ts';
 import { isForeign } from '../foreign.ts';
 import { identityStream } from '../identity.ts';
 import type { StoredEvent } from '../port.ts';
-import type { Connection } from '../sqliteLog.ts';
+import type { Connection } from '../sqlite/log.ts';
 
 /** An event with its metadata. They are undefined for events of others, parts of payloads, and the log's identity. */
 export type Indexed = { readonly event: StoredEvent; readonly metadata: Metadata | undefined };

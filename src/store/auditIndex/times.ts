@@ -1,5 +1,5 @@
 import type { EventStore } from '../port.ts';
-import type { Connection } from '../sqliteLog.ts';
+import type { Connection } from '../sqlite/log.ts';
 import { type Indexed, type Indexer, indexed, timeOf } from './indexer.ts';
 
 /** So many events with a time share a row. */

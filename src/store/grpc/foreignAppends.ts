@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
-import type { SqliteStore } from '../sqlite.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
 import { wrongVersion } from './expected.ts';
 import type { Expected } from './faults.ts';
 import { streamDeleted } from './faults.ts';

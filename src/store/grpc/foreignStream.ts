@@ -1,6 +1,6 @@
 import { unwrapForeign } from '../foreign.ts';
 import type { StoredEvent } from '../port.ts';
-import type { SqliteStore } from '../sqlite.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
 
 /** The type of the event that ends a stream for ever. */
 export const tombstoneType = '$streamDeleted';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mutex } from '../../concurrency/mutex.ts';
 import { wrapForeign } from '../foreign.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
-import type { SqliteStore } from '../sqlite.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
 import { wrongVersion } from './expected.ts';
 import type { Expected } from './faults.ts';
 import { Fault, streamDeleted } from './faults.ts';

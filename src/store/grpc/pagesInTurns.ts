@@ -1,7 +1,7 @@
 import { fairQueue } from '../../concurrency/fairQueue.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Batch } from '../port.ts';
-import type { SqliteStore } from '../sqlite.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
 
 /** How many callers hold a page of the log at once. */
 const atOnce = 8;

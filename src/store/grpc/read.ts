@@ -1,7 +1,7 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { StoredEvent } from '../port.ts';
-import type { SqliteStore } from '../sqlite.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 import { breather } from './breather.ts';
 import type { Answering } from './calls.ts';

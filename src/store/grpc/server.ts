@@ -7,7 +7,7 @@ import { type IStreamsServer, StreamsService } from '@eventstore/db-client/gener
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { ensureIdentity } from '../identity.ts';
-import type { SqliteStore } from '../sqlite.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
 import { type Authorize, type Call, callerOf, type Rights } from './access.ts';
 import { append, deleted, remove, tombstoned } from './append.ts';
 import { batchAppend } from './batchAppend.ts';

@@ -1,5 +1,5 @@
 import { type Appended, type NewEvent, sizeFault, WrongRevision } from '../port.ts';
-import type { SqliteStore } from '../sqlite.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
 import type { May } from './access.ts';
 import { wrongVersion } from './expected.ts';
 import type { Expected } from './faults.ts';

@@ -1,5 +1,5 @@
 import { hashIn } from '../integrity.ts';
-import { connectToRead, value } from '../sqliteLog.ts';
+import { connectToRead, value } from '../sqlite/log.ts';
 
 /** The sums of linked events in a file whose damage was accepted (sqliteAccept.ts), by position. */
 export const acceptedSums = (file: string): ReadonlyMap<number, string> => {

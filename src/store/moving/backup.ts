@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../folders.ts';
-import { openSqliteReader } from '../sqlite.ts';
-import { connectToRead, openFile } from '../sqliteLog.ts';
-import { noteOf } from '../sqliteNote.ts';
+import { connectToRead, openFile } from '../sqlite/log.ts';
+import { noteOf } from '../sqlite/note.ts';
+import { openSqliteReader } from '../sqlite/store.ts';
 import { putInPlace } from './replaceLog.ts';
 
 /** Removes a file of SQLite, and what SQLite has laid beside it. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { identityEvent, identityStream } from '../identity.ts';
 import { sumOf } from '../integrity.ts';
 import { placesInPast, placesOfReaders, setPlacesOfReaders } from '../readers.ts';
-import { openSqliteStore } from '../sqlite.ts';
-import { connect, createTables } from '../sqliteLog.ts';
+import { connect, createTables } from '../sqlite/log.ts';
+import { openSqliteStore } from '../sqlite/store.ts';
 
 /**
  * Gives the log in a file a new id. So read models, followers and notes of the log that it is a copy of do not go on

@@ -1,5 +1,5 @@
 import { isSignedBy } from '../proof/keys.ts';
-import { type Connection, connect, createTables } from '../sqliteLog.ts';
+import { type Connection, connect, createTables } from '../sqlite/log.ts';
 import { BadLine, type ExportEnd, type ExportHead, signedText } from './exportFormat.ts';
 import { rowImport } from './importRows.ts';
 import { movedPlaces } from './movedPlaces.ts';

@@ -1,10 +1,10 @@
 import { standsAlone } from '../copyAppends.ts';
 import { checker, hashIn, type Kept, sumOf } from '../integrity.ts';
 import type { StoredEvent } from '../port.ts';
-import { inserter } from '../sqliteInsert.ts';
-import { type Connection, value } from '../sqliteLog.ts';
-import { keptIn } from '../sqliteReads.ts';
-import { columns, type Row, toEvent } from '../sqliteRows.ts';
+import { inserter } from '../sqlite/insert.ts';
+import { type Connection, value } from '../sqlite/log.ts';
+import { keptIn } from '../sqlite/reads.ts';
+import { columns, type Row, toEvent } from '../sqlite/rows.ts';
 import type { ExportedEvent } from './exportFormat.ts';
 
 const rememberedStreams = 200_000;

@@ -10,9 +10,9 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { connectToRead, logId, openFile } from '../sqliteLog.ts';
-import { noteKeeper, noteOf, noteOfEvent } from '../sqliteNote.ts';
-import { sqliteReads } from '../sqliteReads.ts';
+import { connectToRead, logId, openFile } from '../sqlite/log.ts';
+import { noteKeeper, noteOf, noteOfEvent } from '../sqlite/note.ts';
+import { sqliteReads } from '../sqlite/reads.ts';
 
 const synced = (path: string): void => {
   const descriptor = openSync(path, 'r');

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Connection, connect, createTables, value } from '../sqliteLog.ts';
+import { type Connection, connect, createTables, value } from '../sqlite/log.ts';
 
 // Checkpoints in a log that is being made from an export. They go before the log is put in its place.
 const imported = 'stage-imported';

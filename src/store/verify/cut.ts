@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../port.ts';
 import type { AnchorLine } from '../proof/anchor.ts';
 import { digestText, isSignedBy } from '../proof/keys.ts';
-import { hashOf, type Noted } from '../sqliteNote.ts';
+import { hashOf, type Noted } from '../sqlite/note.ts';
 import type { Signature } from './digests.ts';
 import type { Finding } from './findings.ts';
 

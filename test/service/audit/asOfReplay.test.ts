@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { restorable } from '../../../src/commands/restorable.ts';
 import { loadSample } from '../../../src/demo/load.ts';
-import { mayHaveParts } from '../../../src/ownStreams.ts';
+import { mayHaveParts } from '../../../src/events/ownStreams.ts';
 import { projections } from '../../../src/projections/all.ts';
 import { pastReads } from '../../../src/projections/asOf/pastReads.ts';
 import { countedEvents } from '../../../src/projections/countedEvents.ts';
@@ -11,7 +11,7 @@ import { collectionsOf, projector } from '../../../src/projections/engine/projec
 import { memoryReadStore } from '../../../src/projections/index/memory.ts';
 import { withPayloads } from '../../../src/store/payloads.ts';
 import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
-import { openSqliteReader } from '../../../src/store/sqlite.ts';
+import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { numbers, sampled, seed } from '../../support/sample.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';
 

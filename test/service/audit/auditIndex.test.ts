@@ -8,7 +8,7 @@ import { openIndexToRead } from '../../../src/store/auditIndex/indexFile.ts';
 import { positionAt } from '../../../src/store/auditIndex/times.ts';
 import { identityEvent } from '../../../src/store/identity.ts';
 import type { NewEvent } from '../../../src/store/port.ts';
-import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
 import { openGrpcLog } from '../../support/grpcLog.ts';
 import { noSmallDisk, smallDisk } from '../../support/smallDisk.ts';
 import { until } from '../../support/until.ts';

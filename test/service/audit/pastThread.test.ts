@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { PastReads } from '../../../src/projections/asOf/pastReads.ts';
 import { pastThread } from '../../../src/projections/asOf/pastThread.ts';
 import type { Query } from '../../../src/projections/engine/port.ts';
-import { openSqliteReader } from '../../../src/store/sqlite.ts';
+import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 

@@ -11,7 +11,7 @@ import { resourceModel } from '../../../src/domain/lifecycle-manager/resourceMod
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { compareFolds } from '../../../src/projections/compareFolds.ts';
 import { foldLog } from '../../../src/projections/foldLog.ts';
-import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { soon } from '../../support/cluster.ts';
 import { context } from '../../support/given.ts';
 import { fixedClock, startNode } from '../../support/node.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mostMessage } from '../../../src/domain/agent-session-manager/agentSessionSchemas.ts';
 import type { Sealed } from '../../../src/domain/engine/sealed.ts';
-import { secrets } from '../../../src/secrets.ts';
+import { secrets } from '../../../src/secrets/secrets.ts';
 import { blockList } from '../../../src/southbound/addresses.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import { httpWebhook } from '../../../src/southbound/webhook.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Counted, DeniedRequest, HandOut } from '../../../src/domain/authorization/requestRecords.ts';
 import { decode, splitStream } from '../../../src/store/event.ts';
-import { openSqliteReader } from '../../../src/store/sqlite.ts';
+import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { textsKept } from '../../support/logged.ts';
 import { ok, people, refused } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';

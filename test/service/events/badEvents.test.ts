@@ -6,7 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { setPassword } from '../../../src/cli/account.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { EventStore } from '../../../src/store/port.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { badEvent, faults, spoil } from '../../support/badEvents.ts';
 import { ok, refused } from '../../support/people.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';

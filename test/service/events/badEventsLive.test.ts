@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createAutomation, deleteAutomation } from '../../../src/commands/operations-manager/automations.ts';
 import { createTrigger } from '../../../src/commands/operations-manager/triggers.ts';
-import { mayHaveParts } from '../../../src/ownStreams.ts';
+import { mayHaveParts } from '../../../src/events/ownStreams.ts';
 import type { EventNotice } from '../../../src/store/event.ts';
 import { withPayloads } from '../../../src/store/payloads.ts';
 import { badEvent, faults, spoil } from '../../support/badEvents.ts';

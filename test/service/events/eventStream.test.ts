@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { people } from '../../support/people.ts';
 import { temporaryFolder } from '../../support/process.ts';
 import { startService, type TestService } from '../../support/service.ts';

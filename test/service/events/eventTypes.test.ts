@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connectToRead } from '../../../src/store/sqliteLog.ts';
+import { connectToRead } from '../../../src/store/sqlite/log.ts';
 import { cluster, soon } from '../../support/cluster.ts';
 import { people } from '../../support/people.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';

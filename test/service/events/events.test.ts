@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { connectToRead } from '../../../src/store/sqliteLog.ts';
+import { connectToRead } from '../../../src/store/sqlite/log.ts';
 import { people } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mayHaveParts } from '../../../src/ownStreams.ts';
+import { mayHaveParts } from '../../../src/events/ownStreams.ts';
 import { encode } from '../../../src/store/event.ts';
-import { type EventStoreDb, openEventStoreDb } from '../../../src/store/eventstoredb.ts';
+import { type EventStoreDb, openEventStoreDb } from '../../../src/store/eventstoredb/store.ts';
 import { slimmed, withPayloads } from '../../../src/store/payloads.ts';
 import { type NewEvent, TamperedStream } from '../../../src/store/port.ts';
 import { auditKey } from '../../support/auditKey.ts';

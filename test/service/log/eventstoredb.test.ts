@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { openEventStoreDb } from '../../../src/store/eventstoredb.ts';
+import { openEventStoreDb } from '../../../src/store/eventstoredb/store.ts';
 import type { Batch, EventStore, StoredEvent } from '../../../src/store/port.ts';
 import { type GrpcLog, openGrpcLog } from '../../support/grpcLog.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';

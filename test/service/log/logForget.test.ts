@@ -15,7 +15,7 @@ import type { StoredEvent } from '../../../src/store/port.ts';
 import { anchorLines } from '../../../src/store/proof/anchor.ts';
 import type { DigestSigned, LogRewritten } from '../../../src/store/proof/digestLog.ts';
 import { keysOrNew } from '../../../src/store/proof/keys.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { cannotKill, killedAtFsync } from '../../support/killing.ts';
 import { storedIn, withLog } from '../../support/logged.ts';

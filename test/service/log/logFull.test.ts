@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeSnapshot } from '../../../src/projections/snapshots/snapshot.ts';
-import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
 import { soon } from '../../support/cluster.ts';
 import { startServer } from '../../support/process.ts';
 import { noSmallDisk, type SmallDisk, smallDisk } from '../../support/smallDisk.ts';

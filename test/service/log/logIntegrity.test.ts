@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFile } from '../../../src/store/sqliteLog.ts';
+import { openFile } from '../../../src/store/sqlite/log.ts';
 import { startProgram, startServer } from '../../support/process.ts';
 
 describe('a service on a damaged log', () => {

@@ -17,9 +17,9 @@ import { logCopy } from '../../../src/cli/logCopy.ts';
 import { readConfig } from '../../../src/config.ts';
 import { writeSnapshot } from '../../../src/projections/snapshots/snapshot.ts';
 import { seenBySnapshot } from '../../../src/projections/snapshots/snapshotSeen.ts';
-import { openSqliteReader, openSqliteStore, type SqliteStore } from '../../../src/store/sqlite.ts';
-import { openFile } from '../../../src/store/sqliteLog.ts';
-import { readNote } from '../../../src/store/sqliteNote.ts';
+import { openFile } from '../../../src/store/sqlite/log.ts';
+import { readNote } from '../../../src/store/sqlite/note.ts';
+import { openSqliteReader, openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
 import { startProgram, startServer, temporaryFolder } from '../../support/process.ts';
 import { newEvent, newEvents } from '../../support/store.contract.ts';
 

@@ -10,7 +10,7 @@ import { logCopy } from '../../../src/cli/logCopy.ts';
 import { restoreFile } from '../../../src/cli/restoreFile.ts';
 import { readConfig } from '../../../src/config.ts';
 import { reactionsReader } from '../../../src/store/readers.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { eventsIn, eventsOf, storedEarlier, withLog } from '../../support/logged.ts';
 import { heard } from '../../support/movingLog.ts';
 import { ok } from '../../support/people.ts';

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
-import { openSqliteReader, openSqliteStore, type SqliteStore } from '../../../src/store/sqlite.ts';
-import { connect, openFile } from '../../../src/store/sqliteLog.ts';
-import { inodeOf, openTransactions } from '../../../src/store/sqliteTransactions.ts';
+import { connect, openFile } from '../../../src/store/sqlite/log.ts';
+import { openSqliteReader, openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
+import { inodeOf, openTransactions } from '../../../src/store/sqlite/transactions.ts';
 import { storedIn } from '../../support/logged.ts';
 import { gather, newEvent, newEvents, newStream, refused, storeContract } from '../../support/store.contract.ts';
 

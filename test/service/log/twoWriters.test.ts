@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventStore } from '../../../src/store/port.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { twoWriters } from '../../support/twoWriters.ts';
 
 const overSqlite = (seenAs: (store: EventStore) => EventStore) => async () => {

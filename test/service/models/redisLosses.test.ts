@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 // At once: what it loads makes a global variable, which a test must not seem to leave behind.
-import '../../../src/servedLog.ts';
+import '../../../src/service/servedLog.ts';
 import { auditKey } from '../../support/auditKey.ts';
 import { freePort } from '../../support/freePort.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';

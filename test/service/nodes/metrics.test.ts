@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { isOwnEvent } from '../../../src/events/ownStreams.ts';
 import { metrics } from '../../../src/http/engine/metrics.ts';
-import { isOwnEvent } from '../../../src/ownStreams.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
 type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Recorded } from '../../../src/store/event.ts';
-import { openSqliteReader } from '../../../src/store/sqlite.ts';
+import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { type ApiNode, type Cluster, type ClusterNode, cluster, note, soon } from '../../support/cluster.ts';
 import { logAudit } from '../../support/logAudit.ts';
 import { ok, refused } from '../../support/people.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encode } from '../../../src/store/event.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prebuiltId } from '../../../src/commands/prebuilts/prebuilts.ts';
 import { canonical } from '../../../src/domain/engine/canonical.ts';
-import { makeKey, secrets as sealing } from '../../../src/secrets.ts';
+import { makeKey, secrets as sealing } from '../../../src/secrets/secrets.ts';
 import { automationDocument, manualTrigger, packed } from '../../support/documents.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { storedEarlier, streamsWith, textsKept } from '../../support/logged.ts';

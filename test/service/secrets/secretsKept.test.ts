@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { startWorker } from '../../../src/process/startWorker.ts';
 import { readSnapshot } from '../../../src/projections/snapshots/snapshot.ts';
 import type { SnapshotWork } from '../../../src/projections/snapshots/snapshotWorker.ts';
-import { startWorker } from '../../../src/startWorker.ts';
-import { openSqliteReader } from '../../../src/store/sqlite.ts';
+import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { keptFiles } from '../../support/keptFiles.ts';
 import { ok } from '../../support/people.ts';
 import { adminPassword, basic, startService, type TestService } from '../../support/service.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { retiredBefore } from '../../../src/projections/engine/retiring.ts';
 import { foldLog } from '../../../src/projections/foldLog.ts';
 import { jobs as projection } from '../../../src/projections/operations-manager/jobs.ts';
-import { openSqliteReader } from '../../../src/store/sqlite.ts';
+import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { cluster, soon } from '../../support/cluster.ts';
 import { endedJob, jobs, startConfirmed, totalOf, writeEndedJobs } from '../../support/endedJobs.ts';
 import { eventsOf, withLog } from '../../support/logged.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { decode, type Recorded } from '../../../src/store/event.ts';
-import { openSqliteReader } from '../../../src/store/sqlite.ts';
+import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { builtInOf } from '../../support/builtIn.ts';
 import { note } from '../../support/cluster.ts';
 import { ok } from '../../support/people.ts';

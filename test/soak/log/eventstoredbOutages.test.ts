@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { openEventStoreDb } from '../../../src/store/eventstoredb.ts';
+import { openEventStoreDb } from '../../../src/store/eventstoredb/store.ts';
 import { type ApiNode, nodesOver, soon } from '../../support/cluster.ts';
 import { type Firing, firingOn } from '../../support/firing.ts';
 import { type Load, startLoad } from '../../support/load.ts';

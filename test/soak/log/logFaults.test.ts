@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { link } from '../../../src/store/event.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { cannotKill, injecting } from '../../support/killing.ts';
 import { temporaryFolder } from '../../support/process.ts';
 

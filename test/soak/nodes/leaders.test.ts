@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type EventStoreDb, openEventStoreDb } from '../../../src/store/eventstoredb.ts';
-import { leadStream } from '../../../src/store/eventstoredbLead.ts';
+import { leadStream } from '../../../src/store/eventstoredb/lead.ts';
+import { type EventStoreDb, openEventStoreDb } from '../../../src/store/eventstoredb/store.ts';
 import { builtInOf } from '../../support/builtIn.ts';
 import { memoryCluster, nodesOver, note, soon } from '../../support/cluster.ts';
 import { firingOn } from '../../support/firing.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { collecting } from '../../../bench/collecting.ts';
 import { encode } from '../../../src/store/event.ts';
-import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { ok } from '../../support/people.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 import { day, hour, minute, second } from '../../support/scheduling.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { encode } from '../../../src/store/event.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 
 // Appends linked events to some streams at once, and goes on as a client would whose appends are refused. It prints a
 // line for each outcome, and at the end how many events it can read. Arguments: file, events for each stream, how to

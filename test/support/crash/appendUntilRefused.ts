@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 
 // Appends to 32 streams at once and prints stream, revision and id of each event that was acknowledged. When an append
 // is refused, prints why and how much can be read then, and ends.

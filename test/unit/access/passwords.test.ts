@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { passwords } from '../../../src/passwords.ts';
+import { passwords } from '../../../src/secrets/passwords.ts';
 import { costs } from '../../support/cheapPasswords.ts';
 
 // Python: base64(hashlib.scrypt(b'password', salt=b'saltsaltsaltsalt', n=2**10, r=4, p=1, dklen=32))

@@ -9,8 +9,8 @@ import { auditIndex } from '../../../src/store/auditIndex/auditIndex.ts';
 import { found } from '../../../src/store/auditIndex/found.ts';
 import { indexed } from '../../../src/store/auditIndex/indexer.ts';
 import type { NewEvent, StoredEvent } from '../../../src/store/port.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
-import { openFile } from '../../../src/store/sqliteLog.ts';
+import { openFile } from '../../../src/store/sqlite/log.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 
 const eventBy = (actor: string): NewEvent => {
   const requestId = randomUUID();

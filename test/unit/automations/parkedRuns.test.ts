@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Node } from '../../../src/node.ts';
+import type { Node } from '../../../src/service/node.ts';
 import { parkedRunsOf } from '../../../src/service/parkedRuns.ts';
 import { Tampered } from '../../../src/store/tampered.ts';
 

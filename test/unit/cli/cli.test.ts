@@ -94,7 +94,7 @@ describe('what a command loads before it is called', () => {
       const packages = loaded.filter((name) => !name.endsWith('.ts'));
       assert.deepEqual(packages, entry === 'main.ts' ? ['commander'] : []);
       const folders = new Set(loaded.map((name) => name.split('/')[0]));
-      for (const folder of ['http', 'commands', 'projections', 'runners', 'start.ts'])
+      for (const folder of ['http', 'commands', 'projections', 'runners', 'service'])
         assert.ok(!folders.has(folder), `${entry} loads ${folder}: ${loaded.filter((one) => one.startsWith(folder))}`);
     }
   });

@@ -6,7 +6,7 @@ import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import type { Projection } from '../../../src/projections/engine/define.ts';
 import { decode, encode, link, type Metadata } from '../../../src/store/event.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../../src/store/port.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { badEvent, faults, spoil } from '../../support/badEvents.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { processorTime } from '../../support/processorTime.ts';

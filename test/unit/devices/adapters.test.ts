@@ -8,7 +8,7 @@ import {
   sealProperties,
 } from '../../../src/domain/configuration-manager/adapters.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { secrets } from '../../../src/secrets.ts';
+import { secrets } from '../../../src/secrets/secrets.ts';
 import { specification } from '../../support/given.ts';
 
 const given = specification(adapter);

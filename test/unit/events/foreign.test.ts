@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { splitStream } from '../../../src/store/event.ts';
 import { isForeign, unwrapForeign, wrapForeign } from '../../../src/store/foreign.ts';
 import { withPayloads } from '../../../src/store/payloads.ts';
-import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
 import { gather, newEvent } from '../../support/store.contract.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { aggregates } from '../../../src/commands/all.ts';
-import { misplacedEvents } from '../../../src/misplaced.ts';
-import { isMisplaced, isOwnEvent } from '../../../src/ownStreams.ts';
+import { misplacedEvents } from '../../../src/events/misplaced.ts';
+import { isMisplaced, isOwnEvent } from '../../../src/events/ownStreams.ts';
 
 const imported = '@platform/operations-manager:automationImported';
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { aggregates } from '../../../src/commands/all.ts';
 import { settingsHelp } from '../../../src/config.ts';
+import { isOwnEvent } from '../../../src/events/ownStreams.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { statusOf } from '../../../src/http/engine/errors.ts';
 import { metrics } from '../../../src/http/engine/metrics.ts';
 import { fullPathOf } from '../../../src/http/engine/router.ts';
-import { isOwnEvent } from '../../../src/ownStreams.ts';
 import { projections } from '../../../src/projections/all.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -92,9 +92,12 @@ describe('the documentation', () => {
   });
 
   it('says of every metric what to watch for, and of no other', async () => {
-    const measured = ['src/monitor.ts', 'src/service/health.ts', 'src/service/signing.ts', 'src/start.ts'].flatMap(
-      (file) => [...read(file).matchAll(/^ +(\w+): \{\s+help:/gm)].map(([, name]) => name!),
-    );
+    const measured = [
+      'src/service/monitor.ts',
+      'src/service/health.ts',
+      'src/service/signing.ts',
+      'src/service/start.ts',
+    ].flatMap((file) => [...read(file).matchAll(/^ +(\w+): \{\s+help:/gm)].map(([, name]) => name!));
     const { text } = await metrics({ areas, isOwnEvent }).text();
     const there = [...measured, ...[...text.matchAll(/^# TYPE automation_platform_(\w+)/gm)].map(([, name]) => name!)];
     const table = /^\| metric \|[^]*?\n\n/m.exec(read('docs/operations.md'))![0];

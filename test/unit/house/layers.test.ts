@@ -10,11 +10,13 @@ import { type Area, areas } from '../../../src/domain/engine/core.ts';
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain'],
   concurrency: ['concurrency', 'domain'],
-  store: ['store', 'concurrency', 'domain', 'startWorker.ts', 'soundJson.ts'],
-  projections: ['projections', 'concurrency', 'domain', 'store', 'startWorker.ts', 'soundJson.ts'],
+  store: ['store', 'concurrency', 'domain', 'process'],
+  projections: ['projections', 'concurrency', 'domain', 'store', 'process'],
   commands: ['commands', 'concurrency', 'domain', 'projections', 'store'],
-  events: ['events', 'concurrency', 'domain', 'projections', 'store'],
-  southbound: ['southbound', 'concurrency', 'domain', 'startWorker.ts', 'soundJson.ts'],
+  events: ['events', 'commands', 'concurrency', 'domain', 'projections', 'store'],
+  process: ['process', 'client'], // what a program or a thread needs to start, to log and to end
+  secrets: ['secrets', 'concurrency', 'domain', 'events', 'store'],
+  southbound: ['southbound', 'concurrency', 'domain', 'process'],
   runners: ['runners', 'commands', 'projections', 'concurrency', 'domain', 'store', 'southbound'],
   audit: ['audit', 'commands', 'domain', 'projections', 'store'],
   http: [
@@ -26,8 +28,7 @@ const allowed: Record<string, readonly string[]> = {
     'store',
     'southbound',
     'concurrency',
-    'passwords.ts',
-    'secrets.ts',
+    'secrets',
     'version.ts',
   ],
   client: ['client', 'concurrency'], // it goes into the programs of others
@@ -40,16 +41,13 @@ const allowed: Record<string, readonly string[]> = {
     'projections',
     'store',
     'config.ts',
-    'keyCheck.ts',
-    'node.ts',
-    'ownStreams.ts',
-    'passwords.ts',
-    'program.ts',
-    'runService.ts',
-    'secrets.ts',
+    'events',
+    'process',
+    'secrets',
+    'service',
     'version.ts',
   ],
-  demo: ['demo', 'domain', 'config.ts', 'program.ts', 'runService.ts', 'start.ts'],
+  demo: ['demo', 'domain', 'process', 'service', 'config.ts'],
 };
 
 /** Layers that have a folder for their engine and one for each area. */
@@ -190,17 +188,17 @@ const wallClockFiles = [
   'service/nodeClock.ts', // the clock of the node follows it
   // The service gives these the clock of the node.
   'commands/authorization/requestRecorder.ts',
-  'node.ts',
+  'service/node.ts',
   // Commands of the operator, who looks at the clock. They show times, and begin the schedules of a log that was brought back.
   'cli/exportFile.ts',
   'cli/importFile.ts',
   'cli/law/beginAnew.ts',
   'cli/restoreFile.ts',
   // They show a time.
-  'keyCheck.ts',
+  'secrets/keyCheck.ts',
   'southbound/lab.ts',
   'store/identity.ts',
-  'store/sqliteScrub.ts',
+  'store/sqlite/scrub.ts',
   // The server of the log has the clock of its machine for streams of others, as EventStoreDB has.
   'store/grpc/batchAppend.ts',
   'store/grpc/discovery.ts',
@@ -208,7 +206,7 @@ const wallClockFiles = [
   'store/grpc/read.ts',
   'store/grpc/writes.ts',
   // Certificates have times by that clock, and so do deadlines of gRPC.
-  'store/eventstoredbDiscovery.ts',
+  'store/eventstoredb/discovery.ts',
   'store/grpc/certificate.ts',
   'store/grpc/certificateMaking.ts',
 ];
@@ -291,7 +289,7 @@ describe('layers', () => {
     if (layer === 'domain')
       it(`${file} has no clock, randomness or waiting`, () =>
         assert.ok(!/\bDate\.now\(|new Date\(\)|Math\.random|\basync\b|\bawait\b/.test(text)));
-    if (!['main.ts', 'program.ts', 'runService.ts'].includes(file) && !file.endsWith('/main.ts'))
+    if (!['main.ts', 'process/program.ts', 'service/runService.ts'].includes(file) && !file.endsWith('/main.ts'))
       it(`${file} does not end the process`, () => assert.ok(!/process\.exit\(/.test(text)));
   }
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { soundParse } from '../../../src/soundJson.ts';
+import { soundParse } from '../../../src/process/soundJson.ts';
 
 /** Every program and thread: the modules that Node is started with. */
 const entries = [
   'main.ts',
   'demo/main.ts',
-  'store/sqliteWriter.ts',
-  'store/sqliteAheadWorker.ts',
+  'store/sqlite/writer.ts',
+  'store/sqlite/aheadWorker.ts',
   'projections/snapshots/snapshotWorker.ts',
   'projections/rebuild/foldWorker.ts',
   'southbound/jinja/engine.ts',
@@ -126,7 +126,7 @@ describe('reading JSON on a Node that misreads names', () => {
   for (const entry of entries) {
     it(`is seen to by ${entry} before anything else`, () => {
       const imports = readFileSync(new URL(`../../../src/${entry}`, import.meta.url), 'utf8').match(/^import .*$/gm)!;
-      assert.match(imports[0]!, /^import '(\.\.?\/)+soundJson\.ts';$/);
+      assert.match(imports[0]!, /^import '(\.\.?\/)+(process\/)?soundJson\.ts';$/);
     });
   }
 });

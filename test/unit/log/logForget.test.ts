@@ -8,7 +8,7 @@ import { encode } from '../../../src/store/event.ts';
 import { checker } from '../../../src/store/integrity.ts';
 import { partsOf } from '../../../src/store/payloads.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { nobody, textOf, written } from '../../support/samples/logForget.ts';
 
 describe('a package whose authors name an account', () => {

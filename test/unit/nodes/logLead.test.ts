@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { answerMs, logLead, patienceMs, restMs } from '../../../src/runners/logLead.ts';
-import { eventStoreDbLead, type LeadNotes, leadStream } from '../../../src/store/eventstoredbLead.ts';
+import { eventStoreDbLead, type LeadNotes, leadStream } from '../../../src/store/eventstoredb/lead.ts';
 import { type StoredEvent, TamperedStream, WrongRevision } from '../../../src/store/port.ts';
 import { fixedClock } from '../../support/node.ts';
 

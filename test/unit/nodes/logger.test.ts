@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { forPeople, serviceLogger } from '../../../src/logger.ts';
+import { forPeople, serviceLogger } from '../../../src/process/logger.ts';
 
 /** What a logger writes of one warning. */
 const line = (about: object, message = 'warning'): { text: string; read: any } => {

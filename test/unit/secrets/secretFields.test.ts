@@ -9,7 +9,7 @@ import {
   sealImported,
   sealSecrets,
 } from '../../../src/domain/engine/secretFields.ts';
-import { secrets } from '../../../src/secrets.ts';
+import { secrets } from '../../../src/secrets/secrets.ts';
 
 describe('secrets within documents', () => {
   const { seal, unseal } = secrets({ key: Buffer.alloc(32, 'k') });

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { isSealed } from '../../../src/domain/engine/sealed.ts';
-import { givenKey, keyOf, makeKey, secrets } from '../../../src/secrets.ts';
-import { startWorker } from '../../../src/startWorker.ts';
+import { startWorker } from '../../../src/process/startWorker.ts';
+import { givenKey, keyOf, makeKey, secrets } from '../../../src/secrets/secrets.ts';
 
 const one = secrets({ key: new Uint8Array(32).fill(1) });
 const other = secrets({ key: new Uint8Array(32).fill(2) });

@@ -1,0 +1,52 @@
+import { aggregates } from '../commands/all.ts';
+import { areas } from '../domain/engine/core.ts';
+import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
+import { linkedCategories } from '../domain/ownCategories.ts';
+import { splitStream } from '../store/event.ts';
+import { isOwnStream } from '../store/foreignEvents.ts';
+import type { StoredEvent } from '../store/port.ts';
+
+export { isOwnStream };
+
+/** True if every event of a stream has a link to the one before it. */
+export const isLinkedStream = (stream: string): boolean => linkedCategories.has(splitStream(stream).category);
+
+const platform = '@platform/';
+const sources: ReadonlySet<string> = new Set(areas.map((area) => platform + area));
+const topics = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
+
+/** True if a type belongs to the platform's areas. Payloads and the log's own notes belong to none. */
+const isOwnType = (type: string): boolean => {
+  const [source = '', topic = ''] = type.split(':');
+  return sources.has(source) && topics.has(topic);
+};
+
+/** The categories in which the domain uses a type. */
+const homes = new Map<string, Set<string>>();
+for (const { area, category, evolve } of aggregates) {
+  for (const topic of Object.keys(evolve)) {
+    const type = `${platform}${area}:${topic}`;
+    homes.set(type, (homes.get(type) ?? new Set()).add(category));
+  }
+}
+
+type Placed = Pick<StoredEvent, 'stream' | 'type'>;
+
+/**
+ * True if an event has a type of the platform's, but lies in a stream where the platform does not write that type:
+ * somebody else wrote it. An unknown topic in a stream of the platform does not count as misplaced: another version may
+ * know it.
+ */
+export const isMisplaced = ({ stream, type }: Placed): boolean => {
+  if (!type.startsWith(platform)) return false;
+  const { category } = splitStream(stream);
+  if (!isOwnStream(stream) || category === publishedEvent.category) return true;
+  return homes.get(type)?.has(category) === false;
+};
+
+/** True if an event is one of the domain's, in a stream where it belongs. */
+export const isOwnEvent = (event: Placed): boolean => isOwnType(event.type) && !isMisplaced(event);
+
+/** True if the data of an event may lie in payload chunks: the platform wrote it. */
+export const mayHaveParts = ({ stream, type }: Placed): boolean =>
+  isOwnStream(stream) && (type.startsWith(platform) || splitStream(stream).category === publishedEvent.category);

@@ -1,0 +1,81 @@
+import { isNativeError } from 'node:util/types';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { plainText } from '../client/messages.ts';
+import { withoutLogins } from './withoutLogins.ts';
+
+// More levels than any logged object has. The limit ends objects that contain themselves.
+const mostDeep = 5;
+
+/**
+ * An error as it is logged, with these members only: libraries attach requests, bodies and credentials to their errors.
+ */
+const shownError = (error: Error, deep: number): Record<string, unknown> => {
+  const { name, message, stack, cause } = error;
+  const shown: Record<string, unknown> = { type: name, message };
+  if ('code' in error) shown.code = error.code;
+  if (stack !== undefined) shown.stack = stack;
+  if (cause !== undefined) shown.cause = shownValue(cause, deep + 1);
+  if ('errors' in error && Array.isArray(error.errors)) shown.errors = shownValue(error.errors, deep + 1);
+  return shown;
+};
+
+const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/** Replaces errors at any depth: JSON would write them as `{}`. */
+const shownValue = (value: unknown, deep: number): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  if (deep > mostDeep) return '...';
+  if (isNativeError(value) || value instanceof Error) return shownError(value, deep);
+  if (Array.isArray(value)) return value.map((item) => shownValue(item, deep + 1));
+  return isPlain(value) ? shownMembers(value, deep) : value;
+};
+
+const shownMembers = (value: object, deep: number): Record<string, unknown> => {
+  const shown: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) shown[name] = shownValue(member, deep + 1);
+  return shown;
+};
+
+/** The service's logger. It writes each entry as one line of JSON; `forPeople` makes other lines of them. */
+export const serviceLogger = (level: string, destination: DestinationStream): Logger =>
+  pino(
+    {
+      level,
+      base: null,
+      formatters: { log: (about) => shownMembers(about, 0) },
+      // Pino's own serializer would shorten the errors that `shownError` writes.
+      serializers: { err: (shown: unknown) => shown },
+      hooks: { streamWrite: withoutLogins },
+    },
+    destination,
+  );
+
+/** A member of an entry as `name=value`. An error brings its stack, which stands on lines of its own. */
+const shownMember = ([name, value]: [string, unknown]): string => {
+  if (typeof value === 'number') return `${name}=${Math.round(value * 10) / 10}`;
+  return `${name}=${typeof value === 'string' && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value)}`;
+};
+
+/** The stacks of an entry's errors, the causes too. */
+const stacksIn = (value: unknown): readonly string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const { stack } = value as { readonly stack?: unknown };
+  return [...(typeof stack === 'string' ? [stack] : []), ...Object.values(value).flatMap(stacksIn)];
+};
+
+/** A line of the log for people: time, level, message, members, and the stacks of errors below. */
+const lineForPeople = (line: string): string => {
+  const { time, level, msg, ...members } = JSON.parse(line) as Record<string, unknown>;
+  const at = new Date(Number(time)).toTimeString().slice(0, 8);
+  const name = (pino.levels.labels[Number(level)] ?? '').padEnd(5);
+  const shown = Object.entries(
+    JSON.parse(JSON.stringify(members, (key, value) => (key === 'stack' ? undefined : value))),
+  );
+  const first = [at, name, msg, ...shown.map(shownMember)].join(' ');
+  return `${plainText([first, ...stacksIn(members)].join('\n').replaceAll('\n', '\n  '))}\n`;
+};
+
+/** Where a logger writes to, when people read it: a terminal. */
+export const forPeople = (destination: DestinationStream): DestinationStream => ({
+  write: (line) => destination.write(lineForPeople(line)),
+});

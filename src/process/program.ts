@@ -1,0 +1,23 @@
+import { plainText } from '../client/messages.ts';
+import { withoutLogins } from './withoutLogins.ts';
+
+/** Ends the process with status 1 and one sentence. A stack does not help somebody who has a setting wrong. */
+export const fail = (error: unknown): never => {
+  const message = error instanceof Error ? error.message : String(error);
+  // It may repeat words of others.
+  process.stderr.write(`${plainText(withoutLogins(message))}\n`);
+  process.exit(1);
+};
+
+/** A reader that has gone is no error (`audit log | head`). A full disk is one. */
+export const outputFailed = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') fail(error);
+};
+
+/** The signal aborts at the first SIGTERM or SIGINT, with this reason; a second one ends the process. */
+export const stopSignal = (reason: string): AbortSignal => {
+  const controller = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => (controller.signal.aborted ? process.exit(1) : controller.abort(new Error(reason))));
+  return controller.signal;
+};

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
+import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import type { Status } from '@eventstore/db-client/generated/status_pb.js';
+import streams, { type BatchAppendReq, type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
+import { streamIdentifier } from '../streamIdentifier.ts';
+import { Denied, refusedByServer, Silence, TryAgain, toError } from './errors.ts';
+import { toPosition, toRevision } from './events.ts';
+
+/** A call that carries many appends. */
+export type BatchCall = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
+
+type Waiting = {
+  readonly stream: string;
+  readonly expected: number;
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+const message = ({ id, type, data, metadata }: NewEvent): BatchAppendReq.ProposedMessage => {
+  const proposed = new streams.BatchAppendReq.ProposedMessage()
+    .setId(new shared.UUID().setString(id))
+    .setData(Buffer.from(data))
+    .setCustomMetadata(Buffer.from(metadata));
+  // The content type is JSON, so that EventStoreDB's own tools and other clients can read the event.
+  proposed.getMetadataMap().set('type', type).set('content-type', 'application/json');
+  return proposed;
+};
+
+// The request has no deadline, because EventStoreDB would compare it with its own clock. EventStoreDB has its own time
+// limit for each write.
+const request = (id: string, stream: string, expected: number, events: readonly NewEvent[]): BatchAppendReq => {
+  const options = new streams.BatchAppendReq.Options().setStreamIdentifier(streamIdentifier(stream));
+  if (expected < 0) options.setNoStream(new empty.Empty());
+  else options.setStreamPosition(String(expected));
+  return new streams.BatchAppendReq()
+    .setCorrelationId(new shared.UUID().setString(id))
+    .setOptions(options)
+    .setProposedMessagesList(events.map(message))
+    .setIsFinal(true);
+};
+
+const detailsOf = (error: Status): string => error.getDetails()?.getTypeName() ?? '';
+
+/**
+ * The error in an answer. The client does not know some of these errors, or takes them for faults of the connection.
+ */
+const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
+  switch (detailsOf(error)) {
+    case 'event_store.client.BadRequest':
+      return refusedByServer(error.getMessage());
+    case 'event_store.client.AccessDenied':
+      return new Denied(`append to ${stream}`, false);
+    case 'event_store.client.Timeout':
+      return new TryAgain('EventStoreDB could not store it in time');
+    case 'event_store.client.WrongExpectedVersion': {
+      const wrong = error
+        .getDetails()
+        ?.unpack(shared.WrongExpectedVersion.deserializeBinary, 'event_store.client.WrongExpectedVersion');
+      if (!wrong) return new TryAgain(error.getMessage());
+      const actual = wrong.hasCurrentStreamRevision() ? toRevision(wrong.getCurrentStreamRevision()) : -1;
+      return new WrongRevision(stream, expected, actual);
+    }
+    case 'event_store.client.StreamDeleted':
+    case 'event_store.client.MaximumAppendSizeExceeded':
+      return unpackToCommandError(error, stream);
+    default:
+      return new TryAgain(error.getMessage());
+  }
+};
+
+const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
+  const error = answer.getError();
+  if (error) throw errorOf(error, waiting);
+  // An answer has either an error or a success.
+  const success = answer.getSuccess()!;
+  const position = success.getPosition();
+  return {
+    revision: toRevision(success.getCurrentRevision()),
+    position: position ? toPosition(position.getCommitPosition()) : 0,
+  };
+};
+
+type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
+
+/**
+ * Sends appends over one call, many at the same time. `open` starts the call, and starts it again when it has ended.
+ * `heard` is called for every answer.
+ */
+export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {
+  type Opened = { readonly call: BatchCall; readonly asked: Map<string, Waiting> };
+  let current: Promise<Opened> | undefined;
+
+  const start = async (): Promise<Opened> => {
+    const asked = new Map<string, Waiting>();
+    const call = await open();
+    const answered = (answer: BatchAppendResp): void => {
+      heard();
+      const id = parseUUID(answer.getCorrelationId()) as string;
+      const entry = asked.get(id);
+      asked.delete(id);
+      try {
+        entry?.resolve(appendedIn(answer, entry));
+      } catch (error) {
+        entry?.reject(error);
+      }
+    };
+    const over = (error: unknown): void => {
+      if (current === opening) current = undefined;
+      gone.removeEventListener('abort', given);
+      for (const { reject } of asked.values()) reject(error);
+      asked.clear();
+    };
+    const given = (): void => {
+      over(new Silence());
+      call.cancel();
+    };
+    call
+      .on('data', answered)
+      .on('error', (error) => over(toError(error, 'append')))
+      .on('end', () => over(new TryAgain('EventStoreDB has ended the call')));
+    gone.addEventListener('abort', given);
+    if (gone.aborted) given();
+    return { call, asked };
+  };
+  let opening: Promise<Opened> | undefined;
+
+  /** Sends an append. The caller calls `forget` when the answer is no longer needed. */
+  return async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Sent> => {
+    if (!current) {
+      opening = start();
+      current = opening;
+      opening.catch(() => {
+        current = undefined;
+      });
+    }
+    const { call, asked } = await current;
+    const id = randomUUID();
+    const answer = new Promise<Appended>((resolve, reject) => {
+      asked.set(id, { stream, expected, resolve, reject });
+      call.write(request(id, stream, expected, events));
+    });
+    return { answer, forget: () => asked.delete(id) };
+  };
+};

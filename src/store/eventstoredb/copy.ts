@@ -1,0 +1,199 @@
+import { StreamDeletedError } from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import type { CopyEnd } from '../copyAppends.ts';
+import { tombstoneType } from '../grpc/foreignStream.ts';
+import {
+  type Appended,
+  type Batch,
+  type Filter,
+  type NewEvent,
+  type StoredEvent,
+  TamperedStream,
+  WrongRevision,
+} from '../port.ts';
+import { streamIdentifier } from '../streamIdentifier.ts';
+import { arriving } from './arriving.ts';
+import { type Connection, connections as connectionsTo, usualTimes } from './connection.ts';
+import { appendRequests, eventsIn, lastRevision } from './copyMessages.ts';
+import { toError } from './errors.ts';
+import { within } from './patience.ts';
+import { newestOfAll, newestOfStream, readOfAll } from './requests.ts';
+import { openEventStoreDb } from './store.ts';
+
+type Options = {
+  readonly url: string;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+  /** Whether a stream is the platform's own. */
+  readonly own: (stream: string) => boolean;
+};
+
+type Opened = CopyEnd & { readonly id: string; close(): Promise<void> };
+
+// The most bytes that wait for the reader.
+const ahead = 8 * 1024 * 1024;
+
+/** Reads events from EventStoreDB. `late`: for how many milliseconds it may be silent. */
+const reading = async function* (connection: Connection, request: ReadReq, own: Options['own'], late?: number) {
+  const limits = { what: 'read $all', bytes: ahead };
+  const patient = late === undefined ? limits : { ...limits, patience: { suspect: (late * 2) / 3, late } };
+  for await (const answers of arriving(connection, () => connection.read(request), patient)) {
+    const events = eventsIn(answers, own);
+    if (events.length > 0) yield events;
+  }
+};
+
+/** Appends events with their bytes unchanged, in one try. */
+const appending = async (connection: Connection, ...append: Parameters<typeof appendRequests>): Promise<AppendResp> => {
+  const { client, metadata, options } = await connection.calls(true);
+  return new Promise((resolve, reject) => {
+    const sink = client.append(metadata, options, (error, answer) => (error ? reject(error) : resolve(answer)));
+    for (const request of appendRequests(...append)) sink.write(request);
+    sink.end();
+  });
+};
+
+const ending = async (connection: Connection, stream: string): Promise<void> => {
+  const { client, metadata, options: call } = await connection.calls(true);
+  const options = new streams.TombstoneReq.Options()
+    .setStreamIdentifier(streamIdentifier(stream))
+    .setAny(new shared.Empty());
+  return new Promise((resolve, reject) => {
+    client.tombstone(new streams.TombstoneReq().setOptions(options), metadata, call, (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+};
+
+/** The position of the last event of an append. Throws `WrongRevision`. */
+const positionOf = (appended: streams.AppendResp, stream: string, expected: number): number => {
+  const wrong = appended.getWrongExpectedVersion();
+  if (wrong)
+    throw new WrongRevision(stream, expected, wrong.hasCurrentRevision() ? Number(wrong.getCurrentRevision()) : -1);
+  return Number(appended.getSuccess()?.getPosition()?.getCommitPosition() ?? 0);
+};
+
+/**
+ * Opens a log in EventStoreDB as one end of a copy. Events are read and appended byte for byte, with their content
+ * types.
+ */
+export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promise<Opened> => {
+  const store = await openEventStoreDb({ url, log });
+  const connections = connectionsTo(url, usualTimes, () => undefined); // the messages of `store` are enough
+  const { answer } = connections.times;
+
+  /** Tries the work again as long as that may help. */
+  const retryUntilDone = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    for (const tries = connections.tries('appends'); ; ) {
+      const connection = connections.current();
+      try {
+        return await work(connection);
+      } catch (error) {
+        await tries.next(connection, toError(error, 'copy'));
+      }
+    }
+  };
+
+  const isEnded = (stream: string): Promise<boolean> =>
+    retryUntilDone(async (connection) => {
+      try {
+        for await (const _ of reading(connection, newestOfStream(stream), own, answer)) break;
+      } catch (error) {
+        if (error instanceof StreamDeletedError) return true;
+        throw error;
+      }
+      log(`left out: an event of the type ${tombstoneType} in stream ${stream}, which ends no stream`, {});
+      return false;
+    });
+
+  const known = new Map<string, boolean>();
+  /**
+   * Leaves out events that have the type of a stream's end but do not end a stream. EventStoreDB lets every client
+   * append such events.
+   */
+  const trueOnes = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
+    const found: StoredEvent[] = [];
+    for (const event of events) {
+      const { stream, type, revision } = event;
+      const doubtful = type === tombstoneType && revision !== lastRevision;
+      if (doubtful && !known.has(stream)) known.set(stream, await isEnded(stream));
+      if (!doubtful || known.get(stream)) found.push(event);
+    }
+    return found;
+  };
+
+  const head = (): Promise<number> =>
+    retryUntilDone(async (connection) => {
+      let position = 0;
+      for await (const [event] of reading(connection, newestOfAll('everything'), own, answer))
+        position = event?.position ?? position;
+      return position;
+    });
+
+  const readAll = async function* (after: number, filter?: Filter): AsyncGenerator<Batch> {
+    const end = await head();
+    let position = after;
+    // A server is silent while it searches a long part of the log for events of the filter.
+    const patience = filter ? undefined : answer;
+    for (const tries = connections.tries('reads'); position < end; ) {
+      const connection = connections.current();
+      try {
+        for await (const events of reading(connection, readOfAll(position, filter ?? 'everything'), own, patience)) {
+          const news = await trueOnes(events.filter((event) => event.position > position && event.position <= end));
+          position = Math.max(position, events.at(-1)?.position ?? position);
+          yield { events: news, position: Math.min(position, end) };
+          tries.progress();
+          if (position >= end) return;
+        }
+        return;
+      } catch (error) {
+        await tries.next(connection, toError(error, 'copy'));
+      }
+    }
+  };
+
+  const appendOnce = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+    const appended = await retryUntilDone((connection) =>
+      within(answer, appending(connection, stream, expected, events)),
+    );
+    return { revision: expected + events.length, position: positionOf(appended, stream, expected) };
+  };
+
+  const append = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+    try {
+      return await appendOnce(stream, expected, events);
+    } catch (error) {
+      if (!(error instanceof RequestError && error.code === 'too_large') || events.length === 1) throw error;
+      // This server may have a lower limit for the bytes of an append.
+      const half = Math.ceil(events.length / 2);
+      const { revision } = await append(stream, expected, events.slice(0, half));
+      return append(stream, revision, events.slice(half));
+    }
+  };
+
+  const end = (stream: string): Promise<void> =>
+    retryUntilDone(async (connection) => {
+      try {
+        await within(answer, ending(connection, stream));
+      } catch (error) {
+        if (!(toError(error, 'end a stream') instanceof StreamDeletedError)) throw error;
+      }
+    });
+
+  const close = async (): Promise<void> => {
+    connections.close();
+    await store.close();
+  };
+  /** A deleted stream yields nothing. This is no error: the copy of its metadata says that it was deleted. */
+  const read = async function* (stream: string, from?: number): AsyncGenerator<readonly StoredEvent[]> {
+    try {
+      yield* store.read(stream, from);
+    } catch (error) {
+      if (!(error instanceof TamperedStream)) throw error;
+    }
+  };
+  const { id, checkpoint, checkpointsOf, setCheckpoint, removeCheckpoint } = store;
+  const checkpoints = { checkpoint, checkpointsOf, setCheckpoint, removeCheckpoint };
+  return { id, read, ...checkpoints, head, readAll, append, end, close };
+};

@@ -1,0 +1,136 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { ensureIdentity } from '../identity.ts';
+import type { EventStore } from '../port.ts';
+import { type EventStoreDbAppends, eventStoreDbAppends } from './appends.ts';
+import { eventStoreDbCheckpoints } from './checkpoints.ts';
+import { connections as connectionsTo, type Log, restMs, type Times, usualTimes } from './connection.ts';
+import { closed, isSlow } from './errors.ts';
+import { eventStoreDbFollowers } from './follow.ts';
+import { eventStoreDbLead, type LeadNotes } from './lead.ts';
+import { type EventStoreDbReads, eventStoreDbReads } from './reads.ts';
+import { eventStoreDbWatch } from './watch.ts';
+
+/** The event store in EventStoreDB, version 22.10 or later. */
+export type EventStoreDb = EventStore & {
+  /**
+   * How far the slowest follower was behind the head at the last check, in positions. A position of EventStoreDB is an
+   * offset in bytes.
+   */
+  lag(): number;
+  /** True if the log is that of a process of the platform, which leads. */
+  serverLeads(): boolean;
+  /** Who leads, as the log has it. */
+  readonly lead: LeadNotes;
+  /** Everything before a position, the newest first, some at a time. */
+  readAllBack: EventStoreDbReads['readAllBack'];
+};
+
+type Options = {
+  readonly url: string;
+  readonly log: Log;
+  readonly times?: Partial<Times>;
+  /** Until it aborts, a server that answers slowly is waited for. Without it, for about 10 seconds. */
+  readonly waits?: AbortSignal;
+};
+
+/** Returns the log's id. Throws when the user lacks a right that the service needs. */
+const begin = async ({ head, read }: EventStoreDbReads, { append }: EventStoreDbAppends): Promise<string> => {
+  await head();
+  return ensureIdentity({ read, append });
+};
+
+/** Does the work again while the server answers slowly. Each try has its own limit. */
+const whileSlow = async <T>(waits: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!waits || !isSlow(error)) throw error;
+      await pause(restMs, undefined, { signal: waits }).catch(() => undefined);
+      if (waits.aborted) throw error;
+    }
+  }
+};
+
+/**
+ * Connects to EventStoreDB (`esdb://` or `esdb+discover://`, with user, password and options as in its client). Throws
+ * `RequestError('unavailable')` when there is no connection within about 10 seconds (see `waits`), and another Error when the URL is
+ * wrong. Neither errors nor log lines contain the password.
+ */
+export const openEventStoreDb = async ({ url, log, times, waits }: Options): Promise<EventStoreDb> => {
+  const connections = connectionsTo(url, { ...usualTimes, ...times }, log);
+  const reads = eventStoreDbReads(connections);
+  const appends = eventStoreDbAppends(connections, reads);
+  const followers = eventStoreDbFollowers(connections, reads);
+  const checkpoints = eventStoreDbCheckpoints(reads, appends.append);
+  let closing: Promise<void> | undefined;
+  const open = (): void => {
+    if (closing) throw closed();
+  };
+
+  const id = await whileSlow(waits, () => begin(reads, appends)).catch((error: unknown) => {
+    connections.close();
+    if (!(error instanceof RequestError)) throw error;
+    throw new RequestError(error.code, `No connection to ${connections.shown}: ${connections.explain(error)}`, {
+      cause: error,
+    });
+  });
+  const watch = eventStoreDbWatch(connections, reads, followers);
+
+  const close = async (): Promise<void> => {
+    followers.close();
+    await appends.close();
+    const watched = watch.close();
+    connections.close();
+    await watched;
+  };
+
+  return {
+    id,
+    append: appends.append,
+    read: reads.read,
+    readAll: reads.readAll,
+    readAllBack: reads.readAllBack,
+    follow: followers.follow,
+    at: async (position) => {
+      open();
+      return reads.at(position);
+    },
+    head: async () => {
+      open();
+      return reads.head();
+    },
+    checkpoint: async (name) => {
+      open();
+      return checkpoints.checkpoint(name);
+    },
+    checkpointsOf: async (reader) => {
+      open();
+      return checkpoints.checkpointsOf(reader);
+    },
+    setCheckpoint: async (name, position) => {
+      open();
+      return checkpoints.setCheckpoint(name, position);
+    },
+    removeCheckpoint: async (name) => {
+      open();
+      return checkpoints.removeCheckpoint(name);
+    },
+    takeCheckpoint: async (name) => {
+      open();
+      return checkpoints.takeCheckpoint(name);
+    },
+    keepCheckpoint: async (name, position) => {
+      open();
+      return checkpoints.keepCheckpoint(name, position);
+    },
+    // No fault is permanent, because EventStoreDB may come back.
+    fault: () => undefined,
+    connected: connections.up,
+    lag: watch.lag,
+    serverLeads: connections.leads,
+    lead: eventStoreDbLead(reads, appends.append),
+    close: () => (closing ??= close()),
+  };
+};

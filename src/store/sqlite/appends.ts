@@ -1,0 +1,240 @@
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { type Appended, checkSize, type NewEvent, type StoredEvent, WrongRevision } from '../port.ts';
+import type { StreamEnds } from './ends.ts';
+import { type Entry, emptyRequest, notStored, put, unknownOutcome } from './entries.ts';
+import type { Newest } from './follow.ts';
+import { element } from './rows.ts';
+import type { AsLeft, WriterOptions } from './transactions.ts';
+import type { Failure, Reply, Told } from './writer.ts';
+import { writerThread } from './writerThread.ts';
+
+/** Counts of commits since the store was opened. */
+export type Stats = { readonly commits: number; readonly appends: number; readonly events: number };
+
+type Needs = {
+  readonly options: WriterOptions;
+  /** The log's id. */
+  readonly id: string;
+  /** The log's last event. */
+  readonly last: AsLeft['acknowledged'];
+  readonly news: Newest;
+  readonly ends: StreamEnds;
+  /** Position of the event at a revision of a stream, if it has that id. */
+  readonly find: (stream: string, revision: number, id: string) => number | undefined;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly anySize: boolean;
+};
+
+const maxRequest = 256 * 1024;
+
+// Removes a checkpoint.
+const noPosition = -1;
+
+/** The events of an entry as they are stored. `position` is the position of the last one. */
+const storedEvents = ({ stream, expected, events }: Entry, position: number): StoredEvent[] => {
+  const before = position - events.length;
+  return events.map(({ id, type, data, metadata }, n) => ({
+    stream,
+    revision: expected + 1 + n,
+    position: before + 1 + n,
+    id,
+    type,
+    data,
+    metadata,
+  }));
+};
+
+/** The error for an entry with a position of 0 or -1 in the writer's reply. */
+const requestErrorIn = ({ stream, expected }: Entry, revision: number, position: number): Error =>
+  position < 0 ? notStored('another program is writing to its file') : new WrongRevision(stream, expected, revision);
+
+/** Settles an entry after two failed writers. The log was opened again, so it shows whether the events are stored. */
+const findOut = ({ stream, expected, events, resolve, reject }: Entry, find: Needs['find'], fault: string): void => {
+  const revision = expected + events.length;
+  const last = events.at(-1);
+  try {
+    const position = last && find(stream, revision, last.id);
+    if (position === undefined) reject(notStored(fault));
+    else resolve({ revision, position });
+  } catch {
+    reject(unknownOutcome(fault));
+  }
+};
+
+/**
+ * Returns the entries that wait for the next writer after a failure, and rejects all others. `ready`: whether the
+ * failed writer had started.
+ */
+const leftAfter = (waiting: readonly Entry[], failure: Failure, ready: boolean): Entry[] => {
+  const { reason, full, forGood, unsure } = failure;
+  const left: Entry[] = [];
+  for (const [n, entry] of waiting.entries()) {
+    entry.failures++;
+    entry.unsure ||= n < unsure;
+    // With a full disk the log may refuse appends for long. No caller should wait for that.
+    const again = ready && !full && !forGood && (entry.unsure || entry.failures === 1);
+    if (again) left.push(entry);
+    else entry.reject(entry.unsure ? unknownOutcome(reason) : notStored(reason));
+  }
+  return left;
+};
+
+/** Keeps the reason why the note beside the log cannot be written. */
+const noteFaults = (log: Needs['log']) => {
+  let fault: string | undefined;
+  return {
+    fault: () => fault,
+    told: (reason: string | null): void => {
+      fault = reason ?? undefined;
+      log(reason === null ? 'The note of the log is written again' : 'The note of the log cannot be written', {
+        reason,
+      });
+    },
+  };
+};
+
+/** A promise that can be settled from outside. Only the first call counts. */
+const startSignal = () => {
+  let settle: (error?: Error) => void = () => undefined;
+  const done = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error ? reject(error) : resolve());
+  });
+  return { done, settle };
+};
+
+/**
+ * Hands appends to the writer's thread. The appends of one turn of the event loop are sent together, up to a size. When
+ * the thread has failed, the next thread gets the waiting appends once more: their ids show whether they were stored.
+ * New appends are refused meanwhile.
+ */
+export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySize }: Needs) => {
+  const stats = { commits: 0, appends: 0, events: 0 };
+  let acknowledged = last;
+  let waiting: Entry[] = [];
+  let request = emptyRequest();
+  let fault: string | undefined;
+  let lastFault = '';
+  let ready = false;
+  let closed: (() => void) | undefined;
+  const start = startSignal();
+  const note = noteFaults(log);
+
+  const send = (): void => {
+    if (request.streams.length === 0) return;
+    writer.send(request);
+    request = emptyRequest();
+  };
+
+  const enqueue = (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> =>
+    new Promise((resolve, reject) => {
+      if (closed) throw new RequestError('unavailable', 'The log is closed');
+      if (fault !== undefined) throw notStored(fault);
+      if (request.streams.length === 0) setImmediate(send);
+      const entry: Entry = { stream, expected, events, resolve, reject, failures: 0, unsure: false };
+      waiting.push(entry);
+      put(request, entry);
+      if (request.size >= maxRequest) send();
+    });
+
+  const stored = (entry: Entry, newestEvent: NewEvent, position: number): void => {
+    stats.appends++;
+    stats.events += entry.events.length;
+    news.add(storedEvents(entry, position));
+    ends.set(entry.stream, entry.expected + entry.events.length);
+    acknowledged = { position, id: newestEvent.id };
+  };
+
+  const settle = (entry: Entry, revision: number, position: number): void => {
+    if (position <= 0) {
+      entry.reject(requestErrorIn(entry, revision, position));
+      return;
+    }
+    const newestEvent = entry.events.at(-1);
+    // A checkpoint has no events. The events of a repeated append are known already.
+    if (newestEvent && position > news.head()) stored(entry, newestEvent, position);
+    entry.resolve({ revision, position });
+  };
+
+  const finishWhenIdle = (): void => {
+    if (closed && waiting.length === 0) void writer.finish().then(closed);
+  };
+
+  const onSettled = (reply: Reply): void => {
+    stats.commits++;
+    const settled = waiting.splice(0, reply.length / 2);
+    for (const [n, entry] of settled.entries()) settle(entry, element(reply, 2 * n), element(reply, 2 * n + 1));
+    news.wake();
+    finishWhenIdle();
+  };
+
+  const onReady = (head: number): void => {
+    if (fault !== undefined) log('The log takes changes again', {});
+    fault = undefined;
+    ready = true;
+    // Those of the writer before are in the file now, or not.
+    ends.clear();
+    news.reached(head);
+    for (const entry of waiting.filter(({ failures }) => failures > 1)) findOut(entry, find, lastFault);
+    waiting = waiting.filter(({ failures }) => failures <= 1);
+    for (const entry of waiting) put(request, entry);
+    send();
+    news.wake();
+    start.settle();
+    finishWhenIdle();
+  };
+
+  const onFailed = (failure: Failure): void => {
+    const { reason, forGood } = failure;
+    if (fault === undefined) log('The log takes no changes', { reason });
+    fault = reason;
+    lastFault = reason;
+    request = emptyRequest();
+    // Appends whose outcome is unknown may be in the file.
+    ends.clear();
+    waiting = leftAfter(waiting, failure, ready);
+    ready = false;
+    start.settle(forGood ? new Error(reason) : undefined);
+    finishWhenIdle();
+  };
+
+  const told = (message: Told): void => {
+    if ('settled' in message) onSettled(message.settled);
+    else if ('ready' in message) onReady(message.ready.head);
+    else if ('failed' in message) onFailed(message.failed);
+    else note.told(message.note);
+  };
+
+  const writer = writerThread({ options, log: id, acknowledged: () => acknowledged, told });
+
+  return {
+    /**
+     * Resolves when the first writer is ready, or has failed and `fault` says why. Rejects when a new writer cannot
+     * help.
+     */
+    started: start.done,
+    append: async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+      if (!anySize) checkSize(events);
+      return enqueue(stream, expected, events);
+    },
+    setCheckpoint: async (name: string, position: number): Promise<void> => {
+      await enqueue(name, position, []);
+    },
+    removeCheckpoint: async (name: string): Promise<void> => {
+      await enqueue(name, noPosition, []);
+    },
+    // No other process writes to the file.
+    keepCheckpoint: async (name: string, position: number | undefined): Promise<void> => {
+      await enqueue(name, position ?? noPosition, []);
+    },
+    fault: () => fault,
+    noteFault: note.fault,
+    stats: (): Stats => ({ ...stats }),
+    /** Waits for the appends under way, refuses later ones, and ends the thread. */
+    close: (): Promise<void> =>
+      new Promise((resolve) => {
+        closed = resolve;
+        send();
+        finishWhenIdle();
+      }),
+  };
+};
