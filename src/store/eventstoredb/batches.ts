@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
-import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js';
+import { MaxAppendSizeExceededError, StreamDeletedError } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { Status } from '@eventstore/db-client/generated/status_pb.js';
 import streams, { type BatchAppendReq, type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
+import type { Message } from 'google-protobuf';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { streamIdentifier, uuidText } from '../identifiers.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
-import { streamIdentifier } from '../streamIdentifier.ts';
 import { Denied, refusedByServer, Silence, TryAgain, toError } from './errors.ts';
 import { toPosition, toRevision } from './events.ts';
 
@@ -44,33 +44,38 @@ const request = (id: string, stream: string, expected: number, events: readonly 
     .setIsFinal(true);
 };
 
-const detailsOf = (error: Status): string => error.getDetails()?.getTypeName() ?? '';
+const protocol = 'event_store.client.';
 
 /**
  * The error in an answer. The client does not know some of these errors, or takes them for faults of the connection.
  */
 const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
-  switch (detailsOf(error)) {
-    case 'event_store.client.BadRequest':
+  const details = error.getDetails();
+  const name = details?.getTypeName() ?? '';
+  const unpack = <T extends Message>(read: (bytes: Uint8Array) => T): T | undefined =>
+    details?.unpack(read, name) ?? undefined;
+  switch (name.replace(protocol, '')) {
+    case 'BadRequest':
       return refusedByServer(error.getMessage());
-    case 'event_store.client.AccessDenied':
+    case 'AccessDenied':
       return new Denied(`append to ${stream}`, false);
-    case 'event_store.client.Timeout':
+    case 'Timeout':
       return new TryAgain('EventStoreDB could not store it in time');
-    case 'event_store.client.WrongExpectedVersion': {
-      const wrong = error
-        .getDetails()
-        ?.unpack(shared.WrongExpectedVersion.deserializeBinary, 'event_store.client.WrongExpectedVersion');
-      if (!wrong) return new TryAgain(error.getMessage());
+    case 'StreamDeleted':
+      return new StreamDeletedError(undefined, stream);
+    case 'MaximumAppendSizeExceeded': {
+      const exceeded = unpack(shared.MaximumAppendSizeExceeded.deserializeBinary);
+      if (exceeded) return new MaxAppendSizeExceededError(undefined, exceeded.getMaxappendsize());
+      break;
+    }
+    case 'WrongExpectedVersion': {
+      const wrong = unpack(shared.WrongExpectedVersion.deserializeBinary);
+      if (!wrong) break;
       const actual = wrong.hasCurrentStreamRevision() ? toRevision(wrong.getCurrentStreamRevision()) : -1;
       return new WrongRevision(stream, expected, actual);
     }
-    case 'event_store.client.StreamDeleted':
-    case 'event_store.client.MaximumAppendSizeExceeded':
-      return unpackToCommandError(error, stream);
-    default:
-      return new TryAgain(error.getMessage());
   }
+  return new TryAgain(error.getMessage());
 };
 
 const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
@@ -100,7 +105,7 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
     const call = await open();
     const answered = (answer: BatchAppendResp): void => {
       heard();
-      const id = parseUUID(answer.getCorrelationId()) as string;
+      const id = uuidText(answer.getCorrelationId());
       const entry = asked.get(id);
       asked.delete(id);
       try {

@@ -4,6 +4,7 @@ import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/ge
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { CopyEnd } from '../copyAppends.ts';
 import { tombstoneType } from '../grpc/foreignStream.ts';
+import { streamIdentifier } from '../identifiers.ts';
 import {
   type Appended,
   type Batch,
@@ -13,7 +14,6 @@ import {
   TamperedStream,
   WrongRevision,
 } from '../port.ts';
-import { streamIdentifier } from '../streamIdentifier.ts';
 import { arriving } from './arriving.ts';
 import { type Connection, connections as connectionsTo, usualTimes } from './connection.ts';
 import { appendRequests, eventsIn, lastRevision } from './copyMessages.ts';

@@ -1,7 +1,7 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { streamIdentifier } from '../streamIdentifier.ts';
+import { streamIdentifier } from '../identifiers.ts';
 
 /** The state of the stream that a write expects: a revision, or a word of EventStoreDB. */
 export type Expected = number | 'any' | 'no_stream' | 'stream_exists';

@@ -3,8 +3,8 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type Foreign, unwrapForeign } from '../foreign.ts';
+import { streamIdentifier, uuidText } from '../identifiers.ts';
 import type { StoredEvent } from '../port.ts';
-import { streamIdentifier } from '../streamIdentifier.ts';
 import { utf8 } from '../utf8.ts';
 import { badRequest } from './faults.ts';
 
@@ -28,20 +28,10 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 
 /** Reads a UUID in either form. Returns it as text in lower case. */
 export const uuidIn = (uuid: UUID | undefined, what: string): string => {
-  const structured = uuid?.getStructured();
-  const text = structured
-    ? withDashes(
-        [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
-          .map((bits) => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0'))
-          .join(''),
-      )
-    : (uuid?.getString().toLowerCase() ?? '');
+  const text = uuidText(uuid);
   if (!uuidForm.test(text)) throw badRequest(`${what} is no UUID`);
   return text;
 };
-
-const withDashes = (hex: string): string =>
-  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 
 /** A UUID in the form that the caller wants: two signed numbers, or text. */
 export const uuidOf = (text: string, structured = false): UUID => {

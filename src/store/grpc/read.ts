@@ -1,8 +1,8 @@
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { streamIdentifier } from '../identifiers.ts';
 import type { StoredEvent } from '../port.ts';
 import type { SqliteStore } from '../sqlite/store.ts';
-import { streamIdentifier } from '../streamIdentifier.ts';
 import { breather } from './breather.ts';
 import type { Answering } from './calls.ts';
 import { badRequest, streamDeleted } from './faults.ts';

@@ -151,8 +151,6 @@ const packages: Record<string, readonly string[]> = {
     '@eventstore/db-client/generated',
     'google-protobuf',
     'google-protobuf/google/protobuf',
-    '@eventstore/db-client/dist/streams/appendToStream/unpackError.js',
-    '@eventstore/db-client/dist/utils/grpcUUID.js',
   ],
   'store/grpc': ['re2js', 'selfsigned'],
   projections: ['lru-cache', 'redis'],
@@ -317,6 +315,11 @@ describe('layers', () => {
       (file) => layerOf(file) !== 'demo' && /\bDate\.now\b|new Date\(\)/.test(texts.get(file)!),
     );
     assert.deepEqual(asking.sort(), wallClockFiles.toSorted());
+  });
+
+  it('the version of the package whose generated messages are imported is exact', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(source, '../package.json'), 'utf8'));
+    assert.match(dependencies['@eventstore/db-client'], /^\d/);
   });
 
   it('no files import one another in a circle', () =>
