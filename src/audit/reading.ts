@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import { newestWith, type Range, type Term } from '../store/auditIndex/found.ts';
-import type { EventStore, StoredEvent } from '../store/port.ts';
+import type { EventStore, LogReads, StoredEvent } from '../store/port.ts';
 
 /** What audits read: the log, the index beside it, and who sees an event. */
 export type AuditSources = {
-  readonly log: Pick<EventStore, 'at' | 'head' | 'read' | 'readAll'>;
+  readonly log: LogReads & Pick<EventStore, 'at'>;
   readonly index: Pick<AuditIndex, 'read'>;
   readonly sees: (event: StoredEvent) => Promise<boolean>;
 };

@@ -27,7 +27,7 @@ const metadataOf = ({ metadata }: StoredEvent): Partial<Metadata> => {
 };
 
 /** Counts all events of the log by source and topic, by account, and by day in UTC. It reads the whole log. */
-export const statsOf = async (log: Pick<EventStore, 'readAll'>): Promise<readonly Stat[]> => {
+export const statsOf = async (log: EventStore): Promise<readonly Stat[]> => {
   const [topics, actors, days, totals] = [counter('topic'), counter('actor'), counter('day'), counter('log')];
   const streams = new Set<string>();
   for await (const { events } of log.readAll(0)) {

@@ -15,7 +15,7 @@ import { withoutNames } from './law/rewriting.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
 /** An open log, and the function that closes it. */
-type Opened = { readonly store: CopyEnd & { readonly id: string }; readonly close: () => Promise<void> };
+type Opened = { readonly store: CopyEnd; readonly close: () => Promise<void> };
 
 /** Called when the connection to EventStoreDB is lost and when it is back. */
 type Log = (message: string) => void;

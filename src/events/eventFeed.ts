@@ -1,3 +1,4 @@
+import type { Log } from '../concurrency/log.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Projections } from '../projections/engine/run.ts';
@@ -5,7 +6,7 @@ import { type EventNotice, noticeOf, splitStream } from '../store/event.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 
 type Needs = {
-  readonly store: Pick<EventStore, 'follow'>;
+  readonly store: EventStore;
   readonly run: Pick<Projections, 'reached'>;
   /** The position in the log after which events are passed on. */
   readonly after: number;
@@ -17,7 +18,7 @@ type Needs = {
   readonly onShown: (event: EventNotice) => void;
   /** Called once with each event of the log. Must not throw. */
   readonly onAny: (event: StoredEvent) => void;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const pauseMs = 200;

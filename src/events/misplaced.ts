@@ -1,3 +1,4 @@
+import type { Log } from '../concurrency/log.ts';
 import type { StoredEvent } from '../store/port.ts';
 import { isMisplaced } from './ownStreams.ts';
 
@@ -8,7 +9,7 @@ const mostStreams = 1000;
  * Counts the events to which somebody else gave a type of the platform's. The service ignores them, but its operator
  * should know of them.
  */
-export const misplacedEvents = (log: (message: string, about: Record<string, unknown>) => void) => {
+export const misplacedEvents = (log: Log) => {
   const streams = new Set<string>();
   let count = 0;
 

@@ -14,8 +14,6 @@ const categories = new Set(projections.map(({ of }) => of.category));
 export const isProjected = ({ stream, type }: StoredEvent): boolean =>
   type.startsWith('@platform/') && categories.has(splitStream(stream).category);
 
-type Log = Pick<EventStore, 'readAll' | 'at' | 'head'>;
-
 type Folding = {
   /** Gives the state from which folding begins; without it, that is the beginning of the log. */
   readonly load?: MemoryOptions['load'];
@@ -24,7 +22,7 @@ type Folding = {
 };
 
 /** Folds a log into read models in memory, beside all others. */
-export const foldLog = async (log: Log, { load, foreign }: Folding = {}) => {
+export const foldLog = async (log: EventStore, { load, foreign }: Folding = {}) => {
   const specs = { collections: collectionsOf(projections) };
   const model = memoryReadStore(load ? { ...specs, load } : specs);
   const documents = projector(projections, {

@@ -4,6 +4,7 @@ import type { Handle } from '../commands/engine/handle.ts';
 import type { Streams } from '../commands/engine/streams.ts';
 import { queryAll } from '../commands/engine/tools.ts';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import type { Log } from '../concurrency/log.ts';
 import { spans } from '../concurrency/spans.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
@@ -24,7 +25,7 @@ type Needs = {
   /** Only the leader carries sessions out. */
   readonly leadership: Leadership;
   readonly clock: Pick<GuardedClock, 'age' | 'monotonic'>;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** Why this process stops work on a session: it has ended, its time is up, or the service stops. */

@@ -1,3 +1,4 @@
+import type { Log } from '../concurrency/log.ts';
 import { type Leadership, newLeadership } from '../projections/engine/leadership.ts';
 import { splitStream } from '../store/event.ts';
 import { type Leader, type LeadNote, type LeadNotes, leadNoteIn, leadStream } from '../store/eventstoredb/lead.ts';
@@ -12,7 +13,7 @@ type Needs = {
   /** Milliseconds from a clock that never jumps. */
   readonly now?: () => number;
   readonly everySecond?: typeof usually;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** A leadership that has to be started and stopped, and hears of each event of the log. */

@@ -4,6 +4,7 @@ import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import { retireEnded } from '../commands/engine/retirement.ts';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import type { Log } from '../concurrency/log.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { platform } from '../domain/engine/core.ts';
 import { retirement as aggregate } from '../domain/engine/retirement.ts';
@@ -31,7 +32,7 @@ type Needs = {
   readonly lookEveryMs?: number;
   /** How many documents one event retires at most, unless more have ended in the same millisecond. */
   readonly atOnce?: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const dayMs = 86_400_000;

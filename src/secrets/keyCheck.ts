@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isSealed, type Sealed } from '../domain/engine/sealed.ts';
 import { isOwnStream } from '../events/ownStreams.ts';
-import { type EventStore, WrongRevision } from '../store/port.ts';
+import { type WholeLog, WrongRevision } from '../store/port.ts';
 import { checkOf, givenKey, makeKey, secrets } from './secrets.ts';
 
 /** The stream that identifies the key with which the secrets of a log are sealed. Its last event counts. */
@@ -9,10 +9,8 @@ export const keyStream = 'secret-key';
 
 const keyChecked = '@platform/log:keyChecked';
 
-type Log = Pick<EventStore, 'read' | 'readAll' | 'append'>;
-
 type Needs = {
-  readonly log: Log;
+  readonly log: WholeLog;
   readonly fromSetting: string | undefined;
   /** The key file, used when there is no setting. */
   readonly file: string;
@@ -30,7 +28,7 @@ const checkIn = (data: string): string | undefined => {
   }
 };
 
-const noted = async (log: Log): Promise<Noted> => {
+const noted = async (log: WholeLog): Promise<Noted> => {
   let last: Noted = { revision: -1, check: undefined };
   for await (const events of log.read(keyStream)) {
     for (const { revision, data } of events) last = { revision, check: checkIn(data) ?? last.check };
@@ -38,7 +36,7 @@ const noted = async (log: Log): Promise<Noted> => {
   return last;
 };
 
-const note = async (log: Log, key: Uint8Array, after: number): Promise<void> => {
+const note = async (log: WholeLog, key: Uint8Array, after: number): Promise<void> => {
   const event = {
     id: randomUUID(),
     type: keyChecked,
@@ -63,7 +61,7 @@ const sealedIn = (text: string): Sealed | undefined => {
 };
 
 /** The first sealed value in the platform's own streams. */
-const firstSealed = async (log: Log): Promise<Sealed | undefined> => {
+const firstSealed = async (log: WholeLog): Promise<Sealed | undefined> => {
   for await (const { events } of log.readAll(0, ['@platform/'])) {
     for (const { stream, data } of events) {
       const sealed = data.includes('"$sealed"') && isOwnStream(stream) ? sealedIn(data) : undefined;

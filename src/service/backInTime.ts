@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { commandTools } from '../commands/engine/tools.ts';
+import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
 import type { Actor } from '../domain/engine/core.ts';
 import type { Moment } from '../domain/engine/moments.ts';
@@ -17,7 +18,7 @@ type Needs = {
   readonly config: Pick<Config, 'ASOF_MEMORY' | 'EVENTSTORE_URL' | 'FOREIGN_EVENTS'>;
   readonly node: Node;
   readonly index: Pick<AuditIndex, 'read'>;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
 };
 
 const mostViews = 100;

@@ -1,5 +1,6 @@
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import type { Log } from '../concurrency/log.ts';
 import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import type { EventAccess } from '../http/events/eventAccess.ts';
@@ -24,7 +25,7 @@ type Needs = {
   readonly access: Pick<EventAccess, 'viewerOf'>;
   readonly places: ReaderPlaces;
   readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /**

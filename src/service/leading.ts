@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Log } from '../concurrency/log.ts';
 import { newLeadership } from '../projections/engine/leadership.ts';
 import { type Lead, logLead } from '../runners/logLead.ts';
 import type { OpenedLog } from '../store/open.ts';
@@ -9,7 +10,7 @@ type Needs = {
   readonly isShared: boolean;
   /** The name of this node, the same after each start. */
   readonly node: string;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
 };
 
 /** A lead that never changes. */

@@ -8,6 +8,7 @@ import { retries } from '../commands/engine/retries.ts';
 import { type Streams, streams as streamsOf } from '../commands/engine/streams.ts';
 import { tamperedGuard } from '../commands/engine/tamperedGuard.ts';
 import { commandTools } from '../commands/engine/tools.ts';
+import type { Log } from '../concurrency/log.ts';
 import type { ForeignSources } from '../domain/sources.ts';
 import { eventFeed } from '../events/eventFeed.ts';
 import { eventHub } from '../events/eventHub.ts';
@@ -48,7 +49,7 @@ type Needs = {
   readonly methods: Tools['methods'];
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
 };
 
 /**

@@ -1,12 +1,11 @@
 import { type GuardedClock, guardedClock } from '../concurrency/guardedClock.ts';
+import type { Log } from '../concurrency/log.ts';
 import { isOwnStream } from '../events/ownStreams.ts';
 import { indexed, timeOf } from '../store/auditIndex/indexer.ts';
 import type { OpenedLog } from '../store/open.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 import { doubtedCheckpoint } from '../store/readers.ts';
 import type { Patiently } from './patience.ts';
-
-type Warn = (message: string, about: Record<string, unknown>) => void;
 
 /** After so many events without a time, such as those of other programs, the log counts as one without events. */
 const mostRead = 10_000;
@@ -26,7 +25,7 @@ const newestTimed = async (log: Backwards): Promise<StoredEvent | undefined> => 
   return undefined;
 };
 
-type Needs = { readonly opened: OpenedLog; readonly patiently: Patiently; readonly warn: Warn };
+type Needs = { readonly opened: OpenedLog; readonly patiently: Patiently; readonly warn: Log };
 
 /**
  * The clock of a node, compared with the log, before anything is stored. A clock that is not believed at a start is noted

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../concurrency/log.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { OpenedLog } from '../store/open.ts';
 
@@ -6,7 +7,7 @@ type Needs = {
   readonly opened: OpenedLog;
   /** Aborts when the service is to end before it has started. */
   readonly leaving: AbortSignal;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
 };
 
 /** Does a step of the start. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
 import { everySource, type ForeignSources } from '../domain/sources.ts';
 import { projections } from '../projections/all.ts';
@@ -18,7 +19,7 @@ type Needs = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'FOREIGN_EVENTS' | 'READSTORE_URL' | 'DATA_DIR'>;
   /** Id of the log from which the read models are made. */
   readonly logId: string;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
 };
 
 /** The read store of the service, and its snapshots. */

@@ -1,17 +1,16 @@
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
 import { projections } from '../projections/all.ts';
 import { type Retirement, retirement } from '../runners/retirement.ts';
 import type { Node } from './node.ts';
-
-type Warn = (message: string, about: Record<string, unknown>) => void;
 
 /** The retirement of what has ended. */
 export const retirementOf = (
   node: Node,
   { RETENTION_DAYS: days }: Pick<Config, 'RETENTION_DAYS'>,
   clock: GuardedClock,
-  log: Warn,
+  log: Log,
 ): Retirement =>
   retirement({
     handle: node.handle,

@@ -1,3 +1,4 @@
+import type { Log } from '../concurrency/log.ts';
 import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
@@ -10,7 +11,7 @@ type Needs = {
   readonly opened: OpenedLog;
   readonly auth: Authenticator;
   readonly places: ReaderPlaces;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
 };
 
 /**

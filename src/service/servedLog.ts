@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
+import type { Log } from '../concurrency/log.ts';
 import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import { isOwnStream } from '../events/ownStreams.ts';
@@ -26,7 +27,7 @@ type Needs = {
   readonly store: SqliteStore;
   readonly auth: Authenticator;
   readonly places: ReaderPlaces;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 export type ServedLog = {

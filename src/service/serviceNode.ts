@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import type { Log } from '../concurrency/log.ts';
 import { auditKeySource, type Config, secretKeyFile } from '../config.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { mayHaveParts } from '../events/ownStreams.ts';
@@ -26,13 +27,11 @@ import { type Patiently, patience } from './patience.ts';
 import { readModelsOf } from './readModels.ts';
 import { blaming } from './startFaults.ts';
 
-type Warn = (message: string, about: Record<string, unknown>) => void;
-
 /**
  * Opens the node that the settings describe. Throws a `StartFault` if a setting is wrong. Waits for a log that answers
  * slowly until `leaving` aborts.
  */
-export const openServiceNode = async (config: Config, warn: Warn, leaving: AbortSignal) => {
+export const openServiceNode = async (config: Config, warn: Log, leaving: AbortSignal) => {
   const { DATA_DIR, EVENTSTORE_URL: at } = config;
   const unlock = await blaming(`DATA_DIR ${DATA_DIR}`, () => {
     checkFolder(DATA_DIR);
@@ -61,7 +60,7 @@ const storeIn = (opened: OpenedLog): EventStore => ('embedded' in opened ? opene
 type Around = {
   readonly clock: GuardedClock;
   readonly patiently: Patiently;
-  readonly warn: Warn;
+  readonly warn: Log;
   readonly unlock: () => void;
 };
 
@@ -110,7 +109,7 @@ const checkFolder = (folder: string): void => {
 
 const openItsLog = async (
   { EVENTSTORE_URL: url, DATA_DIR: folder }: Config,
-  warn: Warn,
+  warn: Log,
   leaving: AbortSignal,
 ): Promise<OpenedLog> => {
   const shown = 'url' in url ? withoutLogins(url.url) : `sqlite:${url.file}`;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
 import { anchoring } from '../runners/signing/anchoring.ts';
 import { signer } from '../runners/signing/signer.ts';
@@ -15,7 +16,7 @@ type Needs = {
   readonly node: Node;
   readonly clock: Pick<GuardedClock, 'now'>;
   readonly opened: OpenedLog;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
 };
 
 /** The signing of the log, and the telling of its anchor. */

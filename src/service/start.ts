@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { requestRecorder } from '../commands/authorization/requestRecorder.ts';
 import { filters } from '../commands/user-schemas/filters.ts';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import type { Log } from '../concurrency/log.ts';
 import { readerPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import { misplacedEvents } from '../events/misplaced.ts';
@@ -48,8 +49,6 @@ export type Running = {
   readonly stop: () => Promise<void>;
 };
 
-type Warn = (message: string, about: Record<string, unknown>) => void;
-
 /**
  * Builds everything and listens. `tell` shows the admin password of the first start to the operator. Waits for a log
  * that answers slowly until `leaving` aborts.
@@ -60,7 +59,7 @@ export const startService = async (
   tell: (line: string) => void,
   leaving: AbortSignal = new AbortController().signal,
 ): Promise<Running> => {
-  const warn: Warn = (message, about) => logger.warn(about, message);
+  const warn: Log = (message, about) => logger.warn(about, message);
   const stopping = new AbortController();
 
   const opening = await openServiceNode(config, warn, leaving);
@@ -200,7 +199,7 @@ const endWithRights = (
   });
 
 /** The settings in force. They also set the level of the logger, unless LOG_LEVEL is set. */
-const settingsOf = ({ tools }: Node, { LOG_LEVEL: fixed }: Config, logger: Logger, warn: Warn) => {
+const settingsOf = ({ tools }: Node, { LOG_LEVEL: fixed }: Config, logger: Logger, warn: Log) => {
   const atFirst = logger.level;
   return activeSettings({
     state: tools.state,
@@ -232,7 +231,7 @@ const authenticatorOf = ({ node, clock, config, settings }: Authenticating) =>
     clock,
   });
 
-const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, clock: GuardedClock, warn: Warn) =>
+const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, clock: GuardedClock, warn: Log) =>
   sessionRunner({
     handle: node.handle,
     tools: node.tools,

@@ -1,13 +1,11 @@
 import { metadataType, tombstoneType } from './grpc/foreignStream.ts';
-import { type EventStore, maxAppend, type StoredEvent, WrongRevision } from './port.ts';
-import type { Checkpoints } from './readers.ts';
+import { maxAppend, type StoredEvent, type WholeLog, WrongRevision } from './port.ts';
 
 /** A log as one end of a copy. Both kinds of log show foreign events as `wrapForeign` writes them. */
-export type CopyEnd = Pick<EventStore, 'head' | 'read' | 'readAll' | 'append'> &
-  Checkpoints & {
-    /** Deletes a stream for ever. Only a log in a server has this function. A server acts on the settings of streams. */
-    readonly end?: (stream: string) => Promise<void>;
-  };
+export type CopyEnd = WholeLog & {
+  /** Deletes a stream for ever. Only a log in a server has this function. A server acts on the settings of streams. */
+  readonly end?: (stream: string) => Promise<void>;
+};
 
 const mostEvents = 500;
 

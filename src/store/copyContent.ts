@@ -1,7 +1,7 @@
 import { unwrapForeign, wrapForeign } from './foreign.ts';
 import { isMetastream, metadataType, tombstoneType } from './grpc/foreignStream.ts';
 import { identityStream } from './identity.ts';
-import type { EventStore, Filter, StoredEvent } from './port.ts';
+import type { Filter, LogReads, StoredEvent } from './port.ts';
 
 /** The kinds of content that are copied: events, the metadata of streams, and the ends of streams. */
 export type Kind = 'event' | 'metadata' | 'tombstone';
@@ -11,8 +11,6 @@ const typesOf: Readonly<Record<Kind, Filter | undefined>> = {
   metadata: [metadataType],
   tombstone: [tombstoneType],
 };
-
-type Readable = Pick<EventStore, 'readAll'>;
 
 /** Which content is copied. */
 export type Choice = {
@@ -52,7 +50,7 @@ const kindOf = (
 };
 
 /** Yields the events to copy in the order of the log: those of one kind, or of all kinds. */
-export const content = async function* (store: Readable, choice: Choice, kind?: Kind): AsyncGenerator<StoredEvent> {
+export const content = async function* (store: LogReads, choice: Choice, kind?: Kind): AsyncGenerator<StoredEvent> {
   for await (const { events } of store.readAll(0, kind && typesOf[kind])) {
     for (const event of events) {
       const found = kindOf(event, choice);
@@ -62,7 +60,7 @@ export const content = async function* (store: Readable, choice: Choice, kind?: 
 };
 
 /** Foreign streams that have lost events. They cannot be copied, because a new stream has no gaps. */
-export const incompleteStreams = async (store: Readable, own: Choice['own']): Promise<ReadonlySet<string>> => {
+export const incompleteStreams = async (store: LogReads, own: Choice['own']): Promise<ReadonlySet<string>> => {
   const next = new Map<string, number>();
   const incomplete = new Set<string>();
   for await (const { stream, revision } of content(store, { own, skipped: incomplete }, 'event')) {

@@ -1,3 +1,4 @@
+import type { Log } from '../concurrency/log.ts';
 import { defined } from '../domain/engine/defined.ts';
 import type { openEventStoreDbToCopy } from './eventstoredb/copy.ts';
 import type { EventStoreDb } from './eventstoredb/store.ts';
@@ -6,13 +7,11 @@ import type { Seen } from './sqlite/shorter.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from './sqlite/store.ts';
 import type { LogUrl } from './url.ts';
 
-type Told = (message: string, about: Record<string, unknown>) => void;
-
 /**
  * Opens a log in EventStoreDB. Its packages are imported only here, because they take longer to load than everything
  * else, and most logs are files.
  */
-export const openRemote = async (url: string, log: Told, waits?: AbortSignal): Promise<EventStoreDb> =>
+export const openRemote = async (url: string, log: Log, waits?: AbortSignal): Promise<EventStoreDb> =>
   (await import('./eventstoredb/store.ts')).openEventStoreDb({ url, log, ...defined({ waits }) });
 
 /** Opens a log in EventStoreDB as one end of a copy. */
@@ -30,11 +29,11 @@ type Opening = {
 };
 
 /** Opens the log at a URL. `log` gets messages about lost connections and other faults. */
-export const openLog = async (at: LogUrl, log: Told, { seen, waits }: Opening): Promise<OpenedLog> =>
+export const openLog = async (at: LogUrl, log: Log, { seen, waits }: Opening): Promise<OpenedLog> =>
   'file' in at
     ? { embedded: await openSqliteStore(at, { seen, log }) }
     : { remote: await openRemote(at.url, log, waits) };
 
 /** Opens the log at a URL for reading only, also while another process writes to the file. */
-export const openLogToRead = (at: LogUrl, log: Told): Promise<EventStore> =>
+export const openLogToRead = (at: LogUrl, log: Log): Promise<EventStore> =>
   'file' in at ? openSqliteReader(at.file) : openRemote(at.url, log);

@@ -122,6 +122,13 @@ export type EventStore = {
   close(): Promise<void>;
 };
 
+/** A log for those who only read it from its beginning to its end. */
+export type LogReads = Pick<EventStore, 'head' | 'read' | 'readAll' | 'readCategory'>;
+
+/** A log that is copied, exported or signed as a whole: no node works on it. */
+export type WholeLog = LogReads &
+  Pick<EventStore, 'id' | 'append' | 'checkpoint' | 'checkpointsOf' | 'setCheckpoint' | 'removeCheckpoint'>;
+
 /** How many bytes one event and one append may have. Larger facts are stored in parts (payloads.ts). */
 export const maxEvent = 512 * 1024;
 export const maxAppend = 900 * 1024;

@@ -1,4 +1,4 @@
-import type { EventStore } from './port.ts';
+import type { WholeLog } from './port.ts';
 
 /** Carries out what follows from events. */
 export const reactionsReader = 'reactions';
@@ -9,16 +9,11 @@ export const schedulesReader = 'schedules';
 /** The checkpoint of a trigger that lags behind the reader of all triggers. */
 export const cursorOfTrigger = (trigger: string): string => `${triggersReader}:${trigger}`;
 
-/** The checkpoints of a log. */
-export type Checkpoints = Pick<EventStore, 'checkpoint' | 'checkpointsOf' | 'setCheckpoint' | 'removeCheckpoint'>;
-
 // Readers of the log that keep a position in it. Each may have cursors besides: checkpoints `<reader>:<name>`.
 const readers = [reactionsReader, triggersReader, schedulesReader];
 
 /** The places of all readers and their cursors, by the names of their checkpoints. What moves a log moves them too. */
-export const placesOfReaders = async (
-  log: Pick<Checkpoints, 'checkpoint' | 'checkpointsOf'>,
-): Promise<ReadonlyMap<string, number>> => {
+export const placesOfReaders = async (log: WholeLog): Promise<ReadonlyMap<string, number>> => {
   const places = new Map<string, number>();
   for (const reader of readers) {
     const place = await log.checkpoint(reader);
@@ -29,7 +24,7 @@ export const placesOfReaders = async (
 };
 
 /** Gives all readers of a log these places, and removes the checkpoints of readers and cursors that have none. */
-export const setPlacesOfReaders = async (log: Checkpoints, places: ReadonlyMap<string, number>): Promise<void> => {
+export const setPlacesOfReaders = async (log: WholeLog, places: ReadonlyMap<string, number>): Promise<void> => {
   for (const name of (await placesOfReaders(log)).keys()) if (!places.has(name)) await log.removeCheckpoint(name);
   for (const [name, position] of places) await log.setCheckpoint(name, position);
 };
@@ -46,7 +41,7 @@ export const placesInPast = (places: ReadonlyMap<string, number>, head: number):
   return moved;
 };
 
-/** A checkpoint in EventStoreDB while an import into it is under way. */
+/** A checkpoint in WholeLogDB while an import into it is under way. */
 export const importingCheckpoint = 'importing';
 
 /**

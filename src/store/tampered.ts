@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Log } from '../concurrency/log.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { type EventStore, TamperedStream } from './port.ts';
 
@@ -24,7 +25,7 @@ export const isUnusable = (error: unknown): error is RequestError =>
 const mostRemembered = 1000;
 
 /** Keeps the tampered streams that this node has noticed, each with the reason. */
-export const tamperedStreams = (log: (message: string, about: Record<string, unknown>) => void) => {
+export const tamperedStreams = (log: Log) => {
   const reasons = new LRUCache<string, string>({ max: mostRemembered });
   return {
     has: (stream: string): boolean => reasons.has(stream),

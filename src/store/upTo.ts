@@ -2,7 +2,7 @@ import type { EventStore, StoredEvent } from './port.ts';
 
 /** The events of a stream up to a position. */
 export async function* streamUpTo(
-  log: Pick<EventStore, 'read'>,
+  log: EventStore,
   stream: string,
   until: number,
   from = 0,
@@ -15,7 +15,7 @@ export async function* streamUpTo(
 }
 
 /** The log, whose streams end at a position. */
-export const upTo = <S extends Pick<EventStore, 'read'>>(log: S, position: number): S => ({
+export const upTo = <S extends EventStore>(log: S, position: number): S => ({
   ...log,
   read: (stream, from) => streamUpTo(log, stream, position, from),
 });

@@ -14,7 +14,7 @@ export type RewriteConfig = Pick<Config, 'AUDIT_KEY' | 'AUDIT_ANCHOR' | 'DATA_DI
 
 type Needs = {
   readonly from: CopyEnd;
-  readonly to: CopyEnd & { readonly id: string };
+  readonly to: CopyEnd;
   readonly plan: Plan;
   readonly config: RewriteConfig;
   readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import { type JobEvent, type JobState, job } from '../../domain/operations-manag
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { splitStream, splitType } from '../../store/event.ts';
 import { partsNamedBy } from '../../store/payloads.ts';
-import type { EventStore, StoredEvent } from '../../store/port.ts';
+import type { LogReads, StoredEvent } from '../../store/port.ts';
 import type { LogRewritten } from '../../store/proof/digestLog.ts';
 import { digestStream } from '../../store/proof/lines.ts';
 import { dataWithout, type Forgotten, mayName } from './forgetting.ts';
@@ -30,8 +30,6 @@ export type Plan = {
   readonly removed: LogRewritten['removed'];
 };
 
-type Log = Pick<EventStore, 'read' | 'readAll'>;
-
 const dataIn = ({ data }: Pick<StoredEvent, 'data'>): Readonly<Record<string, unknown>> => {
   try {
     return (JSON.parse(data) as Readonly<Record<string, unknown>> | null) ?? {};
@@ -50,7 +48,7 @@ const timeOf = ({ metadata }: StoredEvent): string => {
 };
 
 /** All usernames that a deleted account ever had. Throws if the account is not deleted. */
-const usernamesOf = async (log: Log, id: string): Promise<ReadonlySet<string>> => {
+const usernamesOf = async (log: LogReads, id: string): Promise<ReadonlySet<string>> => {
   const usernames = new Set<string>();
   let state = account.initial;
   for await (const events of log.read(`account-${id}`)) {
@@ -69,7 +67,7 @@ const usernamesOf = async (log: Log, id: string): Promise<ReadonlySet<string>> =
 };
 
 /** Whether nobody but the owner has claimed a name. */
-const isClaimedBy = async (log: Log, stream: string, owner: string): Promise<boolean> => {
+const isClaimedBy = async (log: LogReads, stream: string, owner: string): Promise<boolean> => {
   for await (const events of log.read(stream)) if (events.some((event) => dataIn(event).owner !== owner)) return false;
   return true;
 };
@@ -79,7 +77,7 @@ const isClaimOf = (event: StoredEvent, { id }: Forgotten): boolean =>
   splitStream(event.stream).category === nameClaims.category && dataIn(event).owner === `account-${id}`;
 
 /** The stream with the data of an event, if it is stored in parts and names the account. */
-const partsNaming = async (log: Log, event: StoredEvent, forgotten: Forgotten): Promise<string | undefined> => {
+const partsNaming = async (log: LogReads, event: StoredEvent, forgotten: Forgotten): Promise<string | undefined> => {
   const parts = mayName(event.stream, forgotten) ? partsNamedBy(event) : undefined;
   if (parts === undefined) return undefined;
   const whole = await wholeEvent(log, event);
@@ -87,7 +85,7 @@ const partsNaming = async (log: Log, event: StoredEvent, forgotten: Forgotten): 
 };
 
 /** What a log holds of an account, gathered event by event. */
-const tracesOf = (log: Log, forgotten: Forgotten) => {
+const tracesOf = (log: LogReads, forgotten: Forgotten) => {
   const claims = new Set<string>();
   const replaced = new Set<string>();
   return {
@@ -171,7 +169,7 @@ const leftOut = ({ jobs, published, kept }: Candidates, { jobsBefore = '', event
 };
 
 /** Throws if an earlier copy has brought something that the copy is to lack. Else it would stay there unseen. */
-export const refuseOther = async (to: Pick<Log, 'readAll'>, { skipped }: Plan): Promise<void> => {
+export const refuseOther = async (to: LogReads, { skipped }: Plan): Promise<void> => {
   for await (const { events } of to.readAll(0)) {
     const left = events.find(({ stream }) => stream !== digestStream && skipped.has(stream));
     if (left) throw new Error(`<to> has what is to be left out (stream ${left.stream}): copy to an empty place`);
@@ -179,7 +177,7 @@ export const refuseOther = async (to: Pick<Log, 'readAll'>, { skipped }: Plan): 
 };
 
 /** Reads a log, and says what its copy is to lack. Throws if the account is not deleted. */
-export const planOf = async (log: Log, asked: Asked, signal: AbortSignal): Promise<Plan> => {
+export const planOf = async (log: LogReads, asked: Asked, signal: AbortSignal): Promise<Plan> => {
   const { forget, jobsBefore, eventsBefore } = asked;
   const forgotten = forget === undefined ? undefined : { id: forget, usernames: await usernamesOf(log, forget) };
   const traces = forgotten && tracesOf(log, forgotten);

@@ -1,13 +1,11 @@
 import { link, splitType } from '../../store/event.ts';
 import { hashIn, linkLength } from '../../store/integrity.ts';
 import { partsNamedBy, partsOf } from '../../store/payloads.ts';
-import type { Batch, EventStore, Filter, StoredEvent } from '../../store/port.ts';
+import type { Batch, Filter, LogReads, StoredEvent } from '../../store/port.ts';
 import { dataWithout, type Forgotten, mayName, metadataWithout } from './forgetting.ts';
 
-type Log = Pick<EventStore, 'read' | 'readAll'>;
-
 /** The whole text that was stored in parts. */
-const wholeText = async (log: Pick<Log, 'read'>, parts: string): Promise<string> => {
+const wholeText = async (log: LogReads, parts: string): Promise<string> => {
   let text = '';
   for await (const events of log.read(parts))
     for (const { data } of events) text += (JSON.parse(data) as { readonly text: string }).text;
@@ -15,13 +13,13 @@ const wholeText = async (log: Pick<Log, 'read'>, parts: string): Promise<string>
 };
 
 /** The event with its whole data. */
-export const wholeEvent = async (log: Pick<Log, 'read'>, event: StoredEvent): Promise<StoredEvent> => {
+export const wholeEvent = async (log: LogReads, event: StoredEvent): Promise<StoredEvent> => {
   const parts = partsNamedBy(event);
   return parts === undefined ? event : { ...event, data: await wholeText(log, parts) };
 };
 
 /** Rewrites the events of a log, one by one, without the names of an account. */
-const rewriter = (log: Log, about: Forgotten, replaced: ReadonlySet<string>) => {
+const rewriter = (log: LogReads, about: Forgotten, replaced: ReadonlySet<string>) => {
   // The hashes of streams in which something was replaced. In all others each link is right as it is.
   const hashes = new Map<string, string>();
   const written = new Set<string>();
@@ -64,7 +62,7 @@ const rewriter = (log: Log, about: Forgotten, replaced: ReadonlySet<string>) => 
 };
 
 /** A log as it is without the names of an account. Reads with a filter are for settings, which name nobody. */
-export const withoutNames = <L extends Log>(log: L, about: Forgotten, replaced: ReadonlySet<string>): L => ({
+export const withoutNames = <L extends LogReads>(log: L, about: Forgotten, replaced: ReadonlySet<string>): L => ({
   ...log,
   readAll: async function* (after: number, filter?: Filter): AsyncGenerator<Batch> {
     if (filter) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { counting, type Tally } from '../../concurrency/counting.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import type { Counted, DeniedRequest, HandOut } from '../../domain/authorization/requestRecords.ts';
 import { platform } from '../../domain/engine/core.ts';
@@ -13,7 +14,7 @@ type Needs = {
   readonly isOn: () => boolean;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
   /** How long requests are counted before their numbers are stored. */
   readonly gatherMs?: number;
 };

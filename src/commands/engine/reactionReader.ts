@@ -1,3 +1,4 @@
+import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { parkedReactions } from '../../projections/engine/parkedReactions.ts';
@@ -25,7 +26,7 @@ type Needs = {
    * when the signal aborts.
    */
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const keepEvery = 1000;

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -18,7 +19,7 @@ type Needs = {
   readonly reached: (position: number) => Promise<void>;
   /** Aborts when the process stops. */
   readonly stop: AbortSignal;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const tries = 6;

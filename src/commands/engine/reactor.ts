@@ -1,3 +1,4 @@
+import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { Recorded } from '../../store/event.ts';
@@ -28,7 +29,7 @@ type Needs = {
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** How long a request waits for the reactions to its events; 2 s by default. */
   readonly patienceMs?: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /**

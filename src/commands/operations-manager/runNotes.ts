@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Type } from 'typebox';
+import type { Log } from '../../concurrency/log.ts';
 import { places } from '../../concurrency/places.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
@@ -18,7 +19,7 @@ const noteTriggerRuns = commandsOf(triggerRuns)({
 
 type Needs = {
   readonly handle: Handle;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
   /** How long the notes of one trigger are gathered. */
   readonly gatherMs?: number;
 };

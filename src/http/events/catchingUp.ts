@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { turns } from '../../concurrency/turns.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { EventStore } from '../../store/port.ts';
+import type { LogReads } from '../../store/port.ts';
 import { typesOf } from './asked.ts';
 import { type Connection, mostBytes } from './connection.ts';
 import type { EventAccess } from './eventAccess.ts';
@@ -12,12 +13,12 @@ import { chunkOf, type EventWindow, type Item, itemsOf } from './window.ts';
 
 type Needs = {
   readonly access: EventAccess;
-  readonly log: Pick<EventStore, 'readAll'>;
+  readonly log: LogReads;
   readonly window: EventWindow;
   readonly readers: EventReaders;
   /** How many readers read the log at once. */
   readonly atOnce: number;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
 };
 
 /** How many events of the window a reader gets between two looks at its rights. */

@@ -61,7 +61,7 @@ for (const { aggregate, topics } of describedTopics)
 type Needs = {
   readonly areas: readonly AreaRoutes[];
   readonly model: ReadStore;
-  readonly log: Pick<EventStore, 'read'>;
+  readonly log: EventStore;
   /** Resolves once the read models show this position and all that this node has acknowledged. */
   readonly settled: (least: number) => Promise<void> | undefined;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */

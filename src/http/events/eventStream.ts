@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
-import type { EventStore, StoredEvent } from '../../store/port.ts';
+import type { LogReads, StoredEvent } from '../../store/port.ts';
 import type { EventReading, Wanted } from './asked.ts';
 import { catchingUp } from './catchingUp.ts';
 import type { EventAccess } from './eventAccess.ts';
@@ -27,11 +28,11 @@ const usualBounds: Bounds = {
 
 type Needs = {
   readonly access: EventAccess;
-  readonly log: Pick<EventStore, 'head' | 'readAll'>;
+  readonly log: LogReads;
   /** The position after which `stored` is called with each event. */
   readonly after: number;
   readonly places: ReaderPlaces;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
   readonly bounds?: Partial<Bounds & Patience>;
 };
 

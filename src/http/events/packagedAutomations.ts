@@ -5,7 +5,7 @@ import { prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { BadEvent, decode, splitStream } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
 
-type Needs = { readonly model: Pick<ReadStore, 'version'>; readonly log: Pick<EventStore, 'read'> };
+type Needs = { readonly model: Pick<ReadStore, 'version'>; readonly log: EventStore };
 
 /**
  * Makes the function that finds the automations which a package has ever brought: its events show them. None for streams

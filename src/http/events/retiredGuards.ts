@@ -7,7 +7,7 @@ import type { EventStore } from '../../store/port.ts';
  * Makes the function that finds the guard of a retired document in its stream: null if everybody may read it, undefined
  * if there never was such a document, or its stream is damaged.
  */
-export const retiredGuards = (log: Pick<EventStore, 'read'>) => {
+export const retiredGuards = (log: EventStore) => {
   // Nothing happens to what is retired.
   const kept = lruCache<{ readonly guard: string | null }>(10_000);
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
 import { idBatches } from '../../concurrency/idBatches.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { supervise } from '../../concurrency/supervise.ts';
@@ -56,7 +57,7 @@ type Needs = {
   readonly viewerOf: (account: string) => Promise<Principal | undefined>;
   readonly progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>) => JobProgress | null;
   readonly places: ReaderPlaces;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
   readonly patience?: Partial<Patience>;
 };
 

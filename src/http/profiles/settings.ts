@@ -1,4 +1,5 @@
 import type { Tools } from '../../commands/engine/define.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { same } from '../../domain/engine/changes.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
@@ -71,7 +72,7 @@ type Needs = {
   readonly state: Tools['state'];
   /** Called with the settings when they have changed. */
   readonly onChange: (settings: Settings) => void;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const concerning = new Set([profile.category, activeProfile.category]);

@@ -22,7 +22,7 @@ const nothing: Read = async () => undefined;
 
 /** The documents that some streams of one category had at a position, by `<collection>/<id>`. */
 export const foldStreams = async (
-  log: Pick<EventStore, 'read'>,
+  log: EventStore,
   streams: readonly string[],
   until: number,
 ): Promise<ReadonlyMap<string, Entry>> => {

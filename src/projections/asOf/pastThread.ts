@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { ForeignSources } from '../../domain/sources.ts';
 import { endWorker, startWorker } from '../../process/startWorker.ts';
@@ -14,7 +15,7 @@ type Needs = {
   readonly memory: number;
   /** The sources of other programs' events that count; all unless given. */
   readonly foreign?: ForeignSources | undefined;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
   readonly patienceMs?: number;
 };
 

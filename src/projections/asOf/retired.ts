@@ -7,11 +7,7 @@ import { retiredBefore } from '../engine/retiring.ts';
 import { projectionsOf, type Unit } from './units.ts';
 
 /** The time before which everything of this kind that had ended was retired up to a position; undefined: nothing was. */
-const lastRetirement = async (
-  log: Pick<EventStore, 'read'>,
-  main: Projection,
-  until: number,
-): Promise<number | undefined> => {
+const lastRetirement = async (log: EventStore, main: Projection, until: number): Promise<number | undefined> => {
   let last: number | undefined;
   for await (const events of streamUpTo(log, `${retirement.category}-${main.of.category}`, until))
     for (const event of events) last = Math.max(last ?? 0, retiredBefore(event, main) ?? 0) || undefined;
@@ -20,7 +16,7 @@ const lastRetirement = async (
 
 /** Makes the function that leaves out of a unit's documents what was retired up to a position. */
 export const leavingRetired = async (
-  log: Pick<EventStore, 'read'>,
+  log: EventStore,
   unit: Unit,
   until: number,
 ): Promise<(changes: readonly Change[]) => readonly Change[]> => {

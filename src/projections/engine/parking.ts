@@ -1,11 +1,10 @@
+import type { Log } from '../../concurrency/log.ts';
 import { cut } from '../../domain/engine/texts.ts';
 import { nameOf } from './define.ts';
 import type { StreamDocuments } from './documentsByStream.ts';
 import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
 import type { AllPendingChildren } from './pendingChildren.ts';
 import type { Change, Entry } from './port.ts';
-
-export type Log = (message: string, about: Record<string, unknown>) => void;
 
 const longestReason = 300;
 

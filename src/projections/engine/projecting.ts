@@ -1,3 +1,4 @@
+import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { ReadStore } from './port.ts';
@@ -12,7 +13,7 @@ type Needs = {
   readonly progress: Progress;
   /** How many events one batch has while catching up. */
   readonly catchUp: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** The work of the leader: it follows the log and writes the resulting changes to the read store. */

@@ -1,3 +1,4 @@
+import type { Log } from '../../concurrency/log.ts';
 import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { endedAt, entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
@@ -5,7 +6,7 @@ import { type LoadedDocument, newDocumentsByStream, type StreamDocuments } from 
 import { type Counted, eventTypesSpec, newEventCounts } from './eventTypes.ts';
 import { goneSpec, newGone } from './gone.ts';
 import { parkedSpec } from './parked.ts';
-import { type Log, newParking } from './parking.ts';
+import { newParking } from './parking.ts';
 import { newPendingChildren } from './pendingChildren.ts';
 import type { Change, CollectionSpec, Entry, ReadStore } from './port.ts';
 import { newRetiring } from './retiring.ts';

@@ -1,3 +1,4 @@
+import type { Log } from '../../concurrency/log.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { parkedIn, parkedSpec } from './parked.ts';
 import type { Checkpoint, ReadStore } from './port.ts';
@@ -30,10 +31,7 @@ export const checkpointAt = (position: number, events: readonly StoredEvent[]): 
  * when it is scavenged. Another event at the position shows that the log is another one. So does a head before the
  * position: the log became shorter, and other events will take the position.
  */
-const goesOnFrom = async (
-  store: Pick<EventStore, 'at' | 'head'>,
-  { position, event }: Checkpoint,
-): Promise<boolean> => {
+const goesOnFrom = async (store: EventStore, { position, event }: Checkpoint): Promise<boolean> => {
   const there = event === '' ? undefined : await store.at(position);
   return there ? there.id === event : position <= (await store.head());
 };
@@ -43,10 +41,10 @@ const goesOnFrom = async (
  * beginning.
  */
 export const resume = async (
-  store: Pick<EventStore, 'at' | 'head'>,
+  store: EventStore,
   model: ReadStore,
   documents: Projector,
-  log: (message: string, about: Record<string, unknown>) => void,
+  log: Log,
 ): Promise<Checkpoint> => {
   let checkpoint = await model.resume();
   if (checkpoint.position > 0 && !(await goesOnFrom(store, checkpoint))) {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isDamage } from '../../store/integrity.ts';
@@ -25,7 +26,7 @@ type Needs = {
   readonly onTampered?: (stream: string, reason: string) => void;
   /** Milliseconds from a clock that never jumps. */
   readonly now?: (() => number) | undefined;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const shortestPauseMs = 50;

@@ -3,7 +3,7 @@ import { leaseMs, type ReadStore } from './port.ts';
 import type { Progress } from './progress.ts';
 
 type Needs = {
-  readonly store: Pick<EventStore, 'head'>;
+  readonly store: EventStore;
   readonly model: ReadStore;
   readonly progress: Progress;
   /** Takes the leadership if nobody has it. Resolves to true if this process leads. */

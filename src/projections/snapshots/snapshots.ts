@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
+import type { Log } from '../../concurrency/log.ts';
 import { startWorker } from '../../process/startWorker.ts';
 import type { SnapshotWork } from './snapshotWorker.ts';
 
@@ -8,7 +9,7 @@ type Needs = {
   readonly work: SnapshotWork;
   /** How many new events make a new snapshot worthwhile. */
   readonly every: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** The shortest time between the end of a snapshot and the start of the next one, in milliseconds. */

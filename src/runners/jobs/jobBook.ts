@@ -1,4 +1,5 @@
 import { idBatches } from '../../concurrency/idBatches.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { isBuiltIn } from '../../domain/operations-manager/builtIn.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
@@ -12,7 +13,7 @@ type Needs = {
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Called with each job that may have changed, as it is now. */
   readonly seen: (doc: JobDoc) => void;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const atOnce = 100;

@@ -4,6 +4,7 @@ import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
 import { endGoneJob, type NeedsOfJob, timeOutJob, type WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { inGroups } from '../../concurrency/inGroups.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { spans } from '../../concurrency/spans.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { msOfHours } from '../../domain/operations-manager/jobEnds.ts';
@@ -19,7 +20,7 @@ type Needs = {
   /** After how many hours without an event a job ends; 0: never. */
   readonly timeoutHours: number;
   readonly lookEveryMs: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** The jobs that need the same. `queued`: those that nobody works on. */

@@ -5,6 +5,7 @@ import type { Streams } from '../../commands/engine/streams.ts';
 import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
 import type { WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { lruCache } from '../../concurrency/lruCache.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
@@ -39,7 +40,7 @@ type Needs = {
   readonly clock: GuardedClock;
   /** How often the leader looks for claims whose time is up. */
   readonly lookEveryMs?: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** What the worker with this claim has said. */

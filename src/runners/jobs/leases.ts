@@ -4,6 +4,7 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import { lapseClaim } from '../../commands/operations-manager/jobClaims.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { inGroups } from '../../concurrency/inGroups.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { spans } from '../../concurrency/spans.ts';
 import { platform } from '../../domain/engine/core.ts';
 import type { Claim } from '../../domain/operations-manager/claims.ts';
@@ -16,7 +17,7 @@ type Needs = {
   readonly leadership: Leadership;
   readonly clock: Pick<GuardedClock, 'age' | 'monotonic'>;
   readonly lookEveryMs: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** An end that is further away was given by a clock that was wrong. */

@@ -1,10 +1,11 @@
+import type { Log } from '../../concurrency/log.ts';
 import type { StoredEvent } from '../../store/port.ts';
 
 type Needs = {
   readonly now: () => number;
   /** Milliseconds from a clock that never jumps. */
   readonly monotonic: () => number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** So far the clocks of two nodes may differ. */

@@ -4,6 +4,7 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import { settleSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
 import type { Due } from '../../concurrency/dueQueue.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { places } from '../../concurrency/places.ts';
 import { platform } from '../../domain/engine/core.ts';
 
@@ -15,7 +16,7 @@ type Needs = {
   /** Calls a function once after so many milliseconds, whatever becomes of the clock; returns what cancels it. */
   readonly timer: (call: () => void, ms: number) => () => void;
   readonly signal: AbortSignal;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** How many schedules are decided at once. With more, requests wait longer meanwhile (docs/benchmarks.md). */

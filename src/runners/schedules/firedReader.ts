@@ -1,3 +1,4 @@
+import type { Log } from '../../concurrency/log.ts';
 import { triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { splitStream } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
@@ -14,7 +15,7 @@ type Needs = {
   readonly starting: (signal: AbortSignal) => Starting;
   /** What the reader does, for health and metrics. It outlives a term. */
   readonly state: FiredState;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** How many instants have fired and are not settled. Undefined while nobody reads. */

@@ -8,7 +8,7 @@ import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Retried } from '../triggers/retrying.ts';
 import type { Starting } from './starting.ts';
 
-type Needs = { readonly store: Pick<EventStore, 'read'>; readonly tools: Tools; readonly handle: Handle };
+type Needs = { readonly store: EventStore; readonly tools: Tools; readonly handle: Handle };
 
 /**
  * Makes the function that tries a parked run of a schedule again, by what trigger and automation say now. It stays

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
+import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
@@ -28,7 +29,7 @@ type Needs = StartingNeeds & {
   readonly guardedClock: GuardedClock;
   /** Calls a function once; returns what cancels it. */
   readonly timer: (call: () => void, ms: number) => () => void;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const pauseMs = 1000;

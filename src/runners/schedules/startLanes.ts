@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import { places } from '../../concurrency/places.ts';
 import { splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -16,7 +17,7 @@ type Needs = Starting & {
   /** Called with an error after which the reader must begin anew. */
   readonly fail: (error: unknown) => void;
   readonly signal: AbortSignal;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** How many jobs are started at once. With more, requests wait longer meanwhile. */

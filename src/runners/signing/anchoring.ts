@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { EventStore } from '../../store/port.ts';
@@ -6,13 +7,13 @@ import type { AnchorAt, AnchorLine } from '../../store/proof/anchor.ts';
 import { tellRest } from '../../store/proof/anchorRest.ts';
 
 type Needs = {
-  readonly store: Pick<EventStore, 'id' | 'read' | 'checkpoint' | 'setCheckpoint'>;
+  readonly store: EventStore;
   readonly leadership: Leadership;
   /** Where it is: each anchor is told all signatures. */
   readonly at: AnchorAt;
   /** Resolves once the anchor has the line. */
   readonly tell: (line: AnchorLine, signal: AbortSignal) => Promise<void>;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
   /** How long a failed try is waited for at most. */
   readonly longestPauseMs?: number;
 };

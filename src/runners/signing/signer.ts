@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
@@ -14,7 +15,7 @@ export type SigningPace = { readonly events: number; readonly afterMs: number; r
 const usualPace: SigningPace = { events: 10_000, afterMs: 10 * 60_000, lookMs: 1000 };
 
 type Needs = {
-  readonly store: Pick<EventStore, 'read' | 'follow' | 'append'>;
+  readonly store: EventStore;
   readonly keys: SigningKeys;
   readonly leadership: Leadership;
   /** Resolves once this node shows what the log has: until then the log is read by others who are more urgent. */
@@ -23,7 +24,7 @@ type Needs = {
   readonly onSigned: () => void;
   readonly now: () => number;
   readonly newId: () => string;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
   readonly pace?: SigningPace;
 };
 

@@ -13,7 +13,7 @@ import type { Firing, MayFire } from './firing.ts';
 import { payloadOf, readOf } from './read.ts';
 
 export type BacklogNeeds = {
-  readonly store: Pick<EventStore, 'readAll'>;
+  readonly store: EventStore;
   readonly past: PastDefinitions;
   /** Whether the payload fits the filter of the trigger. */
   readonly fits: (definition: Definition, payload: unknown) => boolean;

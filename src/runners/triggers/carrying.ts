@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import type { Definition } from './definitions.ts';
 import type { Decide, Firing, Refusal, Started, Verdict } from './firing.ts';
 import { persistently, unlessUnusable } from './persistently.ts';
@@ -29,7 +30,7 @@ export type CarryingNeeds<R extends Carried> = {
   readonly settle: (run: R) => void;
   /** Aborts when this reader of the log ends. */
   readonly signal: AbortSignal;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const longestNapMs = 1000;

@@ -94,7 +94,7 @@ export const automationAfter = (
   });
 
 /** Reads what triggers and automations said at a position of the log from their own streams. */
-export const pastDefinitions = (store: Pick<EventStore, 'read'>) => {
+export const pastDefinitions = (store: EventStore) => {
   const upTo = async <T>(
     stream: string,
     position: number,

@@ -30,7 +30,7 @@ export const refusedIn = (event: StoredEvent): { readonly trigger: string; reado
  * all that it had to do before. So a refusal says that the trigger has settled everything up to its event.
  */
 export const settledEarlier = async (
-  store: Pick<EventStore, 'readAll'>,
+  store: EventStore,
   from: number,
   /** Called with each refusal, in the order of the log. */
   tell: (refused: { readonly trigger: string; readonly event: string }) => void,

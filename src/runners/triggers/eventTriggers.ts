@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
@@ -23,8 +24,8 @@ type Needs<Viewer> = StartingNeeds<Viewer> & {
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Milliseconds since some moment, whatever becomes of the clock. */
   readonly elapsed?: () => number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
-  readonly info: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
+  readonly info: Log;
 };
 
 const againMs = 1000;

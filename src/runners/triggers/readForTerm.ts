@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Log } from '../../concurrency/log.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
 import { everySecond } from './everySecond.ts';
 import type { ReadersWindow } from './window.ts';
@@ -27,7 +28,7 @@ type Needs = {
   /** The name of the reader's checkpoint. */
   readonly reader: string;
   readonly begin: (end: TermEnd) => Promise<Reading>;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /**

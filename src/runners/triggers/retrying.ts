@@ -20,7 +20,7 @@ type Reason = { readonly reason: string; readonly message: string };
 export type Retried = { readonly job: string | null; readonly refused: Reason | null };
 
 type Needs = {
-  readonly store: Pick<EventStore, 'read'>;
+  readonly store: EventStore;
   readonly handle: Handle;
   readonly tools: Tools;
 };

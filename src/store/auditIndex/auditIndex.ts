@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
+import type { Log } from '../../concurrency/log.ts';
 import { endWorker, startWorker } from '../../process/startWorker.ts';
 import { isForGood } from '../sqlite/errors.ts';
 import type { Connection } from '../sqlite/log.ts';
@@ -13,7 +14,7 @@ import { unavailable, waitingForIndex } from './waiting.ts';
 type Needs = {
   readonly folder: string;
   readonly log: LogUrl;
-  readonly warn: (message: string, about: Record<string, unknown>) => void;
+  readonly warn: Log;
   /** Is told how far the index has come, and where it shall come. Then reads wait as long as it grows. */
   readonly growing?: (reached: number, wanted: number) => void;
 };

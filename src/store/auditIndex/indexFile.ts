@@ -54,7 +54,7 @@ const madeFrom = (db: Connection, log: string): IndexFile => {
 };
 
 /** True if the log goes on from where the index has come. An event may be missing that EventStoreDB has dropped. */
-const goesOn = async (log: Pick<EventStore, 'at' | 'head'>, { position, event }: Reached): Promise<boolean> => {
+const goesOn = async (log: EventStore, { position, event }: Reached): Promise<boolean> => {
   const there = event === '' ? undefined : await log.at(position);
   return there ? there.id === event : position <= (await log.head());
 };
@@ -89,11 +89,7 @@ const withSchema = (file: string, schema: string, log: string): Connection => {
  * Opens the index for writing. It is made anew if it is missing or damaged, if its tables are others now or it has more
  * than them, or if it was made from another log.
  */
-export const openIndex = async (
-  file: string,
-  log: Pick<EventStore, 'id' | 'at' | 'head'>,
-  indexers: readonly Indexer[],
-): Promise<IndexFile> => {
+export const openIndex = async (file: string, log: EventStore, indexers: readonly Indexer[]): Promise<IndexFile> => {
   const schema = [reachedTable, ...indexers.map((one) => one.schema)].join('\n');
   let db: Connection;
   try {

@@ -1,4 +1,4 @@
-import type { EventStore } from '../port.ts';
+import type { LogReads } from '../port.ts';
 import type { Connection } from '../sqlite/log.ts';
 import { type Indexed, type Indexer, indexed, timeOf } from './indexer.ts';
 
@@ -59,11 +59,7 @@ const lastUpTo = (events: readonly Indexed[], time: number): number => {
  * Position of the last event whose time is not after the given one; 0 if there is none. Only the events that the index
  * holds count.
  */
-export const positionAt = async (
-  db: Connection,
-  log: Pick<EventStore, 'readAll' | 'readCategory'>,
-  time: number,
-): Promise<number> => {
+export const positionAt = async (db: Connection, log: LogReads, time: number): Promise<number> => {
   const row = db.prepare('SELECT after, last FROM blocks WHERE earliest <= ? ORDER BY after DESC LIMIT 1').get(time) as
     | [after: number, last: number]
     | undefined;

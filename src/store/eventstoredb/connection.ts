@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
+import type { Log } from '../../concurrency/log.ts';
 import type { Appended, NewEvent } from '../port.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { batchAppends } from './batches.ts';
@@ -49,8 +50,6 @@ export type Times = {
 };
 
 export const usualTimes: Times = { answer: 3000, ping: 1000, connect: 1000, tries: 7000, watch: 2000 };
-
-export type Log = (message: string, about: Record<string, unknown>) => void;
 
 const ignore = (): void => undefined;
 

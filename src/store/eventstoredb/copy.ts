@@ -1,6 +1,7 @@
 import { StreamDeletedError } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { CopyEnd } from '../copyAppends.ts';
 import { tombstoneType } from '../grpc/foreignStream.ts';
@@ -24,12 +25,12 @@ import { openEventStoreDb } from './store.ts';
 
 type Options = {
   readonly url: string;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
   /** Whether a stream is the platform's own. */
   readonly own: (stream: string) => boolean;
 };
 
-type Opened = CopyEnd & { readonly id: string; close(): Promise<void> };
+type Opened = CopyEnd & { close(): Promise<void> };
 
 // The most bytes that wait for the reader.
 const ahead = 8 * 1024 * 1024;

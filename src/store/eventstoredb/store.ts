@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { ensureIdentity } from '../identity.ts';
 import type { EventStore } from '../port.ts';
 import { type EventStoreDbAppends, eventStoreDbAppends } from './appends.ts';
 import { eventStoreDbCheckpoints } from './checkpoints.ts';
-import { connections as connectionsTo, type Log, restMs, type Times, usualTimes } from './connection.ts';
+import { connections as connectionsTo, restMs, type Times, usualTimes } from './connection.ts';
 import { closed, isSlow } from './errors.ts';
 import { eventStoreDbFollowers } from './follow.ts';
 import { eventStoreDbLead, type LeadNotes } from './lead.ts';

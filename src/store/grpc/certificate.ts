@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Log } from '../../concurrency/log.ts';
 import { makeFolder } from '../folders.ts';
 import { issueServer, makeAuthority, ourName, type Pair } from './certificateMaking.ts';
 
@@ -11,8 +12,6 @@ export const everywhere: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** The file that clients get: the certificate of the authority to trust. */
 export const authorityFile = (folder: string): string => join(folder, 'esdb-authority.pem');
-
-type Log = (message: string, about: Record<string, unknown>) => void;
 
 /**
  * Returns the server's certificate and its key as PEM, from a folder. This service's own authority issues the

@@ -5,6 +5,7 @@ import {
 } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import { type IStreamsServer, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { Log } from '../../concurrency/log.ts';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { ensureIdentity } from '../identity.ts';
 import type { SqliteStore } from '../sqlite/store.ts';
@@ -36,7 +37,7 @@ export type ServeLog = {
   readonly places: ReaderPlaces;
   /** For how long a caller may take nothing of what was sent, in milliseconds. */
   readonly takingMs?: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 export type ServedLog = { readonly port: number; close(): Promise<void> };

@@ -1,6 +1,6 @@
 import { content } from '../copyContent.ts';
 import { hashIn, sumOf } from '../integrity.ts';
-import type { EventStore, StoredEvent } from '../port.ts';
+import type { StoredEvent, WholeLog } from '../port.ts';
 import { placesOfReaders } from '../readers.ts';
 import {
   checksumLine,
@@ -17,7 +17,7 @@ import {
 type ExportKey = { readonly key: string; readonly sign: (text: string) => string };
 
 type Needs = {
-  readonly log: Pick<EventStore, 'id' | 'readAll' | 'checkpoint' | 'checkpointsOf'>;
+  readonly log: WholeLog;
   /** Whether a stream is the platform's own. */
   readonly own: (stream: string) => boolean;
   /** Foreign streams that are left out. */

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Metadata } from '../event.ts';
-import type { EventStore, StoredEvent } from '../port.ts';
+import type { StoredEvent, WholeLog } from '../port.ts';
 import { type AnchorAt, type AnchorLine, rewrittenLine, signedLine } from './anchor.ts';
 import { proofIn } from './digestLog.ts';
 import { digestStream } from './lines.ts';
 
 type Needs = {
-  readonly store: Pick<EventStore, 'id' | 'read' | 'checkpoint' | 'setCheckpoint'>;
+  readonly store: WholeLog;
   readonly at: AnchorAt;
   /** Resolves once the anchor has the line. */
   readonly tell: (line: AnchorLine, signal: AbortSignal) => Promise<void>;

@@ -1,7 +1,7 @@
 import { platform } from '../../domain/engine/core.ts';
 import { encode, splitType } from '../event.ts';
 import { hashIn } from '../integrity.ts';
-import type { EventStore, NewEvent, StoredEvent } from '../port.ts';
+import type { LogReads, NewEvent, StoredEvent } from '../port.ts';
 import { digestStream } from './lines.ts';
 
 /** The place of an event, whatever position a copy gives it. */
@@ -107,7 +107,7 @@ export type ProofEnd = {
 };
 
 /** Reads where the stream of signatures ends. */
-export const endOfProofs = async (store: Pick<EventStore, 'read'>): Promise<ProofEnd> => {
+export const endOfProofs = async (store: LogReads): Promise<ProofEnd> => {
   let end: ProofEnd = { revision: -1, hash: '', signed: undefined, key: undefined };
   for await (const events of store.read(digestStream)) {
     for (const event of events) {

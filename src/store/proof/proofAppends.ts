@@ -1,11 +1,11 @@
-import type { EventStore } from '../port.ts';
+import type { WholeLog } from '../port.ts';
 import { type Proof, type ProofEnd, proofEvent } from './digestLog.ts';
 import { keyChangeText, type SigningKeys } from './keys.ts';
 import { digestStream } from './lines.ts';
 import type { Unsigned } from './signing.ts';
 
 type Needs = {
-  readonly store: Pick<EventStore, 'append'>;
+  readonly store: WholeLog;
   readonly keys: SigningKeys;
   /** Where the stream of signatures ends now. */
   readonly end: ProofEnd;

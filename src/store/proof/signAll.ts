@@ -1,4 +1,4 @@
-import type { EventStore } from '../port.ts';
+import type { WholeLog } from '../port.ts';
 import { endOfProofs } from './digestLog.ts';
 import type { SigningKeys } from './keys.ts';
 import { isLine } from './lines.ts';
@@ -6,7 +6,7 @@ import { proofAppends } from './proofAppends.ts';
 import { unsignedLines } from './signing.ts';
 
 type Needs = {
-  readonly store: Pick<EventStore, 'read' | 'readAll' | 'append'>;
+  readonly store: WholeLog;
   readonly keys: SigningKeys;
   readonly now: () => number;
   readonly newId: () => string;

@@ -1,3 +1,4 @@
+import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Appended, checkSize, type NewEvent, type StoredEvent, WrongRevision } from '../port.ts';
 import type { StreamEnds } from './ends.ts';
@@ -21,7 +22,7 @@ type Needs = {
   readonly ends: StreamEnds;
   /** Position of the event at a revision of a stream, if it has that id. */
   readonly find: (stream: string, revision: number, id: string) => number | undefined;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
   readonly anySize: boolean;
 };
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve as absolute, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { EventStore, StoredEvent } from '../port.ts';
 import { readerAhead } from './ahead.ts';
@@ -53,8 +54,6 @@ const reading = (reads: Reads, news: News) => ({
   takeCheckpoint: async (name: string) => reads.checkpoint(name),
   connected: () => true,
 });
-
-type Log = (message: string, about: Record<string, unknown>) => void;
 
 /** Further options of the store. */
 export type Told = {

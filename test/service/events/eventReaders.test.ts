@@ -10,7 +10,7 @@ import type { EventAccess } from '../../../src/http/events/eventAccess.ts';
 import { eventStream } from '../../../src/http/events/eventStream.ts';
 import { usualPatience } from '../../../src/http/events/readers.ts';
 import { eventStreamRoutes } from '../../../src/http/operations-manager/eventStream.ts';
-import type { StoredEvent } from '../../../src/store/port.ts';
+import type { LogReads, StoredEvent } from '../../../src/store/port.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { until } from '../../support/until.ts';
 
@@ -62,7 +62,8 @@ const world = async (bounds: Bounds, pageLength = 10, perAccount = 20) => {
     seesType: () => true,
     viewerOf: async (id) => (gone.has(id) ? undefined : principal(id)),
   } as EventAccess;
-  const log = {
+  const log: LogReads = {
+    read: async function* () {},
     head: async () => events.at(-1)?.position ?? 0,
     readAll: async function* (after: number) {
       reading++;

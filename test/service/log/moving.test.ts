@@ -25,7 +25,7 @@ import { foldLog } from '../../../src/projections/foldLog.ts';
 import { content, shown } from '../../../src/store/copyContent.ts';
 import { identityEvent, identityStream, readIdentity } from '../../../src/store/identity.ts';
 import { openRemoteToCopy } from '../../../src/store/open.ts';
-import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
+import type { EventStore, LogReads, StoredEvent } from '../../../src/store/port.ts';
 import { acceptDamage } from '../../../src/store/sqlite/accept.ts';
 import { openFile } from '../../../src/store/sqlite/log.ts';
 import { readNote } from '../../../src/store/sqlite/note.ts';
@@ -74,7 +74,7 @@ describe('moving a log', function () {
       await store.close();
     }
   };
-  const eventsIn = async (store: Pick<EventStore, 'readAll'>): Promise<readonly Omit<StoredEvent, 'position'>[]> => {
+  const eventsIn = async (store: LogReads): Promise<readonly Omit<StoredEvent, 'position'>[]> => {
     const events = [];
     for await (const { position: _, ...event } of content(store, { own: isOwnStream, skipped: new Set() }))
       events.push(event);
@@ -301,7 +301,7 @@ describe('moving a log', function () {
     });
   });
 
-  const lastPosition = async (store: Pick<EventStore, 'readAll'>): Promise<number> => {
+  const lastPosition = async (store: LogReads): Promise<number> => {
     let last = 0;
     for await (const event of content(store, { own: isOwnStream, skipped: new Set() })) last = event.position;
     return last;

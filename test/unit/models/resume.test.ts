@@ -35,7 +35,7 @@ describe('read models that were made before', () => {
     return model;
   };
   /** Where projecting goes on from, and whether the documents are still there. */
-  const resumed = async (checkpoint: Checkpoint, store: Pick<EventStore, 'at' | 'head'> = log.store) => {
+  const resumed = async (checkpoint: Checkpoint, store: EventStore = log.store) => {
     const model = await modelAt(checkpoint);
     const told: string[] = [];
     const { position } = await resume(

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import type { Streams } from '../../../commands/engine/streams.ts';
 import { claimedIn, claimJob, lapseClaim } from '../../../commands/operations-manager/jobClaims.ts';
+import type { Log } from '../../../concurrency/log.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
 import { hasEnded, type JobStarted, job } from '../../../domain/operations-manager/jobs.ts';
@@ -33,7 +34,7 @@ type Needs = BuiltInNeeds & {
   readonly look: (id: string) => void;
   /** Whether something that the job needs is gone. Then it has ended. */
   readonly isGone: (id: string) => Promise<boolean>;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 const wish = { components: new Set([builtInJobs]), may: () => true };

@@ -4,6 +4,7 @@ import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import { type ClaimedJob, heartbeatJob, releaseJob } from '../../../commands/operations-manager/jobClaims.ts';
 import { completeJob, failJob } from '../../../commands/operations-manager/jobs.ts';
+import type { Log } from '../../../concurrency/log.ts';
 import { supervise } from '../../../concurrency/supervise.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
@@ -20,7 +21,7 @@ type Needs = {
   /** Aborts when the service ends: reports are not tried again. */
   readonly stopping: AbortSignal;
   readonly lookEveryMs?: number;
-  readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly log: Log;
 };
 
 /** A job that this node has claimed. */
