@@ -1,15 +1,15 @@
+import { aggregates } from '../domain/aggregates.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
 import { everySource, type ForeignSources } from '../domain/sources.ts';
-import { describedTopics, listedTopics } from '../domain/topics.ts';
+import { listedTopics } from '../domain/topics.ts';
 import { splitStream } from '../store/event.ts';
 import { foreignEvents } from '../store/foreignEvents.ts';
 import type { Counted } from './engine/eventTypes.ts';
 
 /** How the types of events begin that the platform writes to streams of a category. */
 const sources = new Map(
-  describedTopics
-    .map(({ aggregate }) => aggregate)
-    .filter(({ internal }) => !internal)
+  aggregates
+    .filter(({ internal, published }) => !internal && !published)
     .map(({ category, area }) => [category, `@platform/${area}:`]),
 );
 

@@ -1,4 +1,4 @@
-import { aggregates, reactions as allReactions } from '../commands/all.ts';
+import { reactions as allReactions } from '../commands/all.ts';
 import type { Tools } from '../commands/engine/define.ts';
 import { handler } from '../commands/engine/handle.ts';
 import { previewer } from '../commands/engine/preview.ts';
@@ -9,6 +9,7 @@ import { type Streams, streams as streamsOf } from '../commands/engine/streams.t
 import { tamperedGuard } from '../commands/engine/tamperedGuard.ts';
 import { commandTools } from '../commands/engine/tools.ts';
 import type { Log } from '../concurrency/log.ts';
+import { aggregates } from '../domain/aggregates.ts';
 import type { ForeignSources } from '../domain/sources.ts';
 import { eventFeed } from '../events/eventFeed.ts';
 import { eventHub } from '../events/eventHub.ts';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { aggregates } from '../../src/commands/all.ts';
 import { createAccount } from '../../src/commands/authorization/accounts.ts';
 import { createGroup } from '../../src/commands/authorization/groups.ts';
 import type { AnyCommand } from '../../src/commands/engine/define.ts';
 import type { Request } from '../../src/commands/engine/requests.ts';
 import type { GuardedClock } from '../../src/concurrency/guardedClock.ts';
+import { aggregates } from '../../src/domain/aggregates.ts';
 import { authenticator, type LoginSettings } from '../../src/http/authentication/authenticate.ts';
 import { secrets } from '../../src/secrets/secrets.ts';
 import { bootstrap } from '../../src/service/bootstrap.ts';

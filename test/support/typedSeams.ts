@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { commandsOf, noInput, type Tools } from '../../src/commands/engine/define.ts';
 import { aggregate, type Context, type Event } from '../../src/domain/engine/core.ts';
+import { nothing } from '../../src/domain/engine/topics.ts';
 import { plain, results } from '../../src/http/engine/envelopes.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../../src/http/engine/routes.ts';
 import { plans } from '../../src/projections/configuration-manager/plans.ts';
@@ -21,6 +22,7 @@ type Refs = { readonly taken: boolean };
 const room = aggregate<State, RoomEvent>({
   area: 'inventory-manager',
   category: 'room',
+  topics: { roomCreated: ['A room was made', nothing], roomRenamed: ['A room got another name', nothing] },
   initial: { exists: false },
   evolve: { roomCreated: () => ({ exists: true }), roomRenamed: (state) => state },
   exists: ({ exists }) => exists,

@@ -9,6 +9,7 @@ import { aggregate, type Event } from '../../src/domain/engine/core.ts';
 import { nameClaims as claimsAggregate } from '../../src/domain/engine/names.ts';
 import { parkedReaction } from '../../src/domain/engine/parkedReactions.ts';
 import { RequestError } from '../../src/domain/engine/requestError.ts';
+import { nothing } from '../../src/domain/engine/topics.ts';
 import { eventHub } from '../../src/events/eventHub.ts';
 import { type Projection, projection } from '../../src/projections/engine/define.ts';
 import type { Recorded } from '../../src/store/event.ts';
@@ -25,6 +26,11 @@ type ThingEvent =
 export const thing = aggregate<{ name?: string }, ThingEvent>({
   area: 'operations-manager',
   category: 'thing',
+  topics: {
+    thingMade: ['A thing was made', nothing],
+    thingNamed: ['A thing got another name', nothing],
+    thingDeleted: ['A thing was deleted', nothing],
+  },
   initial: {},
   evolve: { thingMade: (_, { name }) => ({ name }), thingNamed: (_, { name }) => ({ name }), thingDeleted: () => ({}) },
   exists: ({ name }) => name !== undefined,
@@ -37,6 +43,7 @@ type BoxEvent = Event<'boxFilled', { things: { id: string; name: string }[] }>;
 export const box = aggregate<{ things: { id: string; name: string }[] }, BoxEvent>({
   area: 'operations-manager',
   category: 'box',
+  topics: { boxFilled: ['Things are to be made', nothing] },
   initial: { things: [] },
   evolve: { boxFilled: (_, { things }) => ({ things }) },
   exists: ({ things }) => things.length > 0,

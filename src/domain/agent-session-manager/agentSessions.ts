@@ -1,40 +1,41 @@
-import type { Static } from 'typebox';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { type Static, Type } from 'typebox';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
+import { anyMembers, nothing, text, textOrNull, texts, topicsOf } from '../engine/topics.ts';
 import { refuseReserved } from '../operations-manager/publishedEvents.ts';
-import type { callbackSchema, Outcome, runAgentSchema, SessionStatus } from './agentSessionSchemas.ts';
-
-export type SessionStarted = {
-  readonly agent: { readonly id: string; readonly name: string };
-  /** With sealed secrets. */
-  readonly inputs: Readonly<Record<string, unknown>>;
-  /** In seconds, counted from this event. */
-  readonly timeout: number;
-  readonly callback?: Static<typeof callbackSchema>;
-  readonly lastMessage: string;
-  /** Missing in sessions that no job has started, and in those of earlier versions. */
-  readonly job?: SessionJob;
-};
+import type { Outcome, runAgentSchema, SessionStatus } from './agentSessionSchemas.ts';
 
 /** The job that runs the agent, and what says who may see it. That never changes. */
-export type SessionJob = {
-  readonly id: string;
-  readonly automation: string | null;
-  readonly groups: readonly string[];
-};
+const job = Type.Object({ id: text, automation: textOrNull, groups: texts });
+export type SessionJob = SchemaData<typeof job>;
 
-type Said = { readonly lastMessage: string };
+const started = Type.Object({
+  agent: Type.Object({ id: text, name: text }),
+  /** With sealed secrets. */
+  inputs: anyMembers,
+  /** Counted from this event. */
+  timeout: Type.Number({ description: 'Seconds' }),
+  callback: Type.Optional(Type.Object({ location: text, serviceName: text, methodName: text, identifier: text })),
+  lastMessage: text,
+  /** Missing in sessions that no job has started, and in those of earlier versions. */
+  job: Type.Optional(job),
+});
+export type SessionStarted = SchemaData<typeof started>;
 
-export type SessionEvent =
-  | Event<'sessionStarted', SessionStarted>
+const message = Type.Object({ lastMessage: text });
+type Message = SchemaData<typeof message>;
+
+const topics = topicsOf({
+  sessionStarted: ['A session of an agent began', started],
   /** Stored before the webhook is called, so that it is called once at most. */
-  | Event<'sessionPosted', Record<string, never>>
-  /** A message of the agent. The session goes on. */
-  | Event<'sessionMessageReceived', Said>
-  | Event<'sessionCompleted', Said>
-  | Event<'sessionFailed', Said>
-  | Event<'sessionCanceled', Said>;
+  sessionPosted: ['The webhook of an agent is about to be called', nothing],
+  sessionMessageReceived: ['An agent sent a message, and its session goes on', message],
+  sessionCompleted: ['A session of an agent ended well', message],
+  sessionFailed: ['A session of an agent failed', message],
+  sessionCanceled: ['A session of an agent was canceled', message],
+});
+export type SessionEvent = EventOf<typeof topics>;
 
 export type SessionState = {
   readonly status?: SessionStatus;
@@ -46,12 +47,17 @@ export type SessionState = {
 
 const become =
   (status: Outcome) =>
-  (state: SessionState, { lastMessage }: Said): SessionState => ({ ...state, status, lastMessage });
+  (state: SessionState, { lastMessage }: Message): SessionState => ({
+    ...state,
+    status,
+    lastMessage,
+  });
 
 /** One run of an agent (docs/agents.md). */
 export const agentSession = aggregate<SessionState, SessionEvent>({
   area: 'agent-session-manager',
   category: 'agentSession',
+  topics,
   ids: 'uuid',
   initial: { posted: false, lastMessage: '' },
   evolve: {
@@ -113,10 +119,10 @@ export const start = (
 export const post = ({ status, posted }: SessionState): readonly SessionEvent[] =>
   status === 'RUNNING' && !posted ? [{ topic: 'sessionPosted', data: {} }] : [];
 
-export const note = ({ status }: SessionState, { lastMessage }: Said): readonly SessionEvent[] =>
+export const note = ({ status }: SessionState, { lastMessage }: Message): readonly SessionEvent[] =>
   status === 'RUNNING' ? [{ topic: 'sessionMessageReceived', data: { lastMessage } }] : [];
 
-const topics = { COMPLETE: 'sessionCompleted', FAILED: 'sessionFailed', CANCELED: 'sessionCanceled' } as const;
+const topicOf = { COMPLETE: 'sessionCompleted', FAILED: 'sessionFailed', CANCELED: 'sessionCanceled' } as const;
 
 export type EndInput = { readonly status: Outcome; readonly lastMessage?: string };
 
@@ -131,5 +137,5 @@ export const end = (
     throw new RequestError('conflict', `Session ${id} has ended: ${state.status}`, {
       faults: [{ message: `It is ${state.status}`, id }],
     });
-  return [{ topic: topics[status], data: { lastMessage } }];
+  return [{ topic: topicOf[status], data: { lastMessage } }];
 };

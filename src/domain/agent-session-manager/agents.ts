@@ -1,26 +1,35 @@
+import { Type } from 'typebox';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { step } from '../engine/pointer.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import type { Sealed } from '../engine/sealed.ts';
 import { sealBy } from '../engine/secretFields.ts';
+import { anyMembers, nothing, sealed, text, topicsOf, typed } from '../engine/topics.ts';
 import { defaultTimeout, type NewAgent } from './agentSchemas.ts';
 
 type Headers = Readonly<Record<string, Sealed>>;
 
-/** The content of an agent; `timeout` in seconds. */
-export type AgentContent = Required<Pick<NewAgent, 'name' | 'description' | 'inputSchema' | 'runner' | 'timeout'>> & {
-  readonly url?: string;
-  readonly headers?: Headers;
-  readonly template?: string;
-};
+const content = Type.Object({
+  name: text,
+  description: text,
+  inputSchema: anyMembers,
+  runner: typed<NewAgent['runner']>()(text),
+  timeout: Type.Number({ description: 'Seconds' }),
+  url: Type.Optional(text),
+  headers: Type.Optional(Type.Record(Type.String(), sealed)),
+  template: Type.Optional(text),
+});
+export type AgentContent = SchemaData<typeof content>;
 
-export type AgentEvent =
-  | Event<'agentCreated', AgentContent>
-  | Event<'agentReplaced', AgentContent>
-  | Event<'agentDeleted', Record<string, never>>;
+const topics = topicsOf({
+  agentCreated: ['An agent was created', content],
+  agentReplaced: ['An agent got new content', content],
+  agentDeleted: ['An agent was deleted', nothing],
+});
+export type AgentEvent = EventOf<typeof topics>;
 
 export type AgentState = { readonly content?: AgentContent };
 
@@ -30,6 +39,7 @@ const said = (_: unknown, content: AgentContent): AgentState => ({ content });
 export const agent = aggregate<AgentState, AgentEvent>({
   area: 'agent-session-manager',
   category: 'agent',
+  topics,
   initial: {},
   evolve: { agentCreated: said, agentReplaced: said, agentDeleted: () => ({}) },
   exists: ({ content }) => content !== undefined,

@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { refuseUnknown, type Unknown } from '../engine/references.ts';
 import { name } from '../engine/schemas.ts';
 import type { Sealed } from '../engine/sealed.ts';
+import { flag, nothing, sealed, text, texts, topicsOf } from '../engine/topics.ts';
 import { refuseWithoutAdmin } from './admins.ts';
 import { groupRefs, namesOf, roleRefs } from './groups.ts';
 
@@ -46,27 +47,30 @@ export const accountPatchSchema = Type.Partial(Type.Object({ username, password:
 });
 export type AccountInput = Static<typeof accountPatchSchema>;
 
-export type AccountContent = {
-  readonly username: string;
-  readonly provenance: string;
-  readonly firstname: string;
-  readonly email: string;
-  readonly inactive: boolean;
-  readonly memberOf: readonly string[];
-  readonly assignedRoles: readonly string[];
-  readonly externalGroups: readonly string[];
-};
+const content = Type.Object({
+  username: text,
+  provenance: text,
+  firstname: text,
+  email: text,
+  inactive: flag,
+  memberOf: texts,
+  assignedRoles: texts,
+  externalGroups: texts,
+});
+export type AccountContent = SchemaData<typeof content>;
 
-export type AccountEvent =
+const topics = topicsOf({
   /** `password` is the sealed hash. */
-  | Event<'accountCreated', AccountContent & { readonly password: Sealed }>
-  | Event<'accountUpdated', Partial<AccountContent>>
-  | Event<'accountPasswordSet', { readonly password: Sealed }>
-  | Event<'accountDeleted', Record<string, never>>;
+  accountCreated: ['An account was created', Type.Object({ ...content.properties, password: sealed })],
+  accountUpdated: ['Members of an account changed', Type.Partial(content)],
+  accountPasswordSet: ['An account got a new password', Type.Object({ password: sealed })],
+  accountDeleted: ['An account was deleted', nothing],
+});
+export type AccountEvent = EventOf<typeof topics>;
 
 export type AccountState = { readonly exists: boolean; readonly deleted: boolean; readonly content: AccountContent };
 
-const nothing: AccountContent = {
+const blank: AccountContent = {
   username: '',
   provenance: 'local',
   firstname: '',
@@ -83,7 +87,8 @@ export const forgottenName = '(forgotten)';
 export const account = aggregate<AccountState, AccountEvent>({
   area: 'authorization',
   category: 'account',
-  initial: { exists: false, deleted: false, content: nothing },
+  topics,
+  initial: { exists: false, deleted: false, content: blank },
   evolve: {
     accountCreated: (_, { password: __, ...content }) => ({ exists: true, deleted: false, content }),
     accountUpdated: (state, changed) => ({ ...state, content: { ...state.content, ...changed } }),
@@ -127,7 +132,7 @@ export const create = (
   { refs }: Context<AccountRefs>,
 ): readonly AccountEvent[] => {
   refuseUnknown(refs.unknown);
-  return [{ topic: 'accountCreated', data: { ...requested(nothing, input), password: passwordIn(refs) } }];
+  return [{ topic: 'accountCreated', data: { ...requested(blank, input), password: passwordIn(refs) } }];
 };
 
 export const update = (
@@ -163,4 +168,4 @@ export const provide = (
 ): readonly AccountEvent[] =>
   exists || deleted
     ? []
-    : [{ topic: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: passwordIn(refs) } }];
+    : [{ topic: 'accountCreated', data: { ...blank, username, memberOf: ['admins'], password: passwordIn(refs) } }];

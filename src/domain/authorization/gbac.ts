@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
-import type { Gbac } from '../engine/core.ts';
+import { Type } from 'typebox';
+import type { Gbac, SchemaData } from '../engine/core.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
@@ -12,7 +12,7 @@ export const gbacInput = Type.Object(
   { read: Type.Optional(groupRefs(lists.read)), write: Type.Optional(groupRefs(lists.write)) },
   { additionalProperties: false, title: 'GbacInput', description: 'Access by groups; both lists empty: everybody' },
 );
-export type GbacInput = Static<typeof gbacInput>;
+export type GbacInput = SchemaData<typeof gbacInput>;
 
 const names = (description: string) => Type.Array(name('Name of a group'), { description });
 

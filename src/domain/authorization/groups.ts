@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
-import { type Actor, aggregate, type Context, type Event } from '../engine/core.ts';
+import { type Actor, aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Referrer, refuseReferred, refuseUnknown, type Unknown } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { nothing, text, texts, topicsOf } from '../engine/topics.ts';
 import { refuseWithoutAdmin } from './admins.ts';
 
 /** Groups that exist from the first start (docs/behaviour/access.md). They cannot be deleted or renamed. */
@@ -58,27 +59,31 @@ export const groupPatchSchema = Type.Partial(Type.Object({ name: groupName, ...m
 });
 export type GroupInput = Static<typeof groupPatchSchema>;
 
-export type GroupContent = {
-  readonly name: string;
-  readonly provenance: string;
-  readonly description: string;
-  readonly assignedRoles: readonly string[];
-  readonly memberOf: readonly string[];
-};
+const content = Type.Object({
+  name: text,
+  provenance: text,
+  description: text,
+  assignedRoles: texts,
+  memberOf: texts,
+});
+export type GroupContent = SchemaData<typeof content>;
 
-export type GroupEvent =
-  | Event<'groupCreated', GroupContent>
-  | Event<'groupUpdated', Partial<GroupContent>>
-  | Event<'groupDeleted', Record<string, never>>;
+const topics = topicsOf({
+  groupCreated: ['A group was created', content],
+  groupUpdated: ['Members of a group changed', Type.Partial(content)],
+  groupDeleted: ['A group was deleted', nothing],
+});
+export type GroupEvent = EventOf<typeof topics>;
 
 export type GroupState = { readonly exists: boolean; readonly content: GroupContent };
 
-const nothing: GroupContent = { name: '', provenance: 'local', description: '', assignedRoles: [], memberOf: [] };
+const blank: GroupContent = { name: '', provenance: 'local', description: '', assignedRoles: [], memberOf: [] };
 
 export const group = aggregate<GroupState, GroupEvent>({
   area: 'authorization',
   category: 'group',
-  initial: { exists: false, content: nothing },
+  topics,
+  initial: { exists: false, content: blank },
   evolve: {
     groupCreated: (_, content) => ({ exists: true, content }),
     groupUpdated: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
@@ -117,8 +122,8 @@ export const create = (
   input: Static<typeof newGroupSchema>,
   { actor, refs }: Context<GroupRefs>,
 ): readonly GroupEvent[] => {
-  const content = requested(nothing, input);
-  refuseGranting(actor, { ...nothing, provenance: content.provenance }, content);
+  const content = requested(blank, input);
+  refuseGranting(actor, { ...blank, provenance: content.provenance }, content);
   refuseUnknown(refs.unknown);
   return [{ topic: 'groupCreated', data: content }];
 };
@@ -153,4 +158,4 @@ export const provide = (
   state: GroupState,
   { name }: { readonly name: keyof typeof builtInGroups },
 ): readonly GroupEvent[] =>
-  state.exists ? [] : [{ topic: 'groupCreated', data: { ...nothing, name, description: builtInGroups[name] } }];
+  state.exists ? [] : [{ topic: 'groupCreated', data: { ...blank, name, description: builtInGroups[name] } }];

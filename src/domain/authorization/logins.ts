@@ -1,4 +1,6 @@
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { Type } from 'typebox';
+import { aggregate, type Context, type EventOf } from '../engine/core.ts';
+import { text, topicsOf, typed } from '../engine/topics.ts';
 
 /** The use of a login is stored once in this time at most. */
 export const writtenEveryMs = 60_000;
@@ -6,14 +8,16 @@ export const writtenEveryMs = 60_000;
 /** A login ends after this time, however much it is used. */
 export const longestMs = 12 * 3_600_000;
 
-export type LoginEvent =
-  /**
-   * The stream's id is the keyed digest of the token. `credential` is the tag of the account's credential at this time
-   * (projections/authorization/credentials.ts).
-   */
-  | Event<'loggedIn', { readonly account: string; readonly credential: string; readonly at: string }>
-  | Event<'loginUsed', { readonly at: string }>
-  | Event<'loggedOut', { readonly reason: Reason }>;
+/**
+ * The stream's id is the keyed digest of the token. `credential` is the tag of the account's credential at this time
+ * (projections/authorization/credentials.ts).
+ */
+const topics = topicsOf({
+  loggedIn: ['Somebody logged in', Type.Object({ account: text, credential: text, at: text })],
+  loginUsed: ['A login was used', Type.Object({ at: text })],
+  loggedOut: ['A login ended', Type.Object({ reason: typed<Reason>()(text) })],
+});
+export type LoginEvent = EventOf<typeof topics>;
 
 export type Reason = 'logout' | 'replaced' | 'expired';
 
@@ -22,6 +26,7 @@ type State = { readonly exists: boolean; readonly used: string };
 export const login = aggregate<State, LoginEvent>({
   area: 'authorization',
   category: 'login',
+  topics,
   internal: true,
   initial: { exists: false, used: '' },
   evolve: {

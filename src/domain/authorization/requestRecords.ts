@@ -1,31 +1,37 @@
-import { aggregate, type Event } from '../engine/core.ts';
+import { type TObject, type TProperties, Type } from 'typebox';
+import { aggregate, type EventOf, type SchemaData } from '../engine/core.ts';
+import { text, textOrNull, topicsOf, whole } from '../engine/topics.ts';
 
-/** A request that was refused. `account` is the id of the caller's account, if it is known. */
-export type DeniedRequest = {
-  readonly account: string | null;
-  readonly address: string | null;
-  readonly operation: string | null;
-  /** The error code of the answer. */
-  readonly code: string | null;
-};
+/** `account` is the id of the caller's account, if it is known. */
+const who = { account: textOrNull, address: textOrNull, operation: textOrNull };
+
+/** A request that was refused, with the error code of the answer. */
+const deniedRequest = Type.Object({ ...who, code: textOrNull });
+export type DeniedRequest = SchemaData<typeof deniedRequest>;
 
 /** A request that took something out of the service. `resource` is null if it was none alone. */
-export type HandOut = {
-  readonly account: string | null;
-  readonly address: string | null;
-  readonly operation: string | null;
-  readonly resource: { readonly kind: string; readonly id: string } | null;
-};
+const handOut = Type.Object({ ...who, resource: Type.Union([Type.Object({ kind: text, id: text }), Type.Null()]) });
+export type HandOut = SchemaData<typeof handOut>;
 
 /** Requests that were counted for some time. `first` and `last`: when; UTC, ISO 8601 with milliseconds. */
+const counted = <Row extends TProperties>({ properties }: TObject<Row>) =>
+  Type.Object({ rows: Type.Array(Type.Object({ ...properties, count: whole })), first: text, last: text });
 export type Counted<Row> = {
   readonly rows: readonly (Row & { readonly count: number })[];
   readonly first: string;
   readonly last: string;
 };
 
-export type DenialEvent = Event<'requestsDenied', Counted<DeniedRequest>>;
-export type HandOutEvent = Event<'exported', Counted<HandOut>> | Event<'secretsHandedOut', Counted<HandOut>>;
+const deniedTopics = topicsOf({
+  requestsDenied: ['Requests were refused', counted(deniedRequest)],
+});
+export type DenialEvent = EventOf<typeof deniedTopics>;
+
+const handedOutTopics = topicsOf({
+  exported: ['Resources were exported', counted(handOut)],
+  secretsHandedOut: ['Workers got secrets in clear', counted(handOut)],
+});
+export type HandOutEvent = EventOf<typeof handedOutTopics>;
 
 type State = { readonly noted: boolean };
 
@@ -33,6 +39,7 @@ type State = { readonly noted: boolean };
 export const denied = aggregate<State, DenialEvent>({
   area: 'authorization',
   category: 'denied',
+  topics: deniedTopics,
   internal: true,
   initial: { noted: false },
   evolve: { requestsDenied: () => ({ noted: true }) },
@@ -43,6 +50,7 @@ export const denied = aggregate<State, DenialEvent>({
 export const handedOut = aggregate<State, HandOutEvent>({
   area: 'authorization',
   category: 'handedOut',
+  topics: handedOutTopics,
   internal: true,
   initial: { noted: false },
   evolve: { exported: () => ({ noted: true }), secretsHandedOut: () => ({ noted: true }) },

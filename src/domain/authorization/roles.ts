@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { refuseFaults } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { nothing, text, topicsOf } from '../engine/topics.ts';
 
 const method = Type.Object(
   {
@@ -31,26 +32,30 @@ export const rolePatchSchema = Type.Partial(Type.Object({ name: roleName, ...mem
 });
 export type RoleInput = Static<typeof rolePatchSchema>;
 
-export type Method = { readonly provenance: string; readonly name: string };
-export type RoleContent = {
-  readonly name: string;
-  readonly description: string;
-  readonly allowedMethods: readonly Method[];
-};
+const content = Type.Object({
+  name: text,
+  description: text,
+  allowedMethods: Type.Array(Type.Object({ provenance: text, name: text })),
+});
 
-export type RoleEvent =
-  | Event<'roleCreated', RoleContent>
-  | Event<'roleUpdated', Partial<RoleContent>>
-  | Event<'roleDeleted', Record<string, never>>;
+const topics = topicsOf({
+  roleCreated: ['A role was created', content],
+  roleUpdated: ['Members of a role changed', Type.Partial(content)],
+  roleDeleted: ['A role was deleted', nothing],
+});
+export type RoleContent = SchemaData<typeof content>;
+export type Method = RoleContent['allowedMethods'][number];
+export type RoleEvent = EventOf<typeof topics>;
 
 export type RoleState = { readonly exists: boolean; readonly content: RoleContent };
 
-const nothing: RoleContent = { name: '', description: '', allowedMethods: [] };
+const blank: RoleContent = { name: '', description: '', allowedMethods: [] };
 
 export const role = aggregate<RoleState, RoleEvent>({
   area: 'authorization',
   category: 'role',
-  initial: { exists: false, content: nothing },
+  topics,
+  initial: { exists: false, content: blank },
   evolve: {
     roleCreated: (_, content) => ({ exists: true, content }),
     roleUpdated: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),

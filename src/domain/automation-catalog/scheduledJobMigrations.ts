@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { plainValue } from '../engine/exactJson.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { text, textOrNull, topicsOf, typed } from '../engine/topics.ts';
 import type { AutomationContent } from '../operations-manager/automations.ts';
 import type { FormRef } from '../operations-manager/formReferences.ts';
 import { checkedContent, type TriggerContent } from '../operations-manager/triggers.ts';
@@ -21,30 +22,39 @@ export const migrationSchema = Type.Object(
 );
 
 /** The decision on one scheduled job. All other data come from the job, which never changes. */
-export type Migrated = {
-  readonly job: string;
-  readonly automation: string;
+const migrated = Type.Object({
+  job: text,
+  automation: text,
   /** The name of the automation. It was free when this was decided. */
-  readonly name: string;
+  name: text,
   /** `manual` and `schedule._id` are the ids of the triggers. */
-  readonly manual: string;
-  readonly schedule: {
-    readonly _id: string;
-    readonly firstRunAt: number;
-    readonly repeatUnit: 'minute' | 'hour' | 'day' | 'week' | null;
-    readonly repeatFrequency: number | null;
-  } | null;
-  readonly formSchemaHash: string | null;
+  manual: text,
+  schedule: Type.Union([
+    Type.Null(),
+    Type.Object({
+      _id: text,
+      firstRunAt: Type.Number(),
+      repeatUnit: typed<'minute' | 'hour' | 'day' | 'week' | null>()(textOrNull),
+      repeatFrequency: Type.Union([Type.Number(), Type.Null()]),
+    }),
+  ]),
+  formSchemaHash: textOrNull,
   /**
    * The name of the job's form, even if the job has the form's id. Absent if the job has no form, and in decisions of
    * earlier versions.
    */
-  readonly formName?: string;
-};
-type Skipped = { readonly job: string; readonly name: string };
+  formName: Type.Optional(text),
+});
+export type Migrated = SchemaData<typeof migrated>;
 
-export type MigrationDecided = { readonly migrated: readonly Migrated[]; readonly skipped: readonly Skipped[] };
-export type MigrationEvent = Event<'migrationDecided', MigrationDecided>;
+const decision = Type.Object({
+  migrated: Type.Array(migrated),
+  skipped: Type.Array(Type.Object({ job: text, name: text })),
+});
+export type MigrationDecided = SchemaData<typeof decision>;
+
+const topics = topicsOf({ migrationDecided: ['Scheduled jobs are to become automations', decision] });
+export type MigrationEvent = EventOf<typeof topics>;
 
 const triggerName = { manual: 'Manual run', schedule: 'Scheduled run' } as const;
 
@@ -54,6 +64,7 @@ const triggerName = { manual: 'Manual run', schedule: 'Scheduled run' } as const
 export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDecided }, MigrationEvent>({
   area: 'automation-catalog',
   category: 'scheduledJobMigration',
+  topics,
   initial: {},
   evolve: { migrationDecided: (_, decided) => ({ decided }) },
   exists: ({ decided }) => decided !== undefined,
@@ -176,7 +187,7 @@ export const decideMigration = (
   refuseBad(refs);
   const seen = new Set<string>();
   const migrated: Migrated[] = [];
-  const skipped: Skipped[] = [];
+  const skipped: MigrationDecided['skipped'][number][] = [];
   for (const { job, content, name, form, migrated: already } of refs) {
     if (!content) continue; // rejected above
     if (already || seen.has(job)) skipped.push({ job, name: content.title });

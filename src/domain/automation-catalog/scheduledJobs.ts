@@ -1,17 +1,18 @@
-import { type Static, Type } from 'typebox';
+import { type TObject, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { type Authored, authored, objectId, time } from '../engine/authors.ts';
-import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type Gbac, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn } from '../engine/importedDocuments.ts';
 import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { anything, restored, text, topicsOf, typed } from '../engine/topics.ts';
 import { intervalOf } from './intervals.ts';
 
 const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], { description }));
-const text = (description: string) => nullable(Type.String(), description);
+const textOrNot = (description: string) => nullable(Type.String(), description);
 const instant = (description: string) => nullable(time('ISO 8601'), description);
 
 export const times = {
@@ -29,17 +30,17 @@ export const members = {
     Type.Union([Type.Integer(), Type.String({ maxLength: 256 })]),
     'Time between runs, a whole number of minutes: milliseconds, or a text such as "1 day" or "3 hours and 15 minutes"',
   ),
-  type: text('How the scheduler kept it, such as normal or single'),
+  type: textOrNot('How the scheduler kept it, such as normal or single'),
   priority: nullable(Type.Union([Type.Number(), Type.String()]), 'Which one runs first'),
   disabled: nullable(Type.Boolean(), 'Whether it had been switched off'),
   failCount: nullable(Type.Integer({ minimum: 0 }), 'How often it has failed'),
-  failReason: text('Why it failed last'),
-  repeatTimezone: text('Kept as given: fixed intervals do not depend on it'),
-  lastModifiedBy: text('Scheduler that wrote it last'),
+  failReason: textOrNot('Why it failed last'),
+  repeatTimezone: textOrNot('Kept as given: fixed intervals do not depend on it'),
+  lastModifiedBy: textOrNot('Scheduler that wrote it last'),
   data: Type.Object(
     {
       name: nullable(name('Name'), 'Name of the automation; without it that of the job'),
-      description: text('What it is for'),
+      description: textOrNot('What it is for'),
       workflowId: name('Workflow that it runs'),
       formId: nullable(name('Form'), 'Name or id of the form that its input comes from'),
       formData: nullable(Type.Object({}, { additionalProperties: true }), 'Values of the form'),
@@ -63,7 +64,7 @@ const made = {
 const ignored = {
   _id: nullable(name('Id'), 'Its id, kept; without one the service makes one'),
   migrated: nullable(Type.Boolean(), 'Ignored in requests'),
-  automation: text('Ignored in requests'),
+  automation: textOrNot('Ignored in requests'),
   ...authored,
 };
 
@@ -88,16 +89,25 @@ export const scheduledJobSchema = Type.Object(
   { ...open, title: 'ScheduledJob', description: 'Scheduled job; secrets are masked' },
 );
 
-const content = Type.Object(members);
 /** The content of a scheduled job: times in UTC, secrets sealed. */
-export type ScheduledJob = Static<typeof content>;
+export type ScheduledJob = SchemaData<TObject<typeof members>>;
 
-export type ScheduledJobEvent =
-  | Event<'scheduledJobCreated', ScheduledJob>
-  /** Set to the content of an imported document, with its times and authors. */
-  | Event<'scheduledJobRestored', ScheduledJob & Authored & { readonly imported?: Members }>
+// Further members are kept as they were given.
+const content = { name: text, repeatInterval: Type.Optional(anything), data: Type.Object({ workflowId: text }) };
+
+const topics = topicsOf({
+  scheduledJobCreated: [
+    'A scheduled job of an earlier version was taken in',
+    typed<ScheduledJob>()(Type.Object(content)),
+  ],
+  scheduledJobRestored: [
+    'A scheduled job got the content of an imported document',
+    typed<ScheduledJob & Authored & { readonly imported?: Members }>()(Type.Object({ ...content, ...restored })),
+  ],
   /** The id of the automation that the job has become. */
-  | Event<'scheduledJobMigrated', { readonly automation: string }>;
+  scheduledJobMigrated: ['A scheduled job became an automation', Type.Object({ automation: text })],
+});
+export type ScheduledJobEvent = EventOf<typeof topics>;
 
 export type ScheduledJobState = {
   readonly content?: ScheduledJob;
@@ -120,6 +130,7 @@ const contentIn = ({
 export const scheduledJob = aggregate<ScheduledJobState, ScheduledJobEvent>({
   area: 'automation-catalog',
   category: 'scheduledJob',
+  topics,
   initial: {},
   evolve: {
     scheduledJobCreated: (_, content) => ({ content }),

@@ -1,24 +1,29 @@
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type Frozen, type SchemaData } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 import type { Sealed } from '../engine/sealed.ts';
 import { sealBy } from '../engine/secretFields.ts';
+import { anyMembers, nothing, text, topicsOf, typed } from '../engine/topics.ts';
 import type { AdapterType, adapterReplacementSchema, deviceSchema, newAdapterSchema } from './adapterSchemas.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** `properties` with sealed secrets. */
-export type AdapterContent = {
-  readonly type: AdapterType;
-  readonly properties: Properties;
-  readonly devices: readonly Static<typeof deviceSchema>[];
-};
+const content = Type.Object({
+  type: typed<AdapterType>()(text),
+  properties: anyMembers,
+  devices: typed<readonly Frozen<Static<typeof deviceSchema>>[]>()(
+    Type.Array(Type.Object({ name: text }), { description: 'Devices, with what is known of each' }),
+  ),
+});
+export type AdapterContent = SchemaData<typeof content>;
 
-export type AdapterEvent =
-  | Event<'adapterCreated', { readonly name: string } & AdapterContent>
-  | Event<'adapterReplaced', AdapterContent>
-  | Event<'adapterDeleted', Record<string, never>>;
+const topics = topicsOf({
+  adapterCreated: ['An adapter was created', Type.Object({ name: text, ...content.properties })],
+  adapterReplaced: ['An adapter got new content', content],
+  adapterDeleted: ['An adapter was deleted', nothing],
+});
+export type AdapterEvent = EventOf<typeof topics>;
 
 /** `known`: whether the adapter exists or ever existed. */
 export type AdapterState = { readonly known: boolean; readonly content?: AdapterContent };
@@ -32,6 +37,7 @@ const now = (_: unknown, { type, properties, devices }: AdapterContent): Adapter
 export const adapter = aggregate<AdapterState, AdapterEvent>({
   area: 'configuration-manager',
   category: 'adapter',
+  topics,
   initial: { known: false },
   evolve: { adapterCreated: now, adapterReplaced: now, adapterDeleted: () => ({ known: true }) },
   exists: ({ content }) => content !== undefined,

@@ -1,27 +1,33 @@
-import { type Static, Type } from 'typebox';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { type Static, type TObject, Type } from 'typebox';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import type { Sealed } from '../engine/sealed.ts';
+import { sealed, text, topicsOf, whole } from '../engine/topics.ts';
 
 /** Facts about a configuration text, never the text itself. `digest` is keyed. */
-type About = { readonly adapter: string; readonly device: string; readonly digest: string; readonly lines: number };
+const about = { adapter: text, device: text, digest: text, lines: whole };
+type About = SchemaData<TObject<typeof about>>;
 
 /**
  * `status` and `answer` (JSON text) are the adapter's answer; null if there was none. `unverified`: nobody knows whether
  * the device took everything.
  */
-type Outcome = {
-  readonly status: number | null;
-  readonly answer: Sealed | null;
-  readonly reason?: string;
-  readonly unverified?: true;
-};
+const outcome = Type.Object({
+  ...about,
+  status: Type.Union([Type.Integer(), Type.Null()]),
+  answer: Type.Union([sealed, Type.Null()]),
+  reason: Type.Optional(text),
+  unverified: Type.Optional(Type.Literal(true)),
+});
+type Outcome = Omit<SchemaData<typeof outcome>, keyof About>;
 
-export type DeviceConfigurationEvent =
+const topics = topicsOf({
   /** Stored before the device is called. If none of the other events follows, the outcome is unknown. */
-  | Event<'deviceConfigurationAttempted', About>
-  | Event<'deviceConfigurationApplied', About & Outcome>
-  | Event<'deviceConfigurationFailed', About & Outcome>;
+  deviceConfigurationAttempted: ['A device is about to be configured', Type.Object(about)],
+  deviceConfigurationApplied: ['A device took a configuration', outcome],
+  deviceConfigurationFailed: ['A device did not take a configuration', outcome],
+});
+export type DeviceConfigurationEvent = EventOf<typeof topics>;
 
 export type DeviceConfigurationState = {
   readonly about?: About;
@@ -32,6 +38,7 @@ export type DeviceConfigurationState = {
 export const deviceConfiguration = aggregate<DeviceConfigurationState, DeviceConfigurationEvent>({
   area: 'configuration-manager',
   category: 'deviceConfiguration',
+  topics,
   initial: {},
   evolve: {
     deviceConfigurationAttempted: (_, about) => ({ about }),

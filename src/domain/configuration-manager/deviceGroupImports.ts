@@ -1,10 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type Authored, authoredByPeople, authorsOf, objectId, signatureMembers } from '../engine/authors.ts';
+import { authoredByPeople, authorsOf, objectId, signatureMembers } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { contentOf, type DeviceGroupContent, deviceGroupItemSchema, deviceGroupName } from './deviceGroups.ts';
+import { authors, text, topicsOf } from '../engine/topics.ts';
+import {
+  contentOf,
+  type DeviceGroupContent,
+  deviceGroupItemSchema,
+  deviceGroupName,
+  groupContent,
+} from './deviceGroups.ts';
 
 /** A device group in an import, as lists give it. */
 const importedGroup = Type.Object(
@@ -24,16 +31,23 @@ export const deviceGroupImportSchema = Type.Object(
   { additionalProperties: false, title: 'DeviceGroupImport', description: 'Device groups to take in' },
 );
 
-type ImportedGroup = DeviceGroupContent & Partial<Authored> & { readonly _id: string };
+const decision = Type.Object({
+  groups: Type.Array(
+    Type.Object({ _id: text, ...groupContent.properties, ...Type.Partial(Type.Object(authors)).properties }),
+  ),
+});
+export type DeviceGroupsImported = SchemaData<typeof decision>;
 
-export type DeviceGroupsImported = { readonly groups: readonly ImportedGroup[] };
-
-export type DeviceGroupImportEvent = Event<'deviceGroupsImported', DeviceGroupsImported>;
+const topics = topicsOf({
+  deviceGroupsImported: ['Device groups are to be taken in', decision],
+});
+export type DeviceGroupImportEvent = EventOf<typeof topics>;
 
 /** The decision to import several device groups, all or none. It is carried out in the streams of the groups. */
 export const deviceGroupImport = aggregate<DeviceGroupsImported, DeviceGroupImportEvent>({
   area: 'configuration-manager',
   category: 'deviceGroupImport',
+  topics,
   initial: { groups: [] },
   evolve: { deviceGroupsImported: (_, imported) => imported },
   exists: ({ groups }) => groups.length > 0,

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { type Authored, authored, objectId } from '../engine/authors.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { name } from '../engine/schemas.ts';
+import { authors, nothing, text, texts, topicsOf } from '../engine/topics.ts';
 
 const members = {
   name: name('Name, unique among device groups'),
@@ -29,23 +30,26 @@ export const deviceGroupSchema = Type.Object(
   { title: 'DeviceGroup', description: 'Device group' },
 );
 
-export type DeviceGroupContent = {
-  readonly name: string;
-  readonly description: string;
-  readonly devices: readonly string[];
-};
+/** The content of a device group in events. */
+export const groupContent = Type.Object({ name: text, description: text, devices: texts });
+export type DeviceGroupContent = SchemaData<typeof groupContent>;
 
-export type DeviceGroupEvent =
-  | Event<'deviceGroupCreated', DeviceGroupContent>
-  /** Made by an import, with the times and authors of its document. */
-  | Event<'deviceGroupRestored', DeviceGroupContent & Authored>
-  | Event<'deviceGroupDeleted', Record<string, never>>;
+const topics = topicsOf({
+  deviceGroupCreated: ['A device group was created', groupContent],
+  deviceGroupRestored: [
+    'A device group was taken in with the times and authors of its document',
+    Type.Object({ ...groupContent.properties, ...authors }),
+  ],
+  deviceGroupDeleted: ['A device group was deleted', nothing],
+});
+export type DeviceGroupEvent = EventOf<typeof topics>;
 
 type State = { readonly exists: boolean; readonly name: string };
 
 export const deviceGroup = aggregate<State, DeviceGroupEvent>({
   area: 'configuration-manager',
   category: 'deviceGroup',
+  topics,
   initial: { exists: false, name: '' },
   evolve: {
     deviceGroupCreated: (_, { name }) => ({ exists: true, name }),

@@ -1,21 +1,28 @@
 import { Type } from 'typebox';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { refuseUnknownIds } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { texts, topicsOf } from '../engine/topics.ts';
 
 export const planDeletionSchema = Type.Object(
   { planIds: Type.Array(name('Id of a plan'), { description: 'Plans to delete: all or none', maxItems: 1000 }) },
   { additionalProperties: false, title: 'PlanDeletion', description: 'Plans to delete' },
 );
 
-export type PlansDeleted = { readonly planIds: readonly string[] };
-export type PlanDeletionEvent = Event<'plansDeleted', PlansDeleted>;
+const decision = Type.Object({ planIds: texts });
+export type PlansDeleted = SchemaData<typeof decision>;
+
+const topics = topicsOf({
+  plansDeleted: ['Compliance plans are to be deleted', decision],
+});
+export type PlanDeletionEvent = EventOf<typeof topics>;
 
 /** The decision to delete several plans, all or none. It is carried out in the streams of the plans. */
 export const planDeletion = aggregate<{ readonly decided: boolean }, PlanDeletionEvent>({
   area: 'configuration-manager',
   category: 'planDeletion',
+  topics,
   initial: { decided: false },
   evolve: { plansDeleted: () => ({ decided: true }) },
   exists: ({ decided }) => decided,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { gbacInput, gbacSchema } from '../authorization/gbac.ts';
 import { authored, objectId } from '../engine/authors.ts';
+import type { SchemaData } from '../engine/core.ts';
 import { name } from '../engine/schemas.ts';
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
@@ -18,7 +19,7 @@ const planNodeSchema = Type.Object(
   },
   { additionalProperties: false, title: 'PlanNode', description: 'Node of a compliance plan' },
 );
-export type PlanNode = Static<typeof planNodeSchema>;
+export type PlanNode = SchemaData<typeof planNodeSchema>;
 
 const status = Type.Enum(['draft', 'active'], { description: 'Whether the plan is in force' });
 export type PlanStatus = Static<typeof status>;

@@ -1,32 +1,47 @@
-import type { Static } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { everybody, gbacOf } from '../authorization/gbac.ts';
-import type { Authored } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
+import { authors, gbac, nothing, object, text, texts, topicsOf, typed } from '../engine/topics.ts';
 import type { formerPlanSchema, newPlanSchema, PlanNode, PlanStatus, planOptionsSchema } from './planSchemas.ts';
 import { findNode, type TreeState } from './trees.ts';
 
-export type PlanContent = {
-  readonly name: string;
-  readonly description: string;
-  readonly status: PlanStatus;
-  readonly nodes: readonly PlanNode[];
-  readonly gbac: Gbac;
+const content = {
+  name: text,
+  description: text,
+  status: typed<PlanStatus>()(text),
+  nodes: Type.Array(
+    Type.Object({
+      treeId: text,
+      version: text,
+      nodeId: text,
+      variables: Type.Optional(object),
+      devices: Type.Optional(texts),
+      deviceGroups: Type.Optional(texts),
+      tasks: Type.Optional(texts),
+    }),
+  ),
+  gbac,
 };
+export type PlanContent = SchemaData<TObject<typeof content>>;
 
-export type PlanEvent =
-  | Event<'planCreated', PlanContent>
-  | Event<'planNamed', Pick<PlanContent, 'name'>>
-  | Event<'planDescribed', Pick<PlanContent, 'description'>>
+const topics = topicsOf({
+  planCreated: ['A compliance plan was created', Type.Object(content)],
+  planNamed: ['A compliance plan got another name', Type.Object({ name: text })],
+  planDescribed: ['A compliance plan got another description', Type.Object({ description: text })],
   /** A node replaces the one with the same tree, version and nodeId, or is added at the end. */
-  | Event<'planNodesAdded', Pick<PlanContent, 'nodes'>>
-  | Event<'planStatusSet', Pick<PlanContent, 'status'>>
-  | Event<'planGbacSet', Pick<PlanContent, 'gbac'>>
-  /** Set to what it said before, with its times and authors. */
-  | Event<'planRestored', PlanContent & Authored>
-  | Event<'planDeleted', Record<string, never>>;
+  planNodesAdded: ['Nodes were added to a compliance plan, or replaced in it', Type.Object({ nodes: content.nodes })],
+  planStatusSet: [
+    'A compliance plan came into force, or became a draft again',
+    Type.Object({ status: content.status }),
+  ],
+  planGbacSet: ['A compliance plan got other access lists', Type.Object({ gbac })],
+  planRestored: ['A compliance plan became what it was before', Type.Object({ ...content, ...authors })],
+  planDeleted: ['A compliance plan was deleted', nothing],
+});
+export type PlanEvent = EventOf<typeof topics>;
 
 export type PlanState = { readonly exists: boolean; readonly content: PlanContent };
 
@@ -38,6 +53,7 @@ const set = (state: PlanState, part: Partial<PlanContent>): PlanState => ({
 export const plan = aggregate<PlanState, PlanEvent>({
   area: 'configuration-manager',
   category: 'plan',
+  topics,
   initial: { exists: false, content: { name: '', description: '', status: 'draft', nodes: [], gbac: everybody } },
   evolve: {
     planCreated: (_, content) => ({ exists: true, content }),

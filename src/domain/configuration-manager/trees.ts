@@ -1,6 +1,6 @@
-import type { Static } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { mark } from '../engine/exactJson.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
@@ -9,35 +9,40 @@ import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
+import { anyMembers, nothing, restored, text, textOrNull, texts, topicsOf, typed } from '../engine/topics.ts';
 import type { newNodeSchema, newTreeSchema, newVersionSchema, Tree, TreeNode, TreeVersion } from './treeSchemas.ts';
 
-export type TreeEvent =
-  | Event<
-      'treeCreated',
-      {
-        readonly name: string;
-        readonly deviceType: string | null;
-        readonly root: { readonly name: string; readonly configId: string };
-      }
-    >
-  /** Starts with the present nodes and variables of `base`. */
-  | Event<'treeVersionAdded', { readonly name: string; readonly base: string }>
-  /** Adds the node as the last child of `parent`. */
-  | Event<
-      'treeNodeAdded',
-      { readonly version: string; readonly parent: string; readonly name: string; readonly configId: string }
-    >
-  | Event<'treeVariablesSet', { readonly version: string; readonly variables: Readonly<Record<string, unknown>> }>
-  | Event<'treeVariablesDeleted', { readonly version: string; readonly names: readonly string[] }>
-  /** Set to the content of an imported document. */
-  | Event<'treeRestored', TreeContent & { readonly imported?: Members }>
-  | Event<'treeDeleted', Record<string, never>>;
+const node = Type.Object({ name: text, configId: text });
 
-export type TreeContent = {
-  readonly name: string;
-  readonly deviceType: string | null;
-  readonly versions: readonly TreeVersion[];
+const content = {
+  name: text,
+  deviceType: textOrNull,
+  versions: Type.Array(Type.Object({ name: text, root: typed<TreeNode>()(node), variables: anyMembers })),
 };
+export type TreeContent = SchemaData<TObject<typeof content>>;
+
+const topics = topicsOf({
+  treeCreated: [
+    'A golden configuration tree was created',
+    Type.Object({ name: text, deviceType: textOrNull, root: node }),
+  ],
+  /** Starts with the present nodes and variables of `base`. */
+  treeVersionAdded: ['A tree got a version that begins as a copy of another', Type.Object({ name: text, base: text })],
+  /** Adds the node as the last child of `parent`. */
+  treeNodeAdded: [
+    'A version of a tree got a node',
+    Type.Object({ version: text, parent: text, name: text, configId: text }),
+  ],
+  treeVariablesSet: ['Variables of a version were set', Type.Object({ version: text, variables: anyMembers })],
+  treeVariablesDeleted: ['Variables of a version were deleted', Type.Object({ version: text, names: texts })],
+  treeRestored: [
+    'A tree got the content of an imported document',
+    Type.Object({ ...content, imported: restored.imported }),
+  ],
+  treeDeleted: ['A tree was deleted', nothing],
+});
+export type TreeEvent = EventOf<typeof topics>;
+
 export type TreeState = TreeContent & {
   readonly exists: boolean;
   /** The last import; undefined if there was none. */
@@ -51,6 +56,7 @@ export const maxDepth = 64;
 export const tree = aggregate<TreeState, TreeEvent>({
   area: 'configuration-manager',
   category: 'tree',
+  topics,
   initial: { exists: false, name: '', deviceType: null, versions: [] },
   evolve: {
     treeCreated: (_, { name, deviceType, root }) => ({

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';
 import { type Changes, changesBetween } from '../engine/changes.ts';
-import { aggregate, type Event } from '../engine/core.ts';
+import { aggregate, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { flag, text, texts, topicsOf } from '../engine/topics.ts';
 
 const members = {
   active: Type.Boolean({ description: 'Whether it is shown' }),
@@ -49,13 +50,32 @@ export const unset: Banner = {
 /** The id of the only banner: "banner" in hexadecimal. */
 export const bannerId = '62616e6e6572000000000000';
 
-export type BannerEvent = Event<'bannerSet', Changes<BannerContent>>;
+const topics = topicsOf({
+  bannerSet: [
+    'The banner changed',
+    Type.Object({
+      changed: Type.Object({
+        active: Type.Optional(flag),
+        text: Type.Optional(text),
+        dismissible: Type.Optional(flag),
+        startTime: Type.Optional(text),
+        allPages: Type.Optional(flag),
+        backgroundColor: Type.Optional(text),
+        endTime: Type.Optional(text),
+        image: Type.Optional(text),
+      }),
+      removed: Type.Optional(texts),
+    }),
+  ],
+});
+export type BannerEvent = EventOf<typeof topics>;
 
 type State = Partial<BannerContent>;
 
 export const banner = aggregate<State, BannerEvent>({
   area: 'customization',
   category: 'banner',
+  topics,
   initial: {},
   evolve: { bannerSet: (state, changes) => withChanges(state, changes) },
   exists: ({ text }) => text !== undefined,

@@ -1,3 +1,5 @@
+import type { Static, TSchema } from 'typebox';
+
 /**
  * The areas of the API. They are the provenance of methods, and `@platform/<area>` is the source of an area's events.
  */
@@ -34,6 +36,29 @@ export type Event<Topic extends string = string, Data = unknown> = {
 
 export type DataOf<E extends Event, T extends E['topic']> = Extract<E, { topic: T }>['data'];
 
+/**
+ * What events of one topic say: a sentence, and the schema of their data, for those who read events. A schema says what
+ * is always so, in events of earlier versions too: members that these lack are optional, limits of today's requests are
+ * left out, and further members may follow.
+ */
+export type Topic = readonly [description: string, data: TSchema];
+
+/** The topics of one kind of stream. */
+export type Topics = Readonly<Record<string, Topic>>;
+
+/** The type of a schema's values, with nothing that can be written to. Events are read-only. */
+export type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Member in keyof T]: Frozen<T[Member]> }
+    : T;
+
+/** The type of data in events that fits a schema. */
+export type SchemaData<S extends TSchema> = Frozen<Static<S>>;
+
+/** The events that topics describe. */
+export type EventOf<T extends Topics> = { [K in keyof T & string]: Event<K, SchemaData<T[K][1]>> }[keyof T & string];
+
 /** One function for each topic. The compiler checks that none is missing, so the keys are the list of topics. */
 type Evolve<State, E extends Event> = { readonly [T in E['topic']]: (state: State, data: DataOf<E, T>) => State };
 
@@ -51,6 +76,7 @@ export type Aggregate<State = any, E extends Event = any> = {
   readonly area: Area;
   /** In camelCase, without a dash: EventStoreDB splits category and id at the first dash. */
   readonly category: string;
+  readonly topics: { readonly [T in E['topic']]: Topic };
   readonly initial: State;
   readonly evolve: Evolve<State, E>;
   /** For streams whose topics users choose: the effect of every event. `evolve` is then empty. */

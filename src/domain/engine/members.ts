@@ -6,5 +6,5 @@ export const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A member of its own, never an inherited one; undefined if there is none. */
-export const own = (members: Members, name: string): unknown =>
+export const own = <T>(members: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(members, name) ? members[name] : undefined;

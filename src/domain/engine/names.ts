@@ -1,9 +1,16 @@
-import { aggregate, type Event, type Name } from './core.ts';
+import { Type } from 'typebox';
+import { aggregate, type Event, type EventOf, type Name } from './core.ts';
+import { text, topicsOf } from './topics.ts';
 
 /** A claim on a name: the owner's stream, and the deciding stream, whose fold shows whether the claim holds. */
 export type Claim = { readonly owner: string; readonly decidedBy: string };
 
-export type NameEvent = Event<'nameClaimed', Claim & Name>;
+const name = { kind: text, parent: Type.Optional(text), name: text };
+
+const topics = topicsOf({
+  nameClaimed: ['A stream claimed a unique name', Type.Object({ ...name, owner: text, decidedBy: text })],
+});
+export type NameEvent = EventOf<typeof topics>;
 
 /** How many streams that once claimed the name are kept. */
 const mostBearers = 1000;
@@ -15,6 +22,7 @@ export type NameState = { readonly claim?: Claim; readonly bearers: readonly str
 export const nameClaims = aggregate<NameState, NameEvent>({
   area: 'authorization',
   category: 'name',
+  topics,
   internal: true,
   initial: { bearers: [] },
   evolve: {

@@ -1,21 +1,35 @@
-import { aggregate, type Event } from './core.ts';
+import { Type } from 'typebox';
+import { aggregate, type EventOf, type SchemaData } from './core.ts';
+import { text, topicsOf, whole } from './topics.ts';
 
 /** The event whose consequences failed: its stream and revision; how often it was tried, and why it failed. */
-export type Parking = {
-  readonly stream: string;
-  readonly revision: number;
-  readonly reason: string;
+const parking = Type.Object({
+  stream: text,
+  revision: whole,
+  reason: text,
   /** The trigger whose run failed; absent: the reactions to the event failed. */
-  readonly trigger?: string;
+  trigger: Type.Optional(text),
   /** Earlier versions did not store it. */
-  readonly tries?: number;
-};
+  tries: Type.Optional(whole),
+});
+export type Parking = SchemaData<typeof parking>;
 
+const topics = topicsOf({
+  reactionParked: [
+    'What follows from an event was parked, because it kept failing',
+    Type.Object({
+      stream: text,
+      revision: whole,
+      reason: text,
+      trigger: Type.Optional(text),
+      tries: Type.Optional(whole),
+    }),
+  ],
+  reactionCompleted: ['What had been parked was carried out', Type.Object({})],
+  reactionDiscarded: ['What had been parked was given up', Type.Object({})],
+});
 /** What follows from an event was parked, with the reason. Later it was completed, or somebody gave it up. */
-export type ParkedReactionEvent =
-  | Event<'reactionParked', Parking>
-  | Event<'reactionCompleted', Record<string, never>>
-  | Event<'reactionDiscarded', Record<string, never>>;
+export type ParkedReactionEvent = EventOf<typeof topics>;
 
 export type ParkedState = { readonly parked: boolean; readonly parking?: Parking };
 
@@ -26,6 +40,7 @@ export type ParkedState = { readonly parked: boolean; readonly parking?: Parking
 export const parkedReaction = aggregate<ParkedState, ParkedReactionEvent>({
   area: 'operations-manager',
   category: 'parkedReaction',
+  topics,
   internal: true,
   initial: { parked: false },
   evolve: {

@@ -1,7 +1,12 @@
-import { aggregate, type Event } from './core.ts';
+import { Type } from 'typebox';
+import { aggregate, type EventOf } from './core.ts';
+import { text, topicsOf } from './topics.ts';
 
+const topics = topicsOf({
+  endedRetired: ['What had ended long ago left the read models', Type.Object({ before: text })],
+});
 /** `before`: what has ended before this time is retired: UTC, ISO 8601 with milliseconds. */
-type RetirementEvent = Event<'endedRetired', { readonly before: string }>;
+type RetirementEvent = EventOf<typeof topics>;
 
 export type RetirementState = { readonly before?: string };
 
@@ -12,6 +17,7 @@ export type RetirementState = { readonly before?: string };
 export const retirement = aggregate<RetirementState, RetirementEvent>({
   area: 'operations-manager',
   category: 'retirement',
+  topics,
   internal: true,
   initial: {},
   evolve: {

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { naturalKey } from '../engine/percentEncoding.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
+import { nothing, text, topicsOf } from '../engine/topics.ts';
 
 /** The body of `addCertificate`. */
 export const newCertificateSchema = Type.Object(
@@ -22,27 +23,49 @@ export const newCertificateSchema = Type.Object(
 export type NewCertificate = Static<typeof newCertificateSchema>;
 
 /** The facts in a certificate. Names are written as in RFC 4514, times in UTC, ISO 8601. */
-export type CertificateFacts = {
-  readonly subject: string;
-  readonly issuer: string;
-  readonly serialNumber: string;
-  readonly fingerprint256: string;
-  readonly validFrom: string;
-  readonly validTo: string;
+const facts = {
+  subject: text,
+  issuer: text,
+  serialNumber: text,
+  fingerprint256: text,
+  validFrom: text,
+  validTo: text,
 };
 
 /** A certificate and its issuers. Each one is issued by the next. */
-export type Chain = readonly (CertificateFacts & { readonly pem: string })[];
+const chain = Type.Array(Type.Object({ ...facts, pem: text }));
+export type Chain = SchemaData<typeof chain>;
+export type CertificateFacts = Omit<Chain[number], 'pem'>;
 
-export type CertificateEvent =
-  | Event<'certificateAdded', { readonly alias: string; readonly contractId: string; readonly chain: Chain }>
-  | Event<'certificateDeleted', Record<string, never>>;
+const topics = topicsOf({
+  certificateAdded: [
+    'A gateway got a certificate',
+    Type.Object({
+      alias: text,
+      contractId: text,
+      chain: Type.Array(
+        Type.Object({
+          subject: text,
+          issuer: text,
+          serialNumber: text,
+          fingerprint256: text,
+          validFrom: text,
+          validTo: text,
+          pem: text,
+        }),
+      ),
+    }),
+  ],
+  certificateDeleted: ['A certificate was deleted', nothing],
+});
+export type CertificateEvent = EventOf<typeof topics>;
 
 type State = { readonly exists: boolean; readonly chain: Chain };
 
 export const certificate = aggregate<State, CertificateEvent>({
   area: 'gateway-manager',
   category: 'certificate',
+  topics,
   initial: { exists: false, chain: [] },
   evolve: {
     certificateAdded: (_, { chain }) => ({ exists: true, chain }),

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
+import { flag, nothing, text, texts, topicsOf } from '../engine/topics.ts';
 
 const service = Type.Object(
   { id: name('Id of the service'), name: name('Name of the service') },
@@ -27,17 +28,28 @@ export const newServiceGroupSchema = Type.Object(
 
 type NewServiceGroup = Static<typeof newServiceGroupSchema>;
 
-export type ServiceGroupContent = Required<Omit<NewServiceGroup, 'groups'>> & { readonly groups: readonly string[] };
+const content = Type.Object({
+  name: text,
+  cluster_id: text,
+  description: text,
+  is_default: flag,
+  groups: texts,
+  services: Type.Array(Type.Object({ id: text, name: text })),
+});
+export type ServiceGroupContent = SchemaData<typeof content>;
 
-export type ServiceGroupEvent =
-  | Event<'serviceGroupCreated', ServiceGroupContent>
-  | Event<'serviceGroupDeleted', Record<string, never>>;
+const topics = topicsOf({
+  serviceGroupCreated: ['A service group was created', content],
+  serviceGroupDeleted: ['A service group was deleted', nothing],
+});
+export type ServiceGroupEvent = EventOf<typeof topics>;
 
 type State = { readonly exists: boolean; readonly name: string; readonly defaultOf: string | undefined };
 
 export const serviceGroup = aggregate<State, ServiceGroupEvent>({
   area: 'gateway-manager',
   category: 'serviceGroup',
+  topics,
   initial: { exists: false, name: '', defaultOf: undefined },
   evolve: {
     serviceGroupCreated: (_, { name, cluster_id, is_default }) => ({

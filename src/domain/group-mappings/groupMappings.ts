@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox';
-import { aggregate, type Event } from '../engine/core.ts';
+import { Type } from 'typebox';
+import { aggregate, type EventOf, type SchemaData } from '../engine/core.ts';
 import { naturalKey } from '../engine/percentEncoding.ts';
 import { name } from '../engine/schemas.ts';
+import { nothing, text, texts, topicsOf } from '../engine/topics.ts';
 
 /** A group mapping in requests and answers. */
 export const groupMappingSchema = Type.Object(
@@ -19,18 +20,24 @@ export const groupMappingSchema = Type.Object(
   },
 );
 
-export type GroupMapping = Static<typeof groupMappingSchema>;
+export type GroupMapping = SchemaData<typeof groupMappingSchema>;
 
-export type GroupMappingEvent =
-  | Event<'groupMappingCreated', GroupMapping>
-  | Event<'groupMappingUpdated', Pick<GroupMapping, 'platformGroups'>>
-  | Event<'groupMappingDeleted', Record<string, never>>;
+const topics = topicsOf({
+  groupMappingCreated: [
+    'An external group was mapped to groups of the platform',
+    Type.Object({ provenance: text, externalGroup: text, platformGroups: texts }),
+  ],
+  groupMappingUpdated: ['A mapping got other groups of the platform', Type.Object({ platformGroups: texts })],
+  groupMappingDeleted: ['A mapping was deleted', nothing],
+});
+export type GroupMappingEvent = EventOf<typeof topics>;
 
 type State = { readonly exists: boolean; readonly platformGroups: GroupMapping['platformGroups'] };
 
 export const groupMapping = aggregate<State, GroupMappingEvent>({
   area: 'group-mappings',
   category: 'groupMapping',
+  topics,
   initial: { exists: false, platformGroups: [] },
   evolve: {
     groupMappingCreated: (_, { platformGroups }) => ({ exists: true, platformGroups }),

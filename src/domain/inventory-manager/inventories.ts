@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { anyMembers, nothing, text, texts, topicsOf, whole } from '../engine/topics.ts';
 import { empty, entriesIn, get, type Layers, withAll } from './layeredMap.ts';
 
 /** How many nodes one request may add. To read and store them delays other requests. */
@@ -50,24 +51,21 @@ export const formerInventorySchema = Type.Object(
 );
 
 export type NewNode = Static<typeof newNodeSchema>;
-export type Node = {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, unknown>>;
-  readonly tags: readonly string[];
-};
-export type InventoryContent = {
-  readonly name: string;
-  readonly description: string;
-  readonly groups: readonly string[];
-};
+/** Secrets in the attributes are sealed. */
+const node = Type.Object({ name: text, attributes: anyMembers, tags: texts });
+export type Node = SchemaData<typeof node>;
 
-export type InventoryEvent =
-  | Event<'inventoryCreated', InventoryContent>
-  /** Nodes that were not there before. Secrets in the attributes are sealed. */
-  | Event<'nodesAdded', { readonly nodes: readonly Node[] }>
-  /** All nodes are removed. `count` is their number. */
-  | Event<'nodesCleared', { readonly count: number }>
-  | Event<'inventoryDeleted', Record<string, never>>;
+const content = Type.Object({ name: text, description: text, groups: texts });
+export type InventoryContent = SchemaData<typeof content>;
+
+const topics = topicsOf({
+  inventoryCreated: ['An inventory was created', content],
+  /** Nodes that were not there before. */
+  nodesAdded: ['Nodes were added to an inventory', Type.Object({ nodes: Type.Array(node) })],
+  nodesCleared: ['All nodes of an inventory were removed', Type.Object({ count: whole })],
+  inventoryDeleted: ['An inventory was deleted', nothing],
+});
+export type InventoryEvent = EventOf<typeof topics>;
 
 export type InventoryState = { readonly exists: boolean; readonly name: string; readonly nodes: Layers<Node> };
 
@@ -78,6 +76,7 @@ export type InventoryState = { readonly exists: boolean; readonly name: string; 
 export const inventory = aggregate<InventoryState, InventoryEvent>({
   area: 'inventory-manager',
   category: 'inventory',
+  topics,
   initial: { exists: false, name: '', nodes: empty },
   evolve: {
     inventoryCreated: (_, content) => ({ exists: true, name: content.name, nodes: empty }),

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { type Referrer, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
 import { name } from '../engine/schemas.ts';
+import { nothing, texts, topicsOf } from '../engine/topics.ts';
 
 export const formDeletionSchema = Type.Object(
   { ids: Type.Array(name('Id of a form'), { description: 'Forms to delete: all or none', maxItems: 1000 }) },
@@ -9,11 +10,14 @@ export const formDeletionSchema = Type.Object(
 );
 type Input = Static<typeof formDeletionSchema>;
 
-export type FormsDeleted = { readonly ids: readonly string[] };
-export type FormDeletionEvent =
-  | Event<'formsDeleted', FormsDeleted>
-  /** All forms of the decision are deleted. */
-  | Event<'formDeletionCompleted', Record<string, never>>;
+const decision = Type.Object({ ids: texts });
+export type FormsDeleted = SchemaData<typeof decision>;
+
+const topics = topicsOf({
+  formsDeleted: ['Forms are to be deleted', decision],
+  formDeletionCompleted: ['All forms of a deletion are deleted', nothing],
+});
+export type FormDeletionEvent = EventOf<typeof topics>;
 
 type State = { readonly decided: boolean; readonly completed: boolean };
 
@@ -21,6 +25,7 @@ type State = { readonly decided: boolean; readonly completed: boolean };
 export const formDeletion = aggregate<State, FormDeletionEvent>({
   area: 'json-forms',
   category: 'formDeletion',
+  topics,
   initial: { decided: false, completed: false },
   evolve: {
     formsDeleted: () => ({ decided: true, completed: false }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { authoredByPeople, time } from '../engine/authors.ts';
+import type { SchemaData } from '../engine/core.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { name } from '../engine/schemas.ts';
 import { structSchema } from './formStructs.ts';
@@ -61,7 +62,7 @@ const ids = { _id: Type.Optional(name('Id')), id: Type.Optional(name('The same a
 
 /** The content of a form with defaults, without id, times and authors. Numbers may have marks (formDocuments.ts). */
 const content = Type.Object(members);
-export type FormContent = Static<typeof content>;
+export type FormContent = SchemaData<typeof content>;
 
 /** A form in a create request. Times and authors are accepted and ignored, so that clients can send a copy. */
 export const newFormSchema = Type.Object(

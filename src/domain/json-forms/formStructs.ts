@@ -1,5 +1,6 @@
-import { type Static, type TProperties, Type } from 'typebox';
+import { type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { SchemaData } from '../engine/core.ts';
 import { isObject } from '../engine/members.ts';
 import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -17,7 +18,7 @@ export const structSchema = Type.Object(
   },
   { additionalProperties: true, title: 'FormStruct', description: 'Layout of a form' },
 );
-export type Struct = Static<typeof structSchema>;
+export type Struct = SchemaData<typeof structSchema>;
 type Item = { readonly type: string; readonly items?: readonly Item[]; readonly [member: string]: unknown };
 
 const any = Type.Optional(Type.Any());

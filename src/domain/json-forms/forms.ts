@@ -1,24 +1,38 @@
-import type { Static } from 'typebox';
-import { type Authored, authorsOf, type ImportAuthors } from '../engine/authors.ts';
+import { type Static, Type } from 'typebox';
+import { authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
-import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets, type Seal } from '../engine/secretFields.ts';
+import { anything, nothing, object, restored, text, textOrNull, topicsOf, typed } from '../engine/topics.ts';
 import { formParts, importedFormId, signatureOf } from './formDocuments.ts';
 import type { FormContent, FormDocument, formPatchSchema, newFormSchema } from './formSchemas.ts';
 import { checkedStruct, importedStruct } from './formStructs.ts';
 
-export type FormEvent =
-  | Event<'formCreated', FormContent>
-  | Event<'formChanged', Partial<FormContent>>
-  /** Set to the content of an imported document, with its times and authors. */
-  | Event<'formRestored', FormContent & Authored & { readonly imported?: Members }>
-  | Event<'formDeleted', Record<string, never>>;
+const content = {
+  name: text,
+  description: textOrNull,
+  struct: typed<FormContent['struct']>()(object),
+  schema: typed<FormContent['schema']>()(object),
+  uiSchema: anything,
+  validationSchema: anything,
+  bindingSchema: anything,
+  version: text,
+  tags: Type.Array(anything),
+  namespace: typed<FormContent['namespace']>()(anything),
+};
+
+const topics = topicsOf({
+  formCreated: ['A form was created', Type.Object(content)],
+  formChanged: ['Members of a form changed', Type.Partial(Type.Object(content))],
+  formRestored: ['A form got the content of an imported document', Type.Object({ ...content, ...restored })],
+  formDeleted: ['A form was deleted', nothing],
+});
+export type FormEvent = EventOf<typeof topics>;
 
 const defaults = {
   description: null,
@@ -70,6 +84,7 @@ export type FormState = {
 export const form = aggregate<FormState, FormEvent>({
   area: 'json-forms',
   category: 'form',
+  topics,
   initial: { exists: false, content: contentOf({ name: '' }) },
   evolve: {
     formCreated: (_, content) => ({ exists: true, content }),

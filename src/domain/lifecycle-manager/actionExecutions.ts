@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { aggregate, type Context, type Event, fold } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, fold, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { anyMembers, nothing, text, topicsOf, typed } from '../engine/topics.ts';
 import type { JobError } from '../operations-manager/jobs.ts';
 import { type InstanceData, instanceName, refuseUnfit } from './resourceInstances.ts';
-import type { ResourceAction } from './resourceModels.ts';
+import { actionInEvents, type ResourceAction } from './resourceModels.ts';
 
 /** The body of `runAction`. An action runs on an instance, on all instances of a group, or makes a new instance. */
 export const runActionSchema = Type.Object(
@@ -34,40 +35,46 @@ export const executionStatus = Type.Enum(['running', 'error', 'complete', 'cance
 export type ExecutionStatus = Static<typeof executionStatus>;
 
 /** The part of an execution that concerns one instance. Its id is that of its job. */
-export type Task = { readonly _id: string; readonly instanceId: string; readonly instanceName: string };
+const task = Type.Object({ _id: text, instanceId: text, instanceName: text });
+export type Task = SchemaData<typeof task>;
 
-export type ActionStarted = {
-  readonly modelId: string;
-  readonly action: ResourceAction;
+const started = Type.Object({
+  modelId: text,
+  action: actionInEvents,
   /** The automation that the action runs; null: there is none. Earlier versions looked for it when a job started. */
-  readonly automation?: string | null;
-  readonly target: { readonly type: 'instance' | 'group'; readonly _id: string; readonly name: string };
+  automation: Type.Optional(Type.Union([Type.Null(), text])),
+  target: Type.Object({ type: typed<'instance' | 'group'>()(text), _id: text, name: text }),
   /** For a new instance. */
-  readonly instanceDescription: string;
-  readonly inputs: InstanceData;
-  readonly tasks: readonly Task[];
+  instanceDescription: text,
+  inputs: anyMembers,
+  tasks: Type.Array(task),
   /** In UTC. Shows which of two actions on a target is the later one. */
-  readonly started: string;
-};
+  started: text,
+});
+export type ActionStarted = SchemaData<typeof started>;
 
-type TaskChange = {
-  readonly task: string;
-  readonly status: ExecutionStatus;
-  readonly error?: JobError;
+const error = typed<JobError>()(Type.Union([Type.String(), anyMembers]));
+const taskChange = Type.Object({
+  task: text,
+  status: typed<ExecutionStatus>()(text),
+  error: Type.Optional(error),
   /** The new data of the instance. */
-  readonly instanceData?: InstanceData;
-};
+  instanceData: Type.Optional(anyMembers),
+});
+type TaskChange = SchemaData<typeof taskChange>;
 
-export type ExecutionEvent =
+const topics = topicsOf({
   /** Without a workflow, all tasks are complete with this event. */
-  | Event<'actionStarted', ActionStarted>
-  | Event<'actionTaskChanged', TaskChange>
-  | Event<'actionCancelRequested', Record<string, never>>
-  | Event<'actionPaused', Record<string, never>>
-  | Event<'actionResumed', Record<string, never>>
-  | Event<'actionCompleted', Record<string, never>>
-  | Event<'actionErrored', { readonly error: JobError }>
-  | Event<'actionCanceled', Record<string, never>>;
+  actionStarted: ['An action on an instance or a group began', started],
+  actionTaskChanged: ['The part of an action that concerns one instance changed its status', taskChange],
+  actionCancelRequested: ['Somebody asked to cancel an action', nothing],
+  actionPaused: ['An action paused', nothing],
+  actionResumed: ['An action went on', nothing],
+  actionCompleted: ['An action ended well', nothing],
+  actionErrored: ['An action ended in error', Type.Object({ error })],
+  actionCanceled: ['An action was canceled', nothing],
+});
+export type ExecutionEvent = EventOf<typeof topics>;
 
 export type TaskState = Task & { readonly status: ExecutionStatus; readonly error: JobError | null };
 export type ExecutionState = {
@@ -93,6 +100,7 @@ export const withTask = (tasks: readonly TaskState[], { task, status, error }: T
 export const actionExecution = aggregate<ExecutionState, ExecutionEvent>({
   area: 'lifecycle-manager',
   category: 'actionExecution',
+  topics,
   initial: { tasks: [], cancelRequested: false },
   evolve: {
     actionStarted: (state, started) => ({ ...state, status: 'running', started, tasks: tasksAtStart(started) }),

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { objectId } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { executionStatus } from './actionExecutions.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { nothing, text, topicsOf, typed } from '../engine/topics.ts';
+import { type ExecutionStatus, executionStatus } from './actionExecutions.ts';
 import { actionSchema } from './resourceModels.ts';
 
 const { _id, name, type } = actionSchema.properties;
@@ -14,9 +15,21 @@ export const lastActionSchema = Type.Object(
 );
 
 /** `started` shows which of two actions is the later one. */
-export type LastAction = Static<typeof lastActionSchema> & { readonly started: string };
+const last = Type.Object({
+  _id: text,
+  executionId: text,
+  name: text,
+  type: typed<Static<typeof type>>()(text),
+  status: typed<ExecutionStatus>()(text),
+  started: text,
+});
+export type LastAction = SchemaData<typeof last>;
 
-export type LastActionEvent = Event<'lastActionSet', LastAction> | Event<'lastActionCleared', Record<string, never>>;
+const topics = topicsOf({
+  lastActionSet: ['An instance or a group got its last action', last],
+  lastActionCleared: ['An instance or a group with a last action was deleted', nothing],
+});
+export type LastActionEvent = EventOf<typeof topics>;
 
 /**
  * The last action on an instance or group; both have the same id. It has a stream of its own, so that a run never makes
@@ -25,6 +38,7 @@ export type LastActionEvent = Event<'lastActionSet', LastAction> | Event<'lastAc
 export const lastAction = aggregate<{ readonly last?: LastAction }, LastActionEvent>({
   area: 'lifecycle-manager',
   category: 'lastAction',
+  topics,
   initial: {},
   evolve: {
     lastActionSet: (_, last) => ({ last }),

@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { type Static, type TObject, Type } from 'typebox';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { nothing, text, texts, topicsOf } from '../engine/topics.ts';
 import { hasId, type IdSet, noIds, withIds, withoutIds } from './idSets.ts';
 
 const instances = (description: string) =>
@@ -26,13 +27,19 @@ export const groupChangesSchema = Type.Object(
   { additionalProperties: false, title: 'ResourceGroupChanges', description: 'Who comes into a group and who goes' },
 );
 
-export type GroupContent = { readonly modelId: string; readonly name: string; readonly description: string };
+const content = { modelId: text, name: text, description: text };
+export type GroupContent = SchemaData<TObject<typeof content>>;
 
 /** Instances are ids without duplicates. A change lists only instances that are really added or removed. */
-export type GroupEvent =
-  | Event<'resourceGroupCreated', GroupContent & { readonly instances: readonly string[] }>
-  | Event<'resourceGroupMembersChanged', { readonly added: readonly string[]; readonly removed: readonly string[] }>
-  | Event<'resourceGroupDeleted', Record<string, never>>;
+const topics = topicsOf({
+  resourceGroupCreated: ['A group of instances was created', Type.Object({ ...content, instances: texts })],
+  resourceGroupMembersChanged: [
+    'Instances came into a group or left it',
+    Type.Object({ added: texts, removed: texts }),
+  ],
+  resourceGroupDeleted: ['A group of instances was deleted', nothing],
+});
+export type GroupEvent = EventOf<typeof topics>;
 
 export type GroupState = {
   readonly exists: boolean;
@@ -48,6 +55,7 @@ export type GroupState = {
 export const resourceGroup = aggregate<GroupState, GroupEvent>({
   area: 'lifecycle-manager',
   category: 'resourceGroup',
+  topics,
   initial: { exists: false, modelId: '', name: '', members: noIds },
   evolve: {
     resourceGroupCreated: (_, { modelId, name, instances }) => ({

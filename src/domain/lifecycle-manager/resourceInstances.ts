@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { anyMembers, nothing, text, topicsOf } from '../engine/topics.ts';
 
 /** Data that fit the schema of the model. Secrets in them are sealed. */
 export type InstanceData = Readonly<Record<string, unknown>>;
@@ -29,23 +30,23 @@ export const newInstanceSchema = Type.Object(
 );
 type NewInstance = Static<typeof newInstanceSchema>;
 
-export type InstanceContent = {
-  readonly modelId: string;
-  readonly name: string;
-  readonly description: string;
-  readonly instanceData: InstanceData;
-};
+const changeable = { name: text, description: text, instanceData: anyMembers };
+const content = Type.Object({ modelId: text, ...changeable });
+export type InstanceContent = SchemaData<typeof content>;
 
-export type InstanceEvent =
-  | Event<'resourceInstanceCreated', InstanceContent>
-  | Event<'resourceInstanceChanged', Partial<Omit<InstanceContent, 'modelId'>>>
-  | Event<'resourceInstanceDeleted', Record<string, never>>;
+const topics = topicsOf({
+  resourceInstanceCreated: ['A resource instance was created', content],
+  resourceInstanceChanged: ['Members of a resource instance changed', Type.Partial(Type.Object(changeable))],
+  resourceInstanceDeleted: ['A resource instance was deleted', nothing],
+});
+export type InstanceEvent = EventOf<typeof topics>;
 
 export type InstanceState = { readonly exists: boolean; readonly content: InstanceContent };
 
 export const resourceInstance = aggregate<InstanceState, InstanceEvent>({
   area: 'lifecycle-manager',
   category: 'resourceInstance',
+  topics,
   initial: { exists: false, content: { modelId: '', name: '', description: '', instanceData: {} } },
   evolve: {
     resourceInstanceCreated: (_, content) => ({ exists: true, content }),

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { type Authored, authoredByPeople, authorsOf, type ImportAuthors, objectId } from '../engine/authors.ts';
+import { authoredByPeople, authorsOf, type ImportAuthors, objectId } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
@@ -10,6 +10,7 @@ import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { Seal } from '../engine/secretFields.ts';
+import { anyMembers, restored, text, textOrNull, topicsOf, typed, whole } from '../engine/topics.ts';
 
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
 const schema = Type.Unsafe<Readonly<Record<string, unknown>>>(
@@ -39,7 +40,6 @@ export const actionSchema = Type.Object(actionMembers, {
   title: 'ResourceAction',
   description: 'Action on instances of a model',
 });
-export type ResourceAction = Static<typeof actionSchema>;
 
 const newActionSchema = Type.Object(
   {
@@ -118,22 +118,41 @@ export const modelMembers = {
   schema,
   actions: Type.Array(actionSchema, { description: 'What can be done with instances' }),
 };
-export type ModelContent = {
-  readonly name: string;
-  readonly description: string;
-  readonly schema: Readonly<Record<string, unknown>>;
-  readonly actions: readonly ResourceAction[];
-};
 
-export type ModelEvent =
-  | Event<'resourceModelCreated', ModelContent>
-  | Event<'resourceModelChanged', Partial<ModelContent>>
-  /** Set to the content of an imported document, with its times and authors. */
-  | Event<'resourceModelRestored', ModelContent & Authored & { readonly imported?: Members }>
+/** An action in events. */
+export const actionInEvents = Type.Object({
+  _id: text,
+  name: text,
+  type: typed<Static<typeof actionMembers.type>>()(text),
+  workflow: textOrNull,
+  description: text,
+});
+export type ResourceAction = SchemaData<typeof actionInEvents>;
+
+const content = Type.Object({
+  name: text,
+  description: text,
+  schema: anyMembers,
+  actions: Type.Array(actionInEvents),
+});
+export type ModelContent = SchemaData<typeof content>;
+
+const topics = topicsOf({
+  resourceModelCreated: ['A resource model was created', content],
+  resourceModelChanged: ['Members of a resource model changed', Type.Partial(content)],
+  resourceModelRestored: [
+    'A resource model got the content of an imported document',
+    Type.Object({ ...content.properties, ...restored }),
+  ],
   /** Decides that the instances and groups of the model are deleted too. */
-  | Event<'resourceModelDeleted', { readonly deletedInstances: number }>
+  resourceModelDeleted: [
+    'A resource model was deleted, with its instances and groups',
+    Type.Object({ deletedInstances: whole }),
+  ],
   /** One step of that deletion is done. */
-  | Event<'resourceModelPartsRemoved', { readonly removed: number }>;
+  resourceModelPartsRemoved: ['Instances and groups of a deleted model were removed', Type.Object({ removed: whole })],
+});
+export type ModelEvent = EventOf<typeof topics>;
 
 export type ModelState = {
   readonly exists: boolean;
@@ -153,6 +172,7 @@ const contentIn = ({ name, description, schema, actions }: ModelContent): ModelC
 export const resourceModel = aggregate<ModelState, ModelEvent>({
   area: 'lifecycle-manager',
   category: 'resourceModel',
+  topics,
   initial: { exists: false, content: { name: '', description: '', schema: {}, actions: [] }, deletedInstances: 0 },
   evolve: {
     resourceModelCreated: (state, content) => ({ ...state, exists: true, content }),

@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { aggregate } from '../engine/core.ts';
+import { aggregate, type EventOf, type Frozen, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { importedIn } from '../engine/importedDocuments.ts';
 import { ifItFits } from '../engine/lenientSchemas.ts';
+import { anyMembers, flag, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';
 import { comparators } from './comparisons.ts';
 import {
   atMost,
-  type Header,
+  headerInEvents,
   headerOf,
   passRule,
   severity,
-  type TemplateEvent,
   type TemplateState,
   templateDecisions,
   templateNames,
@@ -80,11 +80,29 @@ export const {
 
 export type AnalyticTemplateDocument = Static<typeof importedAnalyticTemplateSchema>;
 export type AnalyticRule = Static<typeof analyticRuleSchema>;
-export type CommandPair = Required<Omit<Static<typeof pairSchema>, 'rules'>> & {
-  readonly rules: readonly AnalyticRule[];
-};
-export type AnalyticTemplateContent = Header & { readonly prepostCommands: readonly CommandPair[] };
-export type AnalyticTemplateEvent = TemplateEvent<'analyticTemplate', AnalyticTemplateContent>;
+
+const pair = Type.Object({
+  preRawCommand: text,
+  postRawCommand: text,
+  passRule: flag,
+  rules: typed<readonly Frozen<AnalyticRule>[]>()(Type.Array(anyMembers)),
+  preCommandResHTML: text,
+  postCommandResHTML: text,
+});
+export type CommandPair = SchemaData<typeof pair>;
+const content = Type.Object({ ...headerInEvents, prepostCommands: Type.Array(pair) });
+export type AnalyticTemplateContent = SchemaData<typeof content>;
+
+const topics = topicsOf({
+  analyticTemplateCreated: ['An analytic template was created', content],
+  analyticTemplateChanged: ['Members of an analytic template changed', Type.Partial(content)],
+  analyticTemplateRestored: [
+    'An analytic template got the content of an imported document',
+    Type.Object({ ...content.properties, ...restored }),
+  ],
+  analyticTemplateDeleted: ['An analytic template was deleted', nothing],
+});
+export type AnalyticTemplateEvent = EventOf<typeof topics>;
 
 const pairOf = ({
   preRawCommand = '',
@@ -111,6 +129,7 @@ export const contentOf = ({ prepostCommands = [], ...header }: AnalyticTemplateD
 export const analyticTemplate = aggregate<TemplateState<AnalyticTemplateContent>, AnalyticTemplateEvent>({
   area: 'mop',
   category: 'analyticTemplate',
+  topics,
   initial: { exists: false },
   evolve: {
     analyticTemplateCreated: (_, content) => ({ exists: true, content }),

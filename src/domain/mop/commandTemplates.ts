@@ -1,17 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { aggregate } from '../engine/core.ts';
+import { aggregate, type EventOf, type Frozen, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { importedIn } from '../engine/importedDocuments.ts';
 import { ifItFits } from '../engine/lenientSchemas.ts';
 import type { Fault } from '../engine/requestError.ts';
+import { anyMembers, flag, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';
 import { comparators } from './comparisons.ts';
 import {
   atMost,
-  type Header,
+  headerInEvents,
   headerOf,
   passRule,
   severity,
-  type TemplateEvent,
   type TemplateState,
   templateDecisions,
   templateNames,
@@ -90,9 +90,24 @@ export const {
 
 export type CommandTemplateDocument = Static<typeof importedCommandTemplateSchema>;
 export type Rule = Static<typeof ruleSchema>;
-type Command = { readonly command: string; readonly passRule: boolean; readonly rules: readonly Rule[] };
-export type CommandTemplateContent = Header & { readonly commands: readonly Command[] };
-export type CommandTemplateEvent = TemplateEvent<'commandTemplate', CommandTemplateContent>;
+
+const rules = typed<readonly Frozen<Rule>[]>()(Type.Array(anyMembers));
+const content = Type.Object({
+  ...headerInEvents,
+  commands: Type.Array(Type.Object({ command: text, passRule: flag, rules })),
+});
+export type CommandTemplateContent = SchemaData<typeof content>;
+
+const topics = topicsOf({
+  commandTemplateCreated: ['A command template was created', content],
+  commandTemplateChanged: ['Members of a command template changed', Type.Partial(content)],
+  commandTemplateRestored: [
+    'A command template got the content of an imported document',
+    Type.Object({ ...content.properties, ...restored }),
+  ],
+  commandTemplateDeleted: ['A command template was deleted', nothing],
+});
+export type CommandTemplateEvent = EventOf<typeof topics>;
 
 /** The content of a template with defaults, without id, times and authors. */
 export const contentOf = ({ commands = [], ...header }: CommandTemplateDocument): CommandTemplateContent => ({
@@ -103,6 +118,7 @@ export const contentOf = ({ commands = [], ...header }: CommandTemplateDocument)
 export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, CommandTemplateEvent>({
   area: 'mop',
   category: 'commandTemplate',
+  topics,
   initial: { exists: false },
   evolve: {
     commandTemplateCreated: (_, content) => ({ exists: true, content }),

@@ -1,7 +1,7 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type Authored, authoredByPeople, authorsOf, type ImportAuthors, type Person } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
-import type { Context, Event } from '../engine/core.ts';
+import type { Context, Event, SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
@@ -12,15 +12,17 @@ import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { maskSecrets, type Seal } from '../engine/secretFields.ts';
+import { anything, flag, text, typed } from '../engine/topics.ts';
 
-/** The fields that both kinds of templates share, with defaults. */
-export type Header = {
-  readonly name: string;
-  readonly description: string;
-  readonly os: string;
-  readonly passRule: boolean;
-  readonly namespace: Static<typeof namespaceSchema> | null;
+/** The fields that both kinds of templates share in events, with defaults. */
+export const headerInEvents = {
+  name: text,
+  description: typed<string>()(anything),
+  os: typed<string>()(anything),
+  passRule: flag,
+  namespace: typed<Static<typeof namespaceSchema> | null>()(anything),
 };
+export type Header = SchemaData<TObject<typeof headerInEvents>>;
 
 /** Whether all must pass (the default), or one is enough. */
 export const passRule = (of: string) =>

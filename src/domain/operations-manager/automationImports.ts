@@ -2,14 +2,15 @@ import { Type } from 'typebox';
 import { everybody, gbacExport, gbacOf } from '../authorization/gbac.ts';
 import { authoredByPeople, authorsOf, type ImportAuthors, objectId, type Signature } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { withMembers } from '../engine/exactMembers.ts';
 import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { lenient } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';
-import { type AutomationContent, automationMembers, automationNames, type RestoredAutomation } from './automations.ts';
+import { flag, text, texts, topicsOf, typed } from '../engine/topics.ts';
+import { type AutomationContent, automationMembers, automationNames, restoredAutomation } from './automations.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
 import { automationParts, ownPartOf, triggerPartsIn, triggersIn } from './importedAutomations.ts';
 import { type ImportedTrigger, sameWords, triggerOfAny, triggerParts } from './importedTriggers.ts';
@@ -17,6 +18,7 @@ import {
   authorsOfTrigger,
   importedContent,
   type RestoredTrigger,
+  restoredTrigger,
   type TriggerContent,
   type TriggerFaults,
   triggerNames,
@@ -36,18 +38,22 @@ export const automationExportSchema = lenient(
   ),
 );
 
-type Stored<Restored> = Restored & { readonly _id: string };
+type StoredTrigger = RestoredTrigger & { readonly _id: string };
 
-export type AutomationImported = {
-  readonly automation: Stored<RestoredAutomation>;
+const decision = Type.Object({
+  automation: Type.Object({ _id: text, ...restoredAutomation.properties }),
   /** The triggers that change or are created. */
-  readonly triggers: readonly Stored<RestoredTrigger>[];
+  triggers: Type.Array(typed<StoredTrigger>()(Type.Object({ _id: text, ...restoredTrigger.properties }))),
   /** The ids of the triggers that are deleted. */
-  readonly removed: readonly string[];
-  readonly overwrite: boolean;
-};
+  removed: texts,
+  overwrite: flag,
+});
+export type AutomationImported = SchemaData<typeof decision>;
 
-export type AutomationImportEvent = Event<'automationImported', AutomationImported>;
+const topics = topicsOf({
+  automationImported: ['An automation and its triggers are to be taken in', decision],
+});
+export type AutomationImportEvent = EventOf<typeof topics>;
 
 /**
  * The decision to import an automation with its triggers, all or nothing. It is carried out in the streams of the
@@ -56,6 +62,7 @@ export type AutomationImportEvent = Event<'automationImported', AutomationImport
 export const automationImport = aggregate<{ readonly imported?: AutomationImported }, AutomationImportEvent>({
   area: 'operations-manager',
   category: 'automationImport',
+  topics,
   initial: {},
   evolve: { automationImported: (_, imported) => ({ imported }) },
   exists: ({ imported }) => imported !== undefined,

@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
-import type { Authored } from '../engine/authors.ts';
 import { changesBetween } from '../engine/changes.ts';
-import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { type Imported, importedIn } from '../engine/importedDocuments.ts';
-import type { Members } from '../engine/members.ts';
 import { name } from '../engine/schemas.ts';
+import { gbac, nothing, restored, text, textOrNull, topicsOf } from '../engine/topics.ts';
 
 export const automationMembers = {
   name: name('Name, unique among automations'),
@@ -29,26 +28,29 @@ export const automationPatchSchema = Type.Partial(Type.Object({ name: nameMember
 });
 
 /** The content of an automation, without times and authors. */
-export type AutomationContent = {
-  readonly name: string;
-  readonly description: string;
-  readonly componentType: string | null;
-  readonly componentName: string | null;
-  readonly gbac: Gbac;
-};
-
-export type AutomationEvent =
-  | Event<'automationCreated', AutomationContent>
-  | Event<'automationChanged', Partial<AutomationContent>>
-  /** Set to the content of an imported document, with its times and authors. */
-  | Event<'automationRestored', RestoredAutomation>
-  | Event<'automationDeleted', Record<string, never>>;
+const content = Type.Object({
+  name: text,
+  description: text,
+  componentType: textOrNull,
+  componentName: textOrNull,
+  gbac,
+});
+export type AutomationContent = SchemaData<typeof content>;
 
 /**
  * `imported`: the document as it was written, with the ids of its triggers in the place of the triggers. Migrated
  * automations have none.
  */
-export type RestoredAutomation = AutomationContent & Authored & { readonly imported?: Members };
+export const restoredAutomation = Type.Object({ ...content.properties, ...restored });
+export type RestoredAutomation = SchemaData<typeof restoredAutomation>;
+
+const topics = topicsOf({
+  automationCreated: ['An automation was created', content],
+  automationChanged: ['Members of an automation changed', Type.Partial(content)],
+  automationRestored: ['An automation got the content of an imported document', restoredAutomation],
+  automationDeleted: ['An automation was deleted', nothing],
+});
+export type AutomationEvent = EventOf<typeof topics>;
 
 export type AutomationState = {
   readonly exists: boolean;
@@ -68,6 +70,7 @@ const contentIn = ({
 export const automation = aggregate<AutomationState, AutomationEvent>({
   area: 'operations-manager',
   category: 'automation',
+  topics,
   initial: {
     exists: false,
     content: { name: '', description: '', componentType: null, componentName: null, gbac: everybody },

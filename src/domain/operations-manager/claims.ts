@@ -1,18 +1,22 @@
+import { Type } from 'typebox';
+import type { SchemaData } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { moment, text, whole } from '../engine/topics.ts';
 
 /** A worker's claim on a job. Only the last claim of a job counts. */
-export type Claim = {
+export const claimInEvents = Type.Object({
   /** 1, 2, 3: the claims of a job are counted for as long as it exists. */
-  readonly claim: number;
+  claim: whole,
   /** The name that the worker gives itself. */
-  readonly worker: string;
+  worker: text,
   /** The account that claimed. */
-  readonly account: string;
-  /** When the claim lapses unless it is extended, epoch milliseconds. */
-  readonly until: number;
+  account: text,
+  /** When the claim lapses unless it is extended. */
+  until: moment,
   /** For how long it is given at a time, in seconds. */
-  readonly lease: number;
-};
+  lease: whole,
+});
+export type Claim = SchemaData<typeof claimInEvents>;
 
 /** Why a claim was released. `lapsed`: its worker was not heard of in time. `returned`: it was given back. */
 export type ReleaseReason = 'lapsed' | 'returned';

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { refuseUnknownIds } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { text, texts, topicsOf, typed } from '../engine/topics.ts';
 import { type JobMove, type JobState, jobMoves, moveOutcome } from './jobs.ts';
 
 /** A request for several jobs. */
@@ -12,14 +13,20 @@ export const jobIdsSchema = Type.Object(
 );
 
 export const jobMove = Type.Enum(Object.keys(jobMoves) as JobMove[], { description: 'What becomes of them' });
-export type JobMovesInput = { readonly move: JobMove; readonly jobIds: readonly string[] };
 
-export type JobMovesEvent = Event<'jobsMoved', JobMovesInput>;
+const decision = Type.Object({ move: typed<JobMove>()(text), jobIds: texts });
+export type JobMovesInput = SchemaData<typeof decision>;
+
+const topics = topicsOf({
+  jobsMoved: ['Jobs are to be paused, resumed or canceled', decision],
+});
+export type JobMovesEvent = EventOf<typeof topics>;
 
 /** The decision to pause, resume or cancel several jobs, all or none. It is carried out in the streams of the jobs. */
 export const jobMoveDecision = aggregate<{ readonly decided: boolean }, JobMovesEvent>({
   area: 'operations-manager',
   category: 'jobMoveDecision',
+  topics,
   initial: { decided: false },
   evolve: { jobsMoved: () => ({ decided: true }) },
   exists: ({ decided }) => decided,

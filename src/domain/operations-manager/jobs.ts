@@ -1,13 +1,14 @@
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { namesOf } from '../authorization/groups.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type Gbac, type SchemaData } from '../engine/core.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { anyMembers, moment, nothing, text, textOrNull, texts, topicsOf, typed, whole } from '../engine/topics.ts';
 import {
-  type Claim,
   type Claims,
   claimed,
+  claimInEvents,
   extended,
   forgotten,
   noClaims,
@@ -23,61 +24,65 @@ export const withoutOrigin = ({ _trigger, _event, ...variables }: Variables): Va
 
 export type JobError = Static<typeof jobError>;
 
-export type JobStarted = {
-  readonly name: string;
-  readonly description: string;
-  readonly type: string;
-  readonly variables: Variables;
+/** The start of a job as the log has it: earlier versions stored fewer members. */
+const started = Type.Object({
+  name: text,
+  description: text,
+  type: text,
+  variables: anyMembers,
   /** The component that a worker runs. */
-  readonly component: { readonly type: string | null; readonly name: string };
+  component: Type.Object({ type: textOrNull, name: text }),
   /** The ids of the job's origin. */
-  readonly automation: string | null;
-  readonly trigger: string | null;
-  readonly execution: string | null;
+  automation: textOrNull,
+  trigger: textOrNull,
+  execution: textOrNull,
   /** The id of the event by which a trigger fired. */
-  readonly event: string | null;
-  /** The instant of the schedule by which a trigger fired, epoch milliseconds. */
-  readonly instant: number | null;
+  event: Type.Optional(textOrNull),
+  /** The instant of the schedule by which a trigger fired. */
+  instant: Type.Optional(Type.Union([moment, Type.Null()])),
   /** How many triggers have fired one after the other until this job began. It ends loops. */
-  readonly depth: number;
+  depth: Type.Optional(whole),
   /** The task of another job that this job is a part of. */
-  readonly parent: { readonly job: string; readonly task: string; readonly index: number } | null;
+  parent: Type.Optional(Type.Union([Type.Object({ job: text, task: text, index: whole }), Type.Null()])),
   /** The version of the workflow that it runs, if the platform holds the workflow. */
-  readonly workflow: { readonly id: string; readonly revision: number } | null;
+  workflow: Type.Optional(Type.Union([Type.Object({ id: text, revision: whole }), Type.Null()])),
   /** The groups whose members may see the job. If it is empty, whoever may see its automation may see the job. */
-  readonly groups: readonly string[];
+  groups: texts,
   /**
    * The ids of the accounts that watch the job from the start. Later changes are in the accounts' own streams
    * (watchings.ts).
    */
-  readonly watchers: readonly string[];
-};
+  watchers: texts,
+});
+type StoredStart = SchemaData<typeof started>;
 
 /** Members that jobs of earlier versions lack, and the values that they stand for. */
 export const originless = { event: null, instant: null, depth: 0, parent: null, workflow: null } as const;
 
-type Originless = keyof typeof originless;
+export type JobStarted = StoredStart & Required<Pick<StoredStart, keyof typeof originless>>;
 
-/** The start of a job as the log has it: earlier versions stored fewer members. */
-type StoredStart = Omit<JobStarted, Originless> & Partial<Pick<JobStarted, Originless>>;
-
-export type JobEvent =
-  | Event<'jobStarted', StoredStart>
-  | Event<'jobPaused', Record<string, never>>
-  | Event<'jobResumed', Record<string, never>>
+const topics = topicsOf({
+  jobStarted: ['A job began', started],
+  jobPaused: ['A job was paused', nothing],
+  jobResumed: ['A paused job went on', nothing],
   /**
    * `variables`: the variables of the worker's report. They are added to the variables of the job, and replace those of
    * the same name.
    */
-  | Event<'jobCompleted', { readonly variables: Variables }>
-  | Event<'jobErrored', { readonly error: JobError }>
-  | Event<'jobCanceled', Record<string, never>>
-  | Event<'jobClaimed', Claim>
-  | Event<'jobClaimExtended', Pick<Claim, 'claim' | 'until'>>
-  | Event<'jobReleased', Pick<Claim, 'claim'> & { readonly reason: ReleaseReason }>
+  jobCompleted: ['A job ended well', Type.Object({ variables: anyMembers })],
+  jobErrored: [
+    'A job ended in error',
+    Type.Object({ error: typed<JobError>()(Type.Union([Type.String(), anyMembers])) }),
+  ],
+  jobCanceled: ['A job was canceled', nothing],
+  jobClaimed: ['A worker got a job', claimInEvents],
+  jobClaimExtended: ['A worker that was heard of keeps its job', Type.Object({ claim: whole, until: moment })],
+  jobReleased: ['A job waits for a worker again', Type.Object({ claim: whole, reason: typed<ReleaseReason>()(text) })],
   /** `claims`: how many claims were lost. */
-  | Event<'jobGivenUp', { readonly claims: number }>
-  | Event<'jobRetried', Record<string, never>>;
+  jobGivenUp: ['A job is not offered any more, because too many claims were lost', Type.Object({ claims: whole })],
+  jobRetried: ['A job that had ended in error began again', nothing],
+});
+export type JobEvent = EventOf<typeof topics>;
 
 export type JobState = {
   readonly status?: JobStatus;
@@ -95,6 +100,7 @@ const become =
 export const job = aggregate<JobState, JobEvent>({
   area: 'operations-manager',
   category: 'job',
+  topics,
   initial: { variables: {}, error: null, claims: noClaims },
   evolve: {
     jobStarted: (_, started) => ({

@@ -11,6 +11,7 @@ export type PublishedEvent = Event<string, unknown> & { readonly source: string 
 export const publishedEvent = aggregate<{ readonly exists: boolean }, PublishedEvent>({
   area: 'operations-manager',
   category: 'publishedEvent',
+  topics: {},
   initial: { exists: false },
   evolve: {},
   published: () => ({ exists: true }),

@@ -1,23 +1,31 @@
-import { aggregate, type Event } from '../engine/core.ts';
+import { Type } from 'typebox';
+import { aggregate, type EventOf, type SchemaData } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { moment, text, topicsOf, typed, whole } from '../engine/topics.ts';
 
 /** Why a trigger that should have fired has started no job. */
 const refusalReasons = ['loop', 'disabled', 'gone', 'rights', 'form', 'transformation'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** Refusals of one reason. `event` and `instant` are those of the last one. */
-type RunsRefused = {
-  readonly reason: RefusalReason;
-  readonly count: number;
-  readonly event?: string;
-  readonly instant?: number;
-  readonly message: string;
-};
+const refused = Type.Object({
+  reason: typed<RefusalReason>()(text),
+  count: whole,
+  event: Type.Optional(text),
+  instant: Type.Optional(moment),
+  message: text,
+});
+type RunsRefused = SchemaData<typeof refused>;
 
 /** Runs that have started jobs. `job` is the last one, `at` the time of its start: UTC, ISO 8601 with milliseconds. */
-export type TriggerRan = { readonly count: number; readonly job: string; readonly at: string };
+const ran = Type.Object({ count: whole, job: text, at: text });
+export type TriggerRan = SchemaData<typeof ran>;
 
-export type RunsEvent = Event<'triggerRan', TriggerRan> | Event<'runsRefused', RunsRefused>;
+const topics = topicsOf({
+  triggerRan: ['A trigger started jobs, of which this is the last', ran],
+  runsRefused: ['A trigger that should have fired started no job', refused],
+});
+export type RunsEvent = EventOf<typeof topics>;
 
 /** `last`: the last event that was refused. */
 export type RunsState = { readonly ran: boolean; readonly last?: string | undefined };
@@ -29,6 +37,7 @@ export type RunsState = { readonly ran: boolean; readonly last?: string | undefi
 export const triggerRuns = aggregate<RunsState, RunsEvent>({
   area: 'operations-manager',
   category: 'triggerRuns',
+  topics,
   initial: { ran: false },
   evolve: {
     triggerRan: (state) => ({ ...state, ran: true }),

@@ -1,17 +1,30 @@
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { Type } from 'typebox';
+import { aggregate, type Context, type EventOf } from '../engine/core.ts';
+import { moment, text, topicsOf, whole } from '../engine/topics.ts';
 import type { Schedule } from './scheduleFaults.ts';
 import { decide, grace, type MissedRuns, type Moment, nextOpen, type Progress, sequenceOf } from './schedules.ts';
 
-export type ScheduleEvent =
+const topics = topicsOf({
   /**
-   * The schedule begins anew: all instants up to `since` count as settled. Of those up to `begun` only the last one may
-   * run. `ran`: later instants than `since` that have run already. Events of earlier versions have only `since`.
+   * All instants up to `since` count as settled. Of those up to `begun` only the last one may run. `ran`: later
+   * instants than `since` that have run already. Events of earlier versions have only `since`.
    */
-  | Event<'scheduleSet', { readonly since: number; readonly begun?: number; readonly ran?: readonly number[] }>
-  /** Instants that were due and do not run: their number, the first and the last. */
-  | Event<'runsMissed', { readonly count: number; readonly first: number; readonly last: number }>
-  /** The instant runs. `job` is the id of the job that follows. */
-  | Event<'scheduleFired', { readonly instant: number; readonly job: string }>;
+  scheduleSet: [
+    'A schedule began anew at begun: instants up to since are settled, and of those up to begun only the last may run',
+    Type.Object({
+      since: moment,
+      begun: Type.Optional(moment),
+      ran: Type.Optional(Type.Array(moment, { description: 'Later instants than since that have run already' })),
+    }),
+  ],
+  runsMissed: [
+    'Instants of a schedule were due and do not run',
+    Type.Object({ count: whole, first: moment, last: moment }),
+  ],
+  /** `job` is the id of the job that follows. */
+  scheduleFired: ['An instant of a schedule starts a job', Type.Object({ instant: moment, job: text })],
+});
+export type ScheduleEvent = EventOf<typeof topics>;
 
 /** `through` is null as long as the schedule has not begun. `fired`: the instants that ran last, in the order of runs. */
 export type ScheduleState = Omit<Progress, 'through'> & {
@@ -33,6 +46,7 @@ const mostFired = 1000;
 export const triggerSchedule = aggregate<ScheduleState, ScheduleEvent>({
   area: 'operations-manager',
   category: 'triggerSchedule',
+  topics,
   initial: { through: null, fired: [] },
   evolve: {
     scheduleSet: ({ fired }, { since, begun, ran }) => ({ through: since, begun, ran, fired }),

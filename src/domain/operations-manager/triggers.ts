@@ -1,12 +1,14 @@
+import { Type } from 'typebox';
 import { type Authored, authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event, type Gbac, type Name } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type Gbac, type Name } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import type { Parts } from '../engine/lenientSchemas.ts';
 import type { Members } from '../engine/members.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskSecrets } from '../engine/secretFields.ts';
+import { flag, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
 import { type ImportedTrigger, intervalUnknown, triggerParts } from './importedTriggers.ts';
 import { unitLength } from './repetition.ts';
@@ -21,15 +23,19 @@ import {
 
 export type { TriggerContent } from './triggerMembers.ts';
 
-export type TriggerEvent =
-  | Event<'triggerCreated', TriggerContent>
-  | Event<'triggerChanged', TriggerPatch>
-  /** Set to the content of an imported document, with its times and authors. */
-  | Event<'triggerRestored', RestoredTrigger>
-  | Event<'triggerDeleted', Record<string, never>>;
-
+// The members that triggers of every type have; those of its type follow.
+const content = Type.Object({ name: text, enabled: flag, actionType: text, actionId: text, type: text });
 /** `imported`: the document as it was written. Migrated triggers have none. */
+export const restoredTrigger = Type.Object({ ...content.properties, ...restored });
 export type RestoredTrigger = TriggerContent & Authored & { readonly imported?: Members };
+
+const topics = topicsOf({
+  triggerCreated: ['A trigger was created', typed<TriggerContent>()(content)],
+  triggerChanged: ['Members of a trigger changed', typed<TriggerPatch>()(Type.Partial(content))],
+  triggerRestored: ['A trigger got the content of an imported document', typed<RestoredTrigger>()(restoredTrigger)],
+  triggerDeleted: ['A trigger was deleted', nothing],
+});
+export type TriggerEvent = EventOf<typeof topics>;
 
 export type TriggerState = {
   readonly exists: boolean;
@@ -63,6 +69,7 @@ export const patched = <T extends TriggerContent>(before: T, patch: TriggerPatch
 export const trigger = aggregate<TriggerState, TriggerEvent>({
   area: 'operations-manager',
   category: 'trigger',
+  topics,
   initial: { exists: false },
   evolve: {
     triggerCreated: (_, content) => ({ exists: true, content }),

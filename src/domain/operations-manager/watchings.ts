@@ -1,9 +1,16 @@
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { Type } from 'typebox';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { refuseUnknownIds } from '../engine/references.ts';
+import { texts, topicsOf } from '../engine/topics.ts';
 
-type JobIds = { readonly jobIds: readonly string[] };
+const jobs = Type.Object({ jobIds: texts });
+type JobIds = SchemaData<typeof jobs>;
 
-export type WatchingEvent = Event<'jobsWatched', JobIds> | Event<'jobsUnwatched', JobIds>;
+const topics = topicsOf({
+  jobsWatched: ['An account began to watch jobs', jobs],
+  jobsUnwatched: ['An account stopped watching jobs', jobs],
+});
+export type WatchingEvent = EventOf<typeof topics>;
 
 /**
  * The difference between the jobs that an account watches and those that it watched from their start: `watched` is
@@ -21,6 +28,7 @@ const moved = (from: readonly string[], to: readonly string[], jobIds: readonly 
 export const watching = aggregate<WatchingState, WatchingEvent>({
   area: 'operations-manager',
   category: 'watching',
+  topics,
   initial: { watched: [], left: [] },
   evolve: {
     jobsWatched: ({ watched, left }, { jobIds }) => {

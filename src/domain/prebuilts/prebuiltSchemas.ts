@@ -1,5 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
+import type { SchemaData } from '../engine/core.ts';
 import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
 import { missingSecretsSchema, name, warningsSchema } from '../engine/schemas.ts';
 
@@ -103,7 +104,7 @@ const known = Type.Object(
   },
   { ...strict, ...named },
 );
-export type PrebuiltDocument = Static<typeof known>;
+export type PrebuiltDocument = SchemaData<typeof known>;
 
 /** Takes a package apart. */
 export const packageParts = partsBy(known);

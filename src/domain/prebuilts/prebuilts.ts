@@ -1,71 +1,78 @@
+import { Type } from 'typebox';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event, type Name } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { withoutOrder } from '../engine/exactJson.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { maskDocument } from '../engine/importedSecrets.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';
+import { anyMembers, anything, nothing, text, topicsOf, typed, whole } from '../engine/topics.ts';
 import { inOurNames } from './prebuiltAliases.ts';
 import { type Bundle, isHeld, type PrebuiltDocument, type PrebuiltPackage, packageParts } from './prebuiltSchemas.ts';
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
 
 /** The change of one stream by a package, and the names that the resource has then. */
-export type Part = {
-  readonly category: string;
-  readonly id: string;
-  readonly names: readonly Name[];
+const part = Type.Object({
+  category: text,
+  id: text,
+  names: Type.Array(Type.Object({ kind: text, parent: Type.Optional(text), name: text })),
   /** The index of the document in the package. */
-  readonly bundle: number;
+  bundle: whole,
   /** The new content of the stream, if it is not the document itself. */
-  readonly content?: unknown;
-};
+  content: Type.Optional(anything),
+});
+export type Part = SchemaData<typeof part>;
 
-/**
- * The changes by a package, in the order in which they are carried out. Resources that need no change are left out.
- */
-export type Plan = {
-  readonly parts: readonly Part[];
-  /** The triggers that are deleted, and the automations that they belong to. */
-  readonly removed: readonly { readonly id: string; readonly actionId: string }[];
-  readonly installed: readonly { readonly type: string; readonly _id: string; readonly name: string }[];
-};
-
-/** A document that cannot be installed. */
-type Refused = {
-  readonly type: string;
-  readonly id?: string;
-  readonly name?: string;
-  readonly code: Code;
-  /** JSON pointer into the request. */
-  readonly path?: string;
-  readonly reason: string;
-};
-
-export type PrebuiltImported = Plan & {
+const imported = Type.Object({
   /**
    * The package of the request without what was refused, as it was written, with sealed secrets. Earlier versions stored
    * the secrets in clear.
    */
-  readonly prebuilt: PrebuiltDocument;
-  readonly kept: readonly { readonly type: string; readonly _id?: string; readonly name?: string }[];
-  /** Missing in events of earlier versions, which refused the whole package. */
-  readonly refused?: readonly Refused[];
+  prebuilt: typed<PrebuiltDocument>()(anyMembers),
+  /** In the order in which they are carried out. Resources that need no change are left out. */
+  parts: Type.Array(part),
+  /** The triggers that are deleted, and the automations that they belong to. */
+  removed: Type.Array(Type.Object({ id: text, actionId: text })),
+  installed: Type.Array(Type.Object({ type: text, _id: text, name: text })),
+  kept: Type.Array(Type.Object({ type: text, _id: Type.Optional(text), name: Type.Optional(text) })),
+  /** The documents that cannot be installed. Missing in events of earlier versions, which refused the whole package. */
+  refused: Type.Optional(
+    Type.Array(
+      Type.Object({
+        type: text,
+        id: Type.Optional(text),
+        name: Type.Optional(text),
+        code: typed<Code>()(text),
+        /** JSON pointer into the request. */
+        path: Type.Optional(text),
+        reason: text,
+      }),
+    ),
+  ),
   /** The account ids of the authors that documents name, by username. */
-  readonly accounts: Readonly<Record<string, string>>;
+  accounts: Type.Record(Type.String(), Type.String()),
   /**
    * SHA-256 of the bundles as canonical JSON, hexadecimal. Secrets count as the mask, except where they are stored in
    * clear.
    */
-  readonly bundlesHash: string;
+  bundlesHash: text,
   /** The time of the import, as a text of epoch milliseconds. */
-  readonly createdEpoch: string;
-};
+  createdEpoch: text,
+});
+export type PrebuiltImported = SchemaData<typeof imported>;
 
-export type PrebuiltEvent =
-  | Event<'prebuiltImported', PrebuiltImported>
+/** The changes by a package. */
+export type Plan = Pick<PrebuiltImported, 'parts' | 'removed' | 'installed'>;
+
+type Refused = NonNullable<PrebuiltImported['refused']>[number];
+
+const topics = topicsOf({
+  prebuiltImported: ['A package is to be installed', imported],
   /** All parts of the last import are carried out. */
-  | Event<'prebuiltInstalled', Record<string, never>>
-  | Event<'prebuiltDeleted', Record<string, never>>;
+  prebuiltInstalled: ['All parts of a package are installed', nothing],
+  prebuiltDeleted: ['A package was deleted', nothing],
+});
+export type PrebuiltEvent = EventOf<typeof topics>;
 
 export type PrebuiltState = {
   readonly imported?: PrebuiltImported;
@@ -80,6 +87,7 @@ export type PrebuiltState = {
 export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
   area: 'prebuilts',
   category: 'prebuilt',
+  topics,
   initial: { pending: false, automations: [] },
   evolve: {
     prebuiltImported: (_, imported) => ({ imported, pending: true, automations: automationsIn(imported.installed) }),

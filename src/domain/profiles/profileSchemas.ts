@@ -1,4 +1,5 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { name } from '../engine/schemas.ts';
 
@@ -198,7 +199,7 @@ const content = Type.Partial(Type.Object(members));
 const id = name('Id');
 
 /** The stored content of a profile, without defaults. */
-export type ProfileContent = Static<typeof content>;
+export type ProfileContent = SchemaData<typeof content>;
 
 /** A profile in answers: with defaults, secrets as `********`. */
 export const profileSchema = Type.Object(

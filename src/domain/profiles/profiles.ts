@@ -1,17 +1,19 @@
+import { Type } from 'typebox';
 import type { Admins } from '../authorization/admins.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
-import type { Members } from '../engine/members.ts';
+import { aggregate, type Context, type EventOf } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets } from '../engine/secretFields.ts';
+import { anyMembers, nothing, text, topicsOf, typed } from '../engine/topics.ts';
 import { merged, patchBetween } from './mergePatch.ts';
 import { type ProfileContent, profileDefaults } from './profileSchemas.ts';
 
-export type ProfileEvent =
-  /** The stream's id is that of the profile. Secrets are sealed. */
-  | Event<'profileCreated', { readonly properties: ProfileContent }>
-  /** `changes` is a merge patch (RFC 7396). */
-  | Event<'profileUpdated', { readonly changes: Members }>
-  | Event<'profileDeleted', Record<string, never>>;
+/** The stream's id is that of the profile. Secrets are sealed. */
+const profileTopics = topicsOf({
+  profileCreated: ['A profile was created', Type.Object({ properties: typed<ProfileContent>()(anyMembers) })],
+  profileUpdated: ['A profile changed, by a merge patch (RFC 7396)', Type.Object({ changes: anyMembers })],
+  profileDeleted: ['A profile was deleted', nothing],
+});
+export type ProfileEvent = EventOf<typeof profileTopics>;
 
 export type ProfileState = { readonly exists: boolean; readonly properties: ProfileContent };
 
@@ -20,6 +22,7 @@ const none: ProfileState = { exists: false, properties: {} };
 export const profile = aggregate<ProfileState, ProfileEvent>({
   area: 'profiles',
   category: 'profile',
+  topics: profileTopics,
   initial: none,
   evolve: {
     profileCreated: (_, { properties }) => ({ exists: true, properties }),
@@ -32,12 +35,16 @@ export const profile = aggregate<ProfileState, ProfileEvent>({
   exists: (state) => state.exists,
 });
 
-export type ActiveProfileEvent = Event<'profileActivated', { readonly id: string }>;
+const activeProfileTopics = topicsOf({
+  profileActivated: ['Another profile came into force', Type.Object({ id: text })],
+});
+export type ActiveProfileEvent = EventOf<typeof activeProfileTopics>;
 
 /** The id of the active profile. There is only one such stream. */
 export const activeProfile = aggregate<{ readonly id: string | undefined }, ActiveProfileEvent>({
   area: 'profiles',
   category: 'activeProfile',
+  topics: activeProfileTopics,
   initial: { id: undefined },
   evolve: { profileActivated: (_, { id }) => ({ id }) },
   exists: ({ id }) => id !== undefined,

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { authored, authoredByPeople, objectId } from '../engine/authors.ts';
+import type { SchemaData } from '../engine/core.ts';
 import { asWritten, ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
 import { name } from '../engine/schemas.ts';
 
@@ -28,7 +29,7 @@ const id = Type.Optional(objectId('Id'));
 
 /** The content of a template with defaults, without id, times and authors. */
 const content = Type.Object(members);
-export type TemplateContent = Static<typeof content>;
+export type TemplateContent = SchemaData<typeof content>;
 
 export const newTemplateSchema = Type.Object(
   {

@@ -1,14 +1,14 @@
-import type { Static } from 'typebox';
-import { type Authored, authorsOf, type ImportAuthors } from '../engine/authors.ts';
+import { type Static, Type } from 'typebox';
+import { authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
-import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, maskSecrets, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
+import { anything, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';
 import {
   isTemplateType,
   type newTemplateSchema,
@@ -18,12 +18,24 @@ import {
   type templatePatchSchema,
 } from './templateSchemas.ts';
 
-export type TemplateEvent =
-  | Event<'templateCreated', TemplateContent>
-  | Event<'templateChanged', Partial<TemplateContent>>
-  /** Set to the content of an imported document, with its times and authors. */
-  | Event<'templateRestored', TemplateContent & Authored & { readonly imported?: Members }>
-  | Event<'templateDeleted', Record<string, never>>;
+const content = {
+  name: text,
+  type: text,
+  template: text,
+  description: text,
+  command: text,
+  data: typed<TemplateContent['data']>()(anything),
+  group: text,
+  tags: Type.Array(anything),
+};
+
+const topics = topicsOf({
+  templateCreated: ['A template was created', Type.Object(content)],
+  templateChanged: ['Members of a template changed', Type.Partial(Type.Object(content))],
+  templateRestored: ['A template got the content of an imported document', Type.Object({ ...content, ...restored })],
+  templateDeleted: ['A template was deleted', nothing],
+});
+export type TemplateEvent = EventOf<typeof topics>;
 
 const contentIn = ({
   name,
@@ -48,6 +60,7 @@ export type TemplateState = {
 export const template = aggregate<TemplateState, TemplateEvent>({
   area: 'template-builder',
   category: 'template',
+  topics,
   initial: { exists: false, content: contentOf({ name: '', template: '' }) },
   evolve: {
     templateCreated: (_, content) => ({ exists: true, content }),

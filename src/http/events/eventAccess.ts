@@ -1,10 +1,10 @@
 import { resourceOf } from '../../audit/resourceOf.ts';
+import { aggregates } from '../../domain/aggregates.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { everySource, type ForeignSources } from '../../domain/sources.ts';
-import { describedTopics } from '../../domain/topics.ts';
 import { lastGuard, mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
@@ -51,10 +51,10 @@ export const listOfEvents: Pick<Common, 'name' | 'access'> = { name: 'getEvents'
 
 /** The kinds of resources that have events of a type; the type of a published event is not known. */
 const kindsOf = new Map<string, string[]>();
-for (const { aggregate, topics } of describedTopics)
+for (const { area, category, topics } of aggregates)
   for (const topic of Object.keys(topics)) {
-    const type = `@platform/${aggregate.area}:${topic}`;
-    const kind = resourceOf({ stream: `${aggregate.category}-`, type })?.kind;
+    const type = `@platform/${area}:${topic}`;
+    const kind = resourceOf({ stream: `${category}-`, type })?.kind;
     if (kind !== undefined) kindsOf.set(type, [...(kindsOf.get(type) ?? []), kind]);
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { aggregates } from '../../../src/commands/all.ts';
+import { aggregates } from '../../../src/domain/aggregates.ts';
 import { misplacedEvents } from '../../../src/events/misplaced.ts';
 import { isMisplaced, isOwnEvent } from '../../../src/events/ownStreams.ts';
 

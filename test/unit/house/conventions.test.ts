@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { forNobody } from '../../../src/audit/resourceOf.ts';
-import { aggregates, reactions } from '../../../src/commands/all.ts';
+import { reactions } from '../../../src/commands/all.ts';
+import { aggregates } from '../../../src/domain/aggregates.ts';
 import { areas as areaNames } from '../../../src/domain/engine/core.ts';
 import { streamsAbout } from '../../../src/domain/engine/resource.ts';
 import { retirement } from '../../../src/domain/engine/retirement.ts';

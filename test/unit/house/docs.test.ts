@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { aggregates } from '../../../src/commands/all.ts';
 import { settingsHelp } from '../../../src/config.ts';
+import { aggregates } from '../../../src/domain/aggregates.ts';
 import { isOwnEvent } from '../../../src/events/ownStreams.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { statusOf } from '../../../src/http/engine/errors.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { startSession } from '../../../src/commands/agent-session-manager/agentSessions.ts';
 import { createAgent } from '../../../src/commands/agent-session-manager/agents.ts';
-import { aggregates } from '../../../src/commands/all.ts';
 import type { Handle } from '../../../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../../../src/commands/engine/streams.ts';
 import { agentSession } from '../../../src/domain/agent-session-manager/agentSessions.ts';
+import { aggregates } from '../../../src/domain/aggregates.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { projections } from '../../../src/projections/all.ts';
 import { sessionRunner } from '../../../src/runners/agentSessions.ts';

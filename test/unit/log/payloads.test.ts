@@ -4,6 +4,7 @@ import { commandsOf, type Tools } from '../../../src/commands/engine/define.ts';
 import { handler } from '../../../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../../../src/commands/engine/streams.ts';
 import { aggregate, type Event } from '../../../src/domain/engine/core.ts';
+import { nothing } from '../../../src/domain/engine/topics.ts';
 import { withPayloads } from '../../../src/store/payloads.ts';
 import { type EventStore, maxAppend, maxEvent, type StoredEvent } from '../../../src/store/port.ts';
 import { context } from '../../support/given.ts';
@@ -14,6 +15,7 @@ type Texts = readonly string[];
 const note = aggregate<{ readonly texts: Texts }, Event<'noteTaken', { readonly text: string }>>({
   area: 'operations-manager',
   category: 'note',
+  topics: { noteTaken: ['A note was taken', nothing] },
   initial: { texts: [] },
   evolve: { noteTaken: ({ texts }, { text }) => ({ texts: [...texts, text] }) },
   exists: ({ texts }) => texts.length > 0,

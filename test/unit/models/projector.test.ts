@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { aggregate, type Event } from '../../../src/domain/engine/core.ts';
+import { nothing } from '../../../src/domain/engine/topics.ts';
 import { projection } from '../../../src/projections/engine/define.ts';
 import { mayReadGuard } from '../../../src/projections/engine/guards.ts';
 import { parkedIn } from '../../../src/projections/engine/parked.ts';
@@ -16,6 +17,7 @@ type Family = { readonly name: string; readonly tags?: readonly string[]; readon
 const family = aggregate<null, FamilyEvent>({
   area: 'mop',
   category: 'family',
+  topics: { born: ['It was made', nothing], renamed: ['It was renamed', nothing], left: ['It went', nothing] },
   initial: null,
   evolve: { born: () => null, renamed: () => null, left: () => null },
   exists: () => true,
