@@ -26,7 +26,7 @@ const inputs = Type.Unsafe<Readonly<Record<string, unknown>>>(
 const text = (description: string) => Type.String({ description, maxLength: 4096 });
 
 /** The event to publish when a session ends (docs/agents.md). */
-export const callbackSchema = Type.Object(
+const callbackSchema = Type.Object(
   {
     location: text('Where the hook is'),
     serviceName: name('Source of the event that tells of the end; must not begin with @platform/ or $'),

@@ -108,7 +108,7 @@ export const templateSchemas = <P extends TProperties>(title: string, descriptio
 export type TemplateState<C> = { readonly exists: boolean; readonly content?: C; readonly imported?: Imported<C> };
 
 /** The topics begin with the kind. */
-export type TemplateEvent<K extends string, C> =
+type TemplateEvent<K extends string, C> =
   | Event<`${K}Created`, C>
   | Event<`${K}Changed`, Partial<C>>
   /** Set to the content of an imported document, with its times and authors. */
