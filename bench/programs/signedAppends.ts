@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { newLeadership } from '../../src/projections/engine/leadership.ts';
+import { newLeadership } from '../../src/concurrency/leadership.ts';
 import { signer } from '../../src/runners/signing/signer.ts';
 import { keysInPem, newKey, type SigningKey } from '../../src/store/proof/keys.ts';
 import { digestStream } from '../../src/store/proof/lines.ts';

@@ -4,13 +4,13 @@ import type { Handle } from '../commands/engine/handle.ts';
 import type { Streams } from '../commands/engine/streams.ts';
 import { queryAll } from '../commands/engine/tools.ts';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import { type Leadership, leaderWork } from '../concurrency/leadership.ts';
 import type { Log } from '../concurrency/log.ts';
 import { spans } from '../concurrency/spans.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { agentSessions } from '../projections/agent-session-manager/agentSessions.ts';
-import { type Leadership, whileLeading } from '../projections/engine/leadership.ts';
 import type { Renderer, Webhook } from '../southbound/port.ts';
 import { type EventNotice, type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/tampered.ts';
@@ -47,8 +47,6 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
   const limits = spans(clock);
   const carryOn = sessionSteps({ handle, tools, webhook, renderer });
-  const stop = new AbortController();
-  let leading = Promise.resolve();
   let looking: NodeJS.Timeout | undefined;
 
   const endLate = (): void => {
@@ -63,7 +61,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
 
   /** Tries again after failures, until the session has ended or the service stops. */
   const retryUntilDone = async (id: string, { signal }: AbortController): Promise<void> => {
-    const over = (): boolean => stop.signal.aborted || (signal.aborted && signal.reason !== 'late');
+    const over = (): boolean => stopping.aborted || (signal.aborted && signal.reason !== 'late');
     let isLimited = false;
     const attempt = async (): Promise<void> => {
       if (over()) return;
@@ -83,7 +81,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
       }
     };
     await supervise(attempt, {
-      signal: stop.signal,
+      signal: stopping,
       pauseMs: 50,
       longestPauseMs: 5000,
       onFailure: (error) => log('A session could not be carried on; it is tried again', { session: id, error }),
@@ -92,7 +90,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
   };
 
   const take = (id: string): void => {
-    if (stop.signal.aborted || !leadership.held() || held.has(id)) return;
+    if (stopping.aborted || !leadership.held() || held.has(id)) return;
     looking ??= setInterval(endLate, lookEveryMs).unref();
     const aborting = new AbortController();
     const done = retryUntilDone(id, aborting).finally(() => held.delete(id));
@@ -109,27 +107,24 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
     for (const { sessionId } of running) take(sessionId);
   };
 
-  /** Takes over the running sessions as soon as the read models can list them. */
-  const resume = (signal: AbortSignal): Promise<void> =>
-    supervise(takeRunning, {
-      signal,
-      pauseMs: 1000,
-      onFailure: (error, isNew) => {
-        if (isNew) log('Running sessions could not be read; it is tried again', { error });
-      },
-    });
-
   const leaveAll = async (): Promise<void> => {
     for (const { abort } of held.values()) abort('stopping');
     await Promise.all([...held.values()].map(({ done }) => done));
   };
 
-  /** The work of one term as leader. */
-  const carryOnAll = async (term: AbortSignal): Promise<void> => {
-    await resume(term);
-    if (!term.aborted) await once(term, 'abort');
-    await leaveAll();
-  };
+  const { start, stop, stopping } = leaderWork({
+    leadership,
+    /** Takes over the running sessions as soon as the read models can list them. */
+    work: async (term) => {
+      await takeRunning();
+      if (!term.aborted) await once(term, 'abort');
+    },
+    onEnd: leaveAll,
+    pauseMs: 1000,
+    onFailure: (error, isNew) => {
+      if (isNew) log('Running sessions could not be read; it is tried again', { error });
+    },
+  });
 
   return {
     /** To be called with events of sessions once their documents are readable. */
@@ -142,13 +137,10 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
     /** The categories of the streams whose events `onEvent` needs. */
     categories: new Set([category]),
     /** Starts. Takes over the sessions that another process has left running. */
-    start: (): void => {
-      leading = whileLeading(leadership, stop.signal, carryOnAll);
-    },
+    start,
     /** Breaks calls off. The sessions keep running, for the next start or another process. */
     stop: async (): Promise<void> => {
-      stop.abort();
-      await leading;
+      await stop();
       await leaveAll();
       clearInterval(looking);
     },

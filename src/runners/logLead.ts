@@ -1,9 +1,9 @@
+import { everySecond as usually } from '../concurrency/everySecond.ts';
+import { type Leadership, newLeadership } from '../concurrency/leadership.ts';
 import type { Log } from '../concurrency/log.ts';
-import { type Leadership, newLeadership } from '../projections/engine/leadership.ts';
 import { splitStream } from '../store/event.ts';
 import { type Leader, type LeadNote, type LeadNotes, leadNoteIn, leadStream } from '../store/eventstoredb/lead.ts';
 import { type StoredEvent, TamperedStream, WrongRevision } from '../store/port.ts';
-import { everySecond as usually } from './triggers/everySecond.ts';
 
 type Needs = {
   readonly notes: LeadNotes;

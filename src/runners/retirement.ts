@@ -4,12 +4,11 @@ import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import { retireEnded } from '../commands/engine/retirement.ts';
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import { type Leadership, leaderWork } from '../concurrency/leadership.ts';
 import type { Log } from '../concurrency/log.ts';
-import { supervise } from '../concurrency/supervise.ts';
 import { platform } from '../domain/engine/core.ts';
 import { retirement as aggregate } from '../domain/engine/retirement.ts';
 import type { Projection } from '../projections/engine/define.ts';
-import { type Leadership, whileLeading } from '../projections/engine/leadership.ts';
 import type { ReadStore } from '../projections/engine/port.ts';
 import { endedBefore } from '../projections/engine/retiring.ts';
 
@@ -57,8 +56,6 @@ const cutsOf = (ends: readonly number[], limit: number, atOnce: number): readonl
 export const retirement = (needs: Needs) => {
   const { handle, tools, model, kinds, leadership, ready, head, settled, days, clock, log } = needs;
   const { lookEveryMs = lookForRetiredEveryMs, atOnce = 1000 } = needs;
-  const stop = new AbortController();
-  let done = Promise.resolve();
 
   const retireKind = async (kind: Projection, term: AbortSignal): Promise<void> => {
     const { area, category } = kind.of;
@@ -88,30 +85,31 @@ export const retirement = (needs: Needs) => {
     for (const kind of kinds) await retireKind(kind, term);
   };
 
-  const work = async (term: AbortSignal): Promise<void> => {
-    await ready(term);
+  const work = async (term: AbortSignal, goesOn: () => void): Promise<void> => {
     while (!term.aborted) {
       await clock.believed(term);
-      await supervise(() => retireAll(term), {
-        signal: term,
-        pauseMs: 1000,
-        longestPauseMs: 60_000,
-        onFailure: (error, isNew) => {
-          if (isNew) log('What has ended could not be retired; it is tried again', { error });
-        },
-      });
-      await pause(lookEveryMs, undefined, { signal: term, ref: false }).catch(() => undefined);
+      await retireAll(term);
+      goesOn();
+      await pause(lookEveryMs, undefined, { signal: term, ref: false });
     }
   };
 
+  const { start, stop } = leaderWork({
+    leadership,
+    ready,
+    work,
+    pauseMs: 1000,
+    longestPauseMs: 60_000,
+    onFailure: (error, isNew) => {
+      if (isNew) log('What has ended could not be retired; it is tried again', { error });
+    },
+  });
+
   return {
     start: (): void => {
-      if (days > 0) done = whileLeading(leadership, stop.signal, work);
+      if (days > 0) start();
     },
-    stop: async (): Promise<void> => {
-      stop.abort();
-      await done;
-    },
+    stop,
   };
 };
 

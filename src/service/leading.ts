@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { newLeadership } from '../concurrency/leadership.ts';
 import type { Log } from '../concurrency/log.ts';
-import { newLeadership } from '../projections/engine/leadership.ts';
 import { type Lead, logLead } from '../runners/logLead.ts';
 import type { OpenedLog } from '../store/open.ts';
 
@@ -14,11 +14,12 @@ type Needs = {
 };
 
 /** A lead that never changes. */
-const constant = (held: boolean): Lead => {
-  const leadership = newLeadership();
-  leadership.set(held);
-  return { ...leadership, onStored: () => undefined, start: async () => undefined, stop: async () => undefined };
-};
+const constant = (held: boolean): Lead => ({
+  ...newLeadership(held),
+  onStored: () => undefined,
+  start: async () => undefined,
+  stop: async () => undefined,
+});
 
 /**
  * Who does what one process alone should do: the process of an embedded log, for all nodes that use it; else whoever

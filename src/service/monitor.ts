@@ -1,7 +1,7 @@
+import type { Leadership } from '../concurrency/leadership.ts';
 import type { MisplacedEvents } from '../events/misplaced.ts';
 import type { Measures } from '../http/engine/metrics.ts';
 import { documentIn, pageOf } from '../projections/engine/documents.ts';
-import type { Leadership } from '../projections/engine/leadership.ts';
 import { parkedIn, parkedSpec } from '../projections/engine/parked.ts';
 import { parkedReactions } from '../projections/engine/parkedReactions.ts';
 import type { Page, ReadStore } from '../projections/engine/port.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { counting, type Tally } from '../../concurrency/counting.ts';
 import type { Log } from '../../concurrency/log.ts';
-import { supervise } from '../../concurrency/supervise.ts';
+import { insist } from '../../concurrency/supervise.ts';
 import type { Counted, DeniedRequest, HandOut } from '../../domain/authorization/requestRecords.ts';
 import { platform } from '../../domain/engine/core.ts';
 import type { CommandOn } from '../engine/define.ts';
@@ -44,23 +44,17 @@ export const requestRecorder = ({ handle, isOn, now = Date.now, log, gatherMs = 
       };
       // If the outcome of an attempt is unknown, the next one must not count the same requests again.
       const idempotency = { key: request.requestId, request: '' };
-      let stored = false;
-      const attempt = async (): Promise<void> => {
-        await handle(command, { ...request, idempotency });
-        stored = true;
-      };
-      await supervise(attempt, {
+      const store = async (): Promise<void> => void (await handle(command, { ...request, idempotency }));
+      await insist(store, {
         signal,
         pauseMs: 100,
         longestPauseMs: 5000,
         onFailure: (error, isNew) => {
           if (isNew) log('Requests could not be recorded; it is tried again', { operation: command.name, error });
         },
-      });
-      if (!stored)
-        await attempt().catch((error: unknown) =>
-          log('Requests were not recorded', { operation: command.name, rows: rows.length, error }),
-        );
+      }).catch((error: unknown) =>
+        log('Requests were not recorded', { operation: command.name, rows: rows.length, error }),
+      );
     };
 
   const shared = { now, gatherMs, signal };

@@ -1,6 +1,7 @@
 import type { Log } from '../../concurrency/log.ts';
-import { supervise } from '../../concurrency/supervise.ts';
+import { persist } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
+import { NotReadable } from '../../domain/engine/requestError.ts';
 import { parkedReactions } from '../../projections/engine/parkedReactions.ts';
 import { decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
@@ -30,7 +31,7 @@ type Needs = {
 };
 
 const keepEvery = 1000;
-const readAgainMs = 1000;
+const askAgainMs = 100;
 
 /** The platform itself parks an event that cannot be read, because the event's actor is unknown. */
 const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'> => ({
@@ -42,15 +43,25 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
 
 /** Carries out reactions for one term as leader: first the parked ones, then those of the log. */
 export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
-  /** Tries parked reactions again: a reaction that failed in an earlier process may work now. */
-  const retryParked = async (term: AbortSignal): Promise<void> => {
+  /** Repeats the work while the read models are not available. That is no failure of the work. */
+  const whenReadable = <T>(work: () => Promise<T>, signal: AbortSignal, about: Record<string, unknown>): Promise<T> =>
+    persist(work, {
+      signal,
+      pauseMs: askAgainMs,
+      onFailure: (error, { tried }) => {
+        if (!(error instanceof NotReadable)) throw error;
+        if (tried === 1) log('A reaction waits for the read models', { ...about, error });
+      },
+    });
+
+  const retryAll = async (term: AbortSignal): Promise<void> => {
     const reaction = { field: 'kind', op: 'equals', value: 'reaction' } as const;
-    const parked = await runs.onceReadable(() => tools.query(parkedReactions, reaction), term, {});
+    const parked = await whenReadable(() => tools.query(parkedReactions, reaction), term, {});
     for (const { event, stream, revision } of parked) {
       try {
         const [recorded] = await events(stream, revision, revision);
         if (!recorded) continue;
-        await runs.onceReadable(() => runs.parts(recorded), term, { event, stream });
+        await whenReadable(() => runs.parts(recorded), term, { event, stream });
         await handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
       } catch (error) {
         if (term.aborted) return;
@@ -96,18 +107,15 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
     }
   };
 
-  return async (term: AbortSignal): Promise<void> => {
-    await ready(term);
-    if (term.aborted) return;
-    await retryParked(term).catch((error: unknown) => {
-      if (!term.aborted) log('Parked reactions could not be read', { error });
-    });
-    await supervise((goesOn) => readLog(term, goesOn), {
-      signal: term,
-      pauseMs: readAgainMs,
-      onFailure: (error, isNew) => {
-        if (isNew) log('The reader of reactions failed', { error });
-      },
-    });
+  return {
+    /** Tries parked reactions again: a reaction that failed in an earlier process may work now. */
+    retryParked: async (term: AbortSignal): Promise<void> => {
+      await ready(term);
+      if (term.aborted) return;
+      await retryAll(term).catch((error: unknown) => {
+        if (!term.aborted) log('Parked reactions could not be read', { error });
+      });
+    },
+    readLog,
   };
 };

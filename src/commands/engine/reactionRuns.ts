@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../concurrency/log.ts';
-import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import { isUnusable } from '../../store/tampered.ts';
+import { persistently, unlessUnusable } from '../../store/reading/persistently.ts';
 import type { Tools } from './define.ts';
 import { followUpKey } from './followUps.ts';
 import type { Handle } from './handle.ts';
@@ -17,13 +16,12 @@ type Needs = {
   readonly handle: Handle;
   /** Waits until the read models hold everything up to the position. */
   readonly reached: (position: number) => Promise<void>;
+  /** True while the log cannot be reached, or takes nothing. */
+  readonly away: () => boolean;
   /** Aborts when the process stops. */
   readonly stop: AbortSignal;
   readonly log: Log;
 };
-
-const tries = 6;
-const askAgainMs = 100;
 
 /** Tools whose read models show at least everything up to the position. `state` needs no wait: it reads the log. */
 const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 'reached'>): Tools => {
@@ -60,7 +58,7 @@ const keysOf = ({ stream, revision }: Recorded) => {
  * Carries out the reactions to an event. Each of their commands has an idempotency key of its own, so a repeated run
  * changes nothing.
  */
-export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs) => {
+export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }: Needs) => {
   const running = new Map<string, Promise<number>>();
 
   const reactionsTo = ({ stream, source, topic }: Recorded): readonly Row[] =>
@@ -91,46 +89,26 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
     error: unknown,
   ): Promise<number> => {
     const reason = error instanceof Error ? error.message : String(error);
-    try {
-      return (await handle(parkReaction, { ...request, id, input: { stream, revision, reason } })).position;
-    } catch (failure) {
-      if (!isUnusable(failure)) throw failure;
+    const parked = await unlessUnusable(
+      handle(parkReaction, { ...request, id, input: { stream, revision, reason } }),
       // The stream for parked reactions of this event is unusable too. Other events must not wait for it.
-      log('A reaction that failed cannot be parked', { event: id, stream, revision, error: failure });
-      return 0;
-    }
-  };
-
-  /** Repeats the work while the read models are not available. That is no failure of the work. */
-  const whenReadable = async <T>(
-    work: () => Promise<T>,
-    signal: AbortSignal,
-    about: Record<string, unknown>,
-  ): Promise<T> => {
-    for (let waits = false; ; waits = true) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof NotReadable)) throw error;
-        if (!waits) log('A reaction waits for the read models', { ...about, error });
-        await pause(askAgainMs, undefined, { signal });
-      }
-    }
+      (failure) => log('A reaction that failed cannot be parked', { event: id, stream, revision, error: failure }),
+    );
+    return parked?.position ?? 0;
   };
 
   /** Tries until these reactions are done. Parks the event after a permanent failure. */
-  const retryUntilDone = async (event: Recorded, reactions: readonly Row[]): Promise<number> => {
-    for (let tried = 1; ; tried++) {
-      try {
-        return await whenReadable(() => parts(event, reactions), stop, { event: event.id, stream: event.stream });
-      } catch (error) {
-        if (stop.aborted) throw error;
-        log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
-        const hopeless = isUnusable(error) || (error instanceof RequestError && error.code !== 'unavailable');
-        if (hopeless || tried === tries) return park(event, requestFor(event), error);
-        await pause(50 * 2 ** tried, undefined, { signal: stop });
-      }
-    }
+  const retryUntilDone = (event: Recorded, reactions: readonly Row[]): Promise<number> => {
+    const about = { event: event.id, stream: event.stream };
+    return persistently({
+      work: () => parts(event, reactions),
+      giveUp: (error) => park(event, requestFor(event), error),
+      waits: (error) => log('A reaction waits for the read models', { ...about, error }),
+      failed: (error, tried) => log('A reaction failed', { ...about, tried, error }),
+      away,
+      isHopeless: (error) => error instanceof RequestError && error.code !== 'unavailable',
+      signal: stop,
+    });
   };
 
   /** Runs the work unless a run of this key is under way, which is then the run for both. */
@@ -148,7 +126,6 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
   return {
     parts,
     park,
-    onceReadable: whenReadable,
     /** Runs all reactions to an event. */
     react,
     /**

@@ -1,6 +1,6 @@
+import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Tools } from './define.ts';
@@ -32,16 +32,26 @@ type Needs = {
   readonly log: Log;
 };
 
+const readAgainMs = 1000;
+
 /**
  * Carries out reactions. Those to events of this node run at once. While this process leads, it also reads the log, for
  * events whose reactions a stopped process left undone.
  */
 export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: Needs) => {
-  const stop = new AbortController();
   const table = reactionTable(reactions);
-  const runs = reactionRuns({ ...needs, table, stop: stop.signal });
-  const readWhileLeading = reactionReader({ ...needs, table, runs });
-  let reading = Promise.resolve();
+  const reading = leaderWork({
+    leadership,
+    ready: (term) => retryParked(term),
+    work: (term, goesOn) => readLog(term, goesOn),
+    pauseMs: readAgainMs,
+    onFailure: (error, isNew) => {
+      if (isNew) needs.log('The reader of reactions failed', { error });
+    },
+  });
+  const away = (): boolean => needs.store.fault() !== undefined || !needs.store.connected();
+  const runs = reactionRuns({ ...needs, table, away, stop: reading.stopping });
+  const { retryParked, readLog } = reactionReader({ ...needs, table, runs });
 
   /** The events with reactions that the request waits for. */
   const waitedFor = (events: readonly Recorded[]): readonly Recorded[] =>
@@ -84,7 +94,7 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
     },
     /** Begins to read the log. */
     start: (): void => {
-      if (table.types.length > 0) reading = whileLeading(leadership, stop.signal, readWhileLeading);
+      if (table.types.length > 0) reading.start();
     },
     /** Carries out parked reactions to an event once more. Throws if they fail again; then they stay parked. */
     retry: async ({
@@ -99,8 +109,7 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
     },
     /** Stops, and waits for the runs under way. */
     stop: async (): Promise<void> => {
-      stop.abort();
-      await reading;
+      await reading.stop();
       await runs.ended();
     },
   };

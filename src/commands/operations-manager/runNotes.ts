@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Type } from 'typebox';
 import type { Log } from '../../concurrency/log.ts';
 import { places } from '../../concurrency/places.ts';
-import { supervise } from '../../concurrency/supervise.ts';
+import { insist } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { noteRuns, type TriggerRan, triggerRuns } from '../../domain/operations-manager/triggerRuns.ts';
 import { commandsOf } from '../engine/define.ts';
@@ -52,12 +52,7 @@ export const runNotes = ({ handle, log, gatherMs = 1000 }: Needs) => {
 
   /** Tries until it succeeds; once the service stops, a last time. */
   const store = async (trigger: string, ran: TriggerRan): Promise<void> => {
-    let stored = false;
-    const attempt = async (): Promise<void> => {
-      await append(trigger, ran);
-      stored = true;
-    };
-    await supervise(attempt, {
+    await insist(() => append(trigger, ran), {
       signal: stop.signal,
       pauseMs: 100,
       longestPauseMs: 5000,
@@ -65,7 +60,6 @@ export const runNotes = ({ handle, log, gatherMs = 1000 }: Needs) => {
         if (isNew) log('Runs of a trigger could not be noted; it is tried again', { trigger, error });
       },
     });
-    if (!stored) await append(trigger, ran);
   };
 
   const storeWaiting = async (trigger: string): Promise<void> => {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Leadership, newLeadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -7,7 +8,6 @@ import type { EventStore } from '../../store/port.ts';
 import { betweenTerms } from './betweenTerms.ts';
 import type { Projection } from './define.ts';
 import type { Counted } from './eventTypes.ts';
-import { type Leadership, newLeadership } from './leadership.ts';
 import { leaseMs, type ReadStore } from './port.ts';
 import { newProgress } from './progress.ts';
 import { projecting } from './projecting.ts';

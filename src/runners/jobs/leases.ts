@@ -4,12 +4,12 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import { lapseClaim } from '../../commands/operations-manager/jobClaims.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { inGroups } from '../../concurrency/inGroups.ts';
+import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { spans } from '../../concurrency/spans.ts';
 import { platform } from '../../domain/engine/core.ts';
 import type { Claim } from '../../domain/operations-manager/claims.ts';
 import { longestLease } from '../../domain/operations-manager/jobClaims.ts';
-import type { Leadership } from '../../projections/engine/leadership.ts';
 
 type Needs = {
   readonly handle: Handle;

@@ -1,10 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
+import { type Leadership, leaderWork, onEveryNode } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
-import { supervise } from '../../concurrency/supervise.ts';
 import { triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
-import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
@@ -38,43 +36,30 @@ const longestPauseMs = 5000;
 /** Runs schedule triggers (docs/schedules.md): the clock says what is due, the log decides, the leader starts jobs. */
 export const schedules = (needs: Needs) => {
   const { store, model, handle, leadership, ready, guardedClock, timer, log } = needs;
-  const stop = new AbortController();
-  const { signal } = stop;
-  // Each start may listen to it.
-  setMaxListeners(0, signal);
   const table = timetable({ model, moment: guardedClock.moment, set: (id, at) => clock.set(id, at) });
   const fired: FiredState = {};
+  const patience = (subject: string) => ({
+    ready,
+    pauseMs,
+    longestPauseMs,
+    onFailure: (error: unknown, isNew: boolean): void => {
+      if (isNew) log(`${subject} begins again`, { error });
+    },
+  });
+  const planning = leaderWork({
+    leadership: onEveryNode,
+    ...patience('The timetable of schedules'),
+    work: async (term) => {
+      await table.load(term);
+      clock.start();
+      await table.follow(term);
+    },
+  });
+  const signal = planning.stopping;
   const decisions = deciding({ handle, clock: guardedClock, changed: table.changed, timer, signal, log });
   const clock = scheduleClock({ clock: guardedClock, timer, due: decisions.decide });
-  const read = firedReader({ store, starting: (term) => starting(needs, term), state: fired, log });
-  let following = Promise.resolve();
-  let leading = Promise.resolve();
-
-  const supervised = (term: AbortSignal, what: string, work: (goesOn: () => void) => Promise<void>): Promise<void> =>
-    supervise(work, {
-      signal: term,
-      pauseMs,
-      longestPauseMs,
-      onFailure: (error, isNew) => {
-        if (isNew) log(`${what} begins again`, { error });
-      },
-    });
-
-  const follow = async (): Promise<void> => {
-    await ready(signal);
-    if (signal.aborted) return;
-    await supervised(signal, 'The timetable of schedules', async () => {
-      await table.load(signal);
-      clock.start();
-      await table.follow(signal);
-    });
-  };
-
-  const startWhileLeading = async (term: AbortSignal): Promise<void> => {
-    await ready(term);
-    if (term.aborted) return;
-    await supervised(term, 'The reader of schedules that have fired', (goesOn) => read(term, goesOn));
-  };
+  const work = firedReader({ store, starting: (term) => starting(needs, term), state: fired, log });
+  const reading = leaderWork({ leadership, ...patience('The reader of schedules that have fired'), work });
 
   return {
     categories: new Set([trigger.category, triggerSchedule.category]),
@@ -96,16 +81,16 @@ export const schedules = (needs: Needs) => {
       await beginning(store, schedulesReader);
     },
     start: (): void => {
-      following = follow();
-      leading = whileLeading(leadership, signal, startWhileLeading);
+      planning.start();
+      reading.start();
     },
     retry: retryingRuns(needs, starting(needs, signal)),
     /** Decides and starts nothing more, and waits for what is under way. The rest is left to the next start or leader. */
     stop: async (): Promise<void> => {
-      stop.abort();
+      const stopped = [planning.stop(), reading.stop()];
       clock.stop();
       await decisions.ended();
-      await Promise.all([following, leading]);
+      await Promise.all(stopped);
     },
   };
 };

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
-import { supervise } from '../../concurrency/supervise.ts';
-import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { AnchorAt, AnchorLine } from '../../store/proof/anchor.ts';
 import { tellRest } from '../../store/proof/anchorRest.ts';
@@ -26,10 +25,8 @@ export type AnchorStatus = { readonly lag: number | null; readonly fault: string
  * does not wait for it. After a stop the last line may be told again.
  */
 export const anchoring = ({ store, leadership, at, tell, log, longestPauseMs = 60_000 }: Needs) => {
-  const stop = new AbortController();
   let wake: () => void = () => undefined;
   let status: AnchorStatus = { lag: null, fault: null };
-  let done = Promise.resolve();
 
   const tellAll = (term: AbortSignal, goesOn: () => void): Promise<void> => {
     const left = (lag: number): void => {
@@ -53,30 +50,26 @@ export const anchoring = ({ store, leadership, at, tell, log, longestPauseMs = 6
     }
   };
 
-  const work = async (term: AbortSignal): Promise<void> => {
-    await supervise((goesOn) => follow(term, goesOn), {
-      signal: term,
-      pauseMs: 500,
-      longestPauseMs,
-      onFailure: (error, isNew) => {
-        const fault = error instanceof Error ? error.message : String(error);
-        status = { ...status, fault };
-        if (isNew) log('The anchor of the log was not told; it is tried again', { fault });
-      },
-    });
-    status = { lag: null, fault: null };
-  };
+  const { start, stop } = leaderWork({
+    leadership,
+    work: follow,
+    onEnd: () => {
+      status = { lag: null, fault: null };
+    },
+    pauseMs: 500,
+    longestPauseMs,
+    onFailure: (error, isNew) => {
+      const fault = error instanceof Error ? error.message : String(error);
+      status = { ...status, fault };
+      if (isNew) log('The anchor of the log was not told; it is tried again', { fault });
+    },
+  });
 
   return {
-    start: (): void => {
-      done = whileLeading(leadership, stop.signal, work);
-    },
+    start,
     /** There is something to tell. */
     wake: (): void => wake(),
-    stop: (): Promise<void> => {
-      stop.abort();
-      return done;
-    },
+    stop,
     status: (): AnchorStatus => status,
   };
 };

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
-import { supervise } from '../../concurrency/supervise.ts';
-import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
 import { endOfProofs, type Place } from '../../store/proof/digestLog.ts';
 import type { SigningKeys } from '../../store/proof/keys.ts';
@@ -66,9 +65,7 @@ const timeOf = ({ metadata }: StoredEvent, now: number): number => {
  * that sign at once, the slower one drops its signature and goes on from that of the other.
  */
 export const signer = ({ store, keys, leadership, ready, onSigned, now, newId, log, pace = usualPace }: Needs) => {
-  const stop = new AbortController();
   let status = idle;
-  let done = Promise.resolve();
 
   const follow = async (term: AbortSignal, goesOn: () => void): Promise<void> => {
     const end = await endOfProofs(store);
@@ -114,7 +111,7 @@ export const signer = ({ store, keys, leadership, ready, onSigned, now, newId, l
     }
   };
 
-  const told = (error: unknown, isNew: boolean): void => {
+  const onFailure = (error: unknown, isNew: boolean): void => {
     // Another node was faster. Its signature is as good.
     if (error instanceof WrongRevision) return;
     const fault = error instanceof Error ? error.message : String(error);
@@ -122,21 +119,11 @@ export const signer = ({ store, keys, leadership, ready, onSigned, now, newId, l
     if (isNew) log('The log is not signed now; it is tried again', { fault });
   };
 
-  const work = async (term: AbortSignal): Promise<void> => {
-    await ready(term);
-    const patience = { signal: term, pauseMs: 200, longestPauseMs: 30_000 };
-    await supervise((goesOn) => follow(term, goesOn), { ...patience, onFailure: told });
+  const onEnd = (): void => {
     status = idle;
   };
 
-  return {
-    start: (): void => {
-      done = whileLeading(leadership, stop.signal, work);
-    },
-    stop: (): Promise<void> => {
-      stop.abort();
-      return done;
-    },
-    status: (): SigningStatus => status,
-  };
+  const patience = { pauseMs: 200, longestPauseMs: 30_000 };
+  const { start, stop } = leaderWork({ leadership, ready, work: follow, onEnd, ...patience, onFailure });
+  return { start, stop, status: (): SigningStatus => status };
 };

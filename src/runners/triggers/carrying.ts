@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../concurrency/log.ts';
+import { persistently, unlessUnusable } from '../../store/reading/persistently.ts';
 import type { Definition } from './definitions.ts';
 import type { Decide, Firing, Refusal, Started, Verdict } from './firing.ts';
-import { persistently, unlessUnusable } from './persistently.ts';
 import type { RateLimit } from './rate.ts';
 import type { Refusals } from './refusals.ts';
 

@@ -1,8 +1,6 @@
-import { setMaxListeners } from 'node:events';
+import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
-import { supervise } from '../../concurrency/supervise.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { EventStore } from '../../store/port.ts';
 import { triggersReader } from '../../store/readers.ts';
 import { beginning } from './beginning.ts';
@@ -34,12 +32,18 @@ const longestAgainMs = 5000;
 /** Fires event triggers while this process leads (docs/decisions/event-triggers.md). */
 export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: Needs<Viewer>) => {
   const { store, leadership, ready, log, info } = needs;
-  const stop = new AbortController();
-  // Each start may listen to it.
-  setMaxListeners(0, stop.signal);
   const state: ReaderState = {};
-  const working = starting(needs, stop.signal);
-  let leading = Promise.resolve();
+  const { start, stop, stopping } = leaderWork({
+    leadership,
+    ready,
+    work: (term, goesOn) => read(term, goesOn),
+    pauseMs: againMs,
+    longestPauseMs: longestAgainMs,
+    onFailure: (error, isNew) => {
+      if (isNew) log('The reader of event triggers begins again', { error });
+    },
+  });
+  const working = starting(needs, stopping);
 
   const read = triggerReader({
     store,
@@ -53,19 +57,6 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
     log,
   });
 
-  const readWhileLeading = async (term: AbortSignal): Promise<void> => {
-    await ready(term);
-    if (term.aborted) return;
-    await supervise((goesOn) => read(term, goesOn), {
-      signal: term,
-      pauseMs: againMs,
-      longestPauseMs: longestAgainMs,
-      onFailure: (error, isNew) => {
-        if (isNew) log('The reader of event triggers begins again', { error });
-      },
-    });
-  };
-
   return {
     /**
      * To be called before the first request is taken. A log that was never read begins at its head. `isUpgrade`: it had
@@ -76,14 +67,9 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
       const position = await beginning(store, triggersReader);
       if (isUpgrade) info('Event triggers begin at the head of the log', { position, head: await store.head() });
     },
-    start: (): void => {
-      leading = whileLeading(leadership, stop.signal, readWhileLeading);
-    },
+    start,
     /** Starts nothing more, and waits for the starts under way. The rest is left to the next start or leader. */
-    stop: async (): Promise<void> => {
-      stop.abort();
-      await leading;
-    },
+    stop,
     retry: retrying(needs, working),
     /** How many runs wait, and how many triggers are behind the common reader. Only the leader knows. */
     status: (): { readonly waiting: number; readonly behind: number } => {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { everySecond } from '../../concurrency/everySecond.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
-import { everySecond } from './everySecond.ts';
 import type { ReadersWindow } from './window.ts';
 
 /** What a reader of the log does in one term. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newLeadership } from '../../../src/projections/engine/leadership.ts';
+import { newLeadership } from '../../../src/concurrency/leadership.ts';
 import { anchoring } from '../../../src/runners/signing/anchoring.ts';
 import { type SigningPace, signer } from '../../../src/runners/signing/signer.ts';
 import { encode } from '../../../src/store/event.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { supervise } from '../../../src/concurrency/supervise.ts';
+import { insist, persist, supervise } from '../../../src/concurrency/supervise.ts';
 
 describe('supervise', () => {
   const stop = () => new AbortController();
@@ -66,5 +66,63 @@ describe('supervise', () => {
   it('does not begin what is stopped already', async () => {
     const work = async () => assert.fail('it was stopped');
     await supervise(work, { signal: AbortSignal.abort(), pauseMs: 1, onFailure: () => undefined });
+  });
+});
+
+describe('persist', () => {
+  const failing = (...failures: readonly string[]) => {
+    const left = [...failures];
+    return async () => {
+      const reason = left.shift();
+      if (reason !== undefined) throw new Error(reason);
+      return 'done';
+    };
+  };
+  const patience = { signal: new AbortController().signal, pauseMs: 1 };
+
+  it('gives what the work gives, and counts the tries but for those in which it had to wait', async () => {
+    const tries: unknown[] = [];
+    const outcome = await persist(failing('one', 'away', 'away', 'two'), {
+      ...patience,
+      onFailure: (error, { tried, isNew }) => {
+        const { message } = error as Error;
+        tries.push([message, tried, isNew]);
+        return message === 'away' ? 'waits' : undefined;
+      },
+    });
+    assert.equal(outcome, 'done');
+    assert.deepEqual(tries, [
+      ['one', 1, true],
+      ['away', 2, true],
+      ['away', 2, false],
+      ['two', 2, true],
+    ]);
+  });
+
+  it('gives up with what onFailure throws, and with the reason of the signal', async () => {
+    const giveUp = () => {
+      throw new Error('enough');
+    };
+    await assert.rejects(persist(failing('one'), { ...patience, onFailure: giveUp }), { message: 'enough' });
+    const stopping = new AbortController();
+    const stop = () => stopping.abort(new Error('stopped'));
+    const patient = { pauseMs: 3_600_000, signal: stopping.signal, onFailure: stop };
+    await assert.rejects(persist(failing('one'), patient), { name: 'AbortError' });
+    await assert.rejects(persist(failing(), patient), { message: 'stopped' });
+  });
+});
+
+describe('insist', () => {
+  it('tries a last time once it is stopped, and rejects if that fails', async () => {
+    const stopping = new AbortController();
+    let runs = 0;
+    const work = async () => {
+      if (++runs !== 3) throw new Error(`failure ${runs}`);
+    };
+    const patience = { signal: stopping.signal, pauseMs: 1, onFailure: () => undefined };
+    await insist(work, patience);
+    assert.equal(runs, 3);
+    stopping.abort();
+    await assert.rejects(insist(work, patience), { message: 'failure 4' });
   });
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { deleteAutomation } from '../../../src/commands/operations-manager/automations.ts';
 import { jobOfInstant, settleSchedule } from '../../../src/commands/operations-manager/triggerSchedules.ts';
 import { deleteTrigger } from '../../../src/commands/operations-manager/triggers.ts';
+import { newLeadership } from '../../../src/concurrency/leadership.ts';
 import { fold } from '../../../src/domain/engine/core.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import {
@@ -17,7 +18,6 @@ import {
   triggerSchedule,
 } from '../../../src/domain/operations-manager/triggerSchedules.ts';
 import { documentOf } from '../../../src/projections/engine/documents.ts';
-import { newLeadership } from '../../../src/projections/engine/leadership.ts';
 import { triggerSchedules } from '../../../src/projections/operations-manager/triggerSchedules.ts';
 import { context, specification } from '../../support/given.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';

@@ -1,11 +1,10 @@
 import { EventEmitter, once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import { type ClaimedJob, heartbeatJob, releaseJob } from '../../../commands/operations-manager/jobClaims.ts';
 import { completeJob, failJob } from '../../../commands/operations-manager/jobs.ts';
 import type { Log } from '../../../concurrency/log.ts';
-import { supervise } from '../../../concurrency/supervise.ts';
+import { insist, persist } from '../../../concurrency/supervise.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';
@@ -47,7 +46,7 @@ const isConflict = (error: unknown): boolean => error instanceof RequestError &&
 const isPassing = (error: unknown): boolean =>
   error instanceof RequestError && (error.code === 'limited' || error.code === 'unavailable') && !isUnusable(error);
 
-const restMs = (tries: number): number => Math.min(100 * 2 ** tries, 2000);
+const patience = { pauseMs: 200, longestPauseMs: 2000 };
 
 /** Runs a job that this node has claimed, keeps its claim, and reports what came of it. */
 export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
@@ -75,16 +74,14 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
   };
 
   /** The account, once it can be read. */
-  const actorNow = async (): Promise<Actor> => {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await actorOf(started.data, started.metadata.actor.id);
-      } catch (error) {
+  const actorNow = (): Promise<Actor> =>
+    persist(() => actorOf(started.data, started.metadata.actor.id), {
+      signal,
+      ...patience,
+      onFailure: (error) => {
         if (!isPassing(error)) throw error;
-        await pause(restMs(tries), undefined, { signal });
-      }
-    }
-  };
+      },
+    });
 
   const step = async (): Promise<Actor> => {
     for (;;) {
@@ -122,23 +119,26 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
     return isPassing(failure) || tries < mostTries ? undefined : 'The service could not run it; its log says why';
   };
 
-  const outcome = async (): Promise<Outcome> => {
-    for (let tries = 1; ; tries++) {
-      try {
-        const variables = await component({ doc, started, signal, step, acts });
-        await step();
-        return { variables };
-      } catch (thrown) {
-        const isRefused = signal.reason instanceof RunEnded;
-        if (!isRefused) signal.throwIfAborted();
-        const failure = isRefused ? signal.reason : thrown;
-        const error = errorIn(failure, tries);
-        if (!(failure instanceof RequestError || failure instanceof RunEnded))
-          log('A job could not be run here', { job: id, error: failure });
-        if (error !== undefined) return { error };
-        await pause(restMs(tries), undefined, { signal });
-      }
+  const attempt = async (tries: number): Promise<Outcome> => {
+    try {
+      const variables = await component({ doc, started, signal, step, acts });
+      await step();
+      return { variables };
+    } catch (thrown) {
+      const isRefused = signal.reason instanceof RunEnded;
+      if (!isRefused) signal.throwIfAborted();
+      const failure = isRefused ? signal.reason : thrown;
+      const error = errorIn(failure, tries);
+      if (!(failure instanceof RequestError || failure instanceof RunEnded))
+        log('A job could not be run here', { job: id, error: failure });
+      if (error === undefined) throw failure;
+      return { error };
     }
+  };
+
+  const outcome = (): Promise<Outcome> => {
+    let tries = 0;
+    return persist(() => attempt(++tries), { signal, ...patience });
   };
 
   const report = async (reported: Outcome): Promise<void> => {
@@ -156,12 +156,7 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
 
   const reportAtLast = async (reported: Outcome): Promise<void> => {
     const onFailure = (error: unknown): void => log('A job could not be ended; it is tried again', { job: id, error });
-    try {
-      await report(reported);
-    } catch (error) {
-      onFailure(error);
-      await supervise(() => report(reported), { signal: stopping, pauseMs: 100, longestPauseMs: 2000, onFailure });
-    }
+    await insist(() => report(reported), { signal: stopping, ...patience, onFailure }).catch(onFailure);
   };
 
   /** Gives the job back, for the next start or another node. */
