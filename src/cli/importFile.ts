@@ -51,7 +51,7 @@ const make = async ({ from, fresh, signal, output }: Work): Promise<string | und
   stage.dropUnfinished();
   try {
     const told = (events: number): void => progress.show(() => `${events} events`);
-    const { end, head, found, places } = await importLog({ from, to: fresh, signal, told });
+    const { end, head, found, places, unfit } = await importLog({ from, to: fresh, signal, told });
     progress.end();
     if (stage.isDone()) return undefined;
     stage.imported();
@@ -59,7 +59,7 @@ const make = async ({ from, fresh, signal, output }: Work): Promise<string | und
     await beginSchedules(fresh, Date.now());
     stage.done();
     const signed = end.key === null ? 'it is not signed' : `it is signed by the key ${fingerprintOf(end.key)}`;
-    return `${end.events} events imported, ${found} were there already; exported at ${head.at}, ${signed}\n`;
+    return `${end.events} events imported, ${found} were there already; exported at ${head.at}, ${signed}\n${unfit.map((line) => `${line}\n`).join('')}`;
   } finally {
     progress.end();
   }

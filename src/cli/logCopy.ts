@@ -83,11 +83,12 @@ const prepared = async (from: CopyEnd, rewrite: Rewrite | undefined, signal: Abo
   return { from: forgotten ? withoutNames(from, forgotten, replaced) : from, plan };
 };
 
-const summary = ({ copied, found, source, target, leftOut }: Copied): readonly string[] => [
+const summary = ({ copied, found, source, target, leftOut, unfit }: Copied): readonly string[] => [
   `${copied} events copied, ${found} were there already; both logs were compared event by event`,
   `source: ${source.events} events, SHA-256 ${source.digest}`,
   `target: ${target.events} events, SHA-256 ${target.digest}`,
   ...[...leftOut].map(([what, times]) => `left out: ${what}${times > 1 ? ` (${times} times)` : ''}`),
+  ...unfit,
 ];
 
 /**

@@ -7,6 +7,7 @@ import { copyOfMoment, holdsLog, verifyFile } from '../store/moving/backup.ts';
 import { bringBack, renewId } from '../store/moving/bringBack.ts';
 import { replaceLog } from '../store/moving/replaceLog.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
+import { unfitEvents } from '../store/unfit.ts';
 import { fileOfLog } from './backupFile.ts';
 import { beginSchedules } from './beginSchedules.ts';
 import { progressLine, type Terminal } from './progress.ts';
@@ -26,16 +27,17 @@ export const restoreFile = async (config: Config, name: string, output: Terminal
   const folder = join(dirname(file), 'restoring');
   const fresh = join(folder, 'events.db');
   const progress = progressLine(output);
+  const unfit = unfitEvents();
   try {
     await rm(folder, { recursive: true, force: true });
     copyOfMoment(from, fresh);
-    const events = await verifyFile(fresh, (position) => progress.show(() => `${position} events checked`));
+    const events = await verifyFile(fresh, (position) => progress.show(() => `${position} events checked`), unfit.add);
     progress.end();
     renewId(fresh);
     await bringBack(fresh);
     await beginSchedules(fresh, Date.now());
     const kept = replaceLog(fresh, file);
-    output.write(`${events} events restored from ${from}\n`);
+    for (const line of [`${events} events restored from ${from}`, ...unfit.lines()]) output.write(`${line}\n`);
     if (kept !== undefined) output.write(`The log that was there is ${kept}; remove it when you need it no more\n`);
   } finally {
     progress.end();

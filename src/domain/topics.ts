@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
 import { aggregates } from './aggregates.ts';
 import type { Topic } from './engine/core.ts';
 import { own } from './engine/members.ts';
@@ -31,6 +32,22 @@ export const listedTopics: readonly ListedTopic[] = aggregates
 export const topicIn = (category: string, topic: string): Topic | undefined => {
   const aggregate = byCategory.get(category);
   return aggregate && (own(aggregate.topics, topic) ?? own(topicsOfAll, topic));
+};
+
+const validators = new Map<TSchema, Validator>();
+
+/**
+ * Where the data of an event in a stream of a category do not fit what its topic says, without quoting them; undefined
+ * if they do, or if the platform has no such topic. Schemas are compiled when they are needed.
+ */
+export const faultOfData = (category: string, topic: string, data: unknown): string | undefined => {
+  const schema = topicIn(category, topic)?.[1];
+  if (!schema) return undefined;
+  const validator = validators.get(schema) ?? Compile(schema);
+  validators.set(schema, validator);
+  if (validator.Check(data)) return undefined;
+  const [fault] = validator.Errors(data);
+  return `${fault?.instancePath || 'it'} ${fault?.message ?? 'does not fit'}`;
 };
 
 const schemas = new Map(listedTopics.map(({ source, topic, data }) => [`${source}:${topic}`, data]));

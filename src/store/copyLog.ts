@@ -5,6 +5,7 @@ import { settingsOfStreams } from './copySettings.ts';
 import { movedPlaces } from './moving/movedPlaces.ts';
 import type { StoredEvent } from './port.ts';
 import { placesOfReaders, setPlacesOfReaders } from './readers.ts';
+import { unfitEvents } from './unfit.ts';
 
 /** The progress of a copy. `position` and `head` are positions of the source. */
 export type Progress = {
@@ -30,6 +31,8 @@ export type Copied = {
   readonly target: Content;
   /** The reasons why events were left out, each with the number of events. */
   readonly leftOut: ReadonlyMap<string, number>;
+  /** A line about copied events that the platform would not write so; none if there are none. */
+  readonly unfit: readonly string[];
 };
 
 type Needs = {
@@ -132,12 +135,14 @@ export const copyLog = async ({
   const kind = settings && 'event';
 
   const { add, flush } = appender(to, own);
+  const unfit = unfitEvents();
   let [found, copied] = [0, 0];
   const naming: Choice = { own, skipped, leftOut: (what) => leftOut.set(what, (leftOut.get(what) ?? 0) + 1) };
   for await (const { event, there } of sideBySide({ from, to, signal }, naming, kind)) {
     if (there) found++;
     else {
       await add(event);
+      unfit.add(event);
       copied++;
     }
     told({ step: there ? 'comparing' : 'copying', position: event.position, head, events: found + copied });
@@ -166,5 +171,6 @@ export const copyLog = async ({
     source: source.done(),
     target: target.done(),
     leftOut,
+    unfit: unfit.lines(),
   };
 };

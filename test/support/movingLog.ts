@@ -7,8 +7,15 @@ import { connect, createTables } from '../../src/store/sqlite/log.ts';
 
 const actor = { id: 'a1b2c3d4e5f60718293a4b5c', username: 'nora', provenance: 'local' };
 
-/** Writes a log of so many events: those of group mappings, and every tenth one of another tool. */
-export const writeLog = (file: string, events: number): void => {
+/**
+ * Writes a log of so many events: those of group mappings, and every tenth one of another tool. `groupsOf`: what the
+ * event at a position says of its groups.
+ */
+export const writeLog = (
+  file: string,
+  events: number,
+  groupsOf: (position: number) => unknown = (position) => [`g${position}`],
+): void => {
   const db = connect(file);
   createTables(db, file);
   const rows = inserter(db);
@@ -44,7 +51,7 @@ export const writeLog = (file: string, events: number): void => {
       schemaVersion: 1,
     };
     const topic = revision === 0 ? 'groupMappingCreated' : 'groupMappingUpdated';
-    const platformGroups = [`g${position}`];
+    const platformGroups = groupsOf(position);
     const created = { provenance: 'ldap', externalGroup: `m${position % 97}`, platformGroups };
     const data = revision === 0 ? created : { platformGroups };
     const event = encode({ stream, revision, id, source: '@platform/group-mappings' }, { topic, data }, about, hash);

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../folders.ts';
+import type { StoredEvent } from '../port.ts';
 import { connectToRead, openFile } from '../sqlite/log.ts';
 import { noteOf } from '../sqlite/note.ts';
 import { openSqliteReader } from '../sqlite/store.ts';
@@ -25,12 +26,17 @@ export const copyOfMoment = (file: string, to: string): void => {
 };
 
 /** Checks every event of a log in a file. Throws where one is missing or is not as it was written. Gives their number. */
-export const verifyFile = async (file: string, told: (position: number) => void): Promise<number> => {
+export const verifyFile = async (
+  file: string,
+  told: (position: number) => void,
+  each: (event: StoredEvent) => void = () => undefined,
+): Promise<number> => {
   const store = await openSqliteReader(file);
   try {
     let events = 0;
     for await (const batch of store.readAll(0)) {
       events += batch.events.length;
+      batch.events.forEach(each);
       told(batch.position);
     }
     return events;

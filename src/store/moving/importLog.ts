@@ -1,5 +1,6 @@
 import { isSignedBy } from '../proof/keys.ts';
 import { type Connection, connect, createTables } from '../sqlite/log.ts';
+import { unfitEvents } from '../unfit.ts';
 import { BadLine, type ExportEnd, type ExportHead, signedText } from './exportFormat.ts';
 import { rowImport } from './importRows.ts';
 import { movedPlaces } from './movedPlaces.ts';
@@ -21,6 +22,8 @@ export type Imported = {
   readonly found: number;
   /** The places of the readers in the new log. */
   readonly places: ReadonlyMap<string, number>;
+  /** A line about events that the platform would not write so; none if there are none. */
+  readonly unfit: readonly string[];
 };
 
 /**
@@ -71,6 +74,7 @@ export const importLog = async ({ from, to, signal, told }: Needs): Promise<Impo
     let head: ExportHead | undefined;
     let end: ExportEnd | undefined;
     let places = movedPlaces(new Map());
+    const unfit = unfitEvents();
     for await (const part of readExport(from)) {
       signal.throwIfAborted();
       if ('head' in part) {
@@ -80,6 +84,7 @@ export const importLog = async ({ from, to, signal, told }: Needs): Promise<Impo
         begin();
         const wrong = rows.add(part.event);
         if (wrong !== undefined) throw new BadLine(part.line, wrong);
+        unfit.add(part.event);
         places.passed(part.event.position, rows.position());
       } else {
         rows.flush();
@@ -98,7 +103,7 @@ export const importLog = async ({ from, to, signal, told }: Needs): Promise<Impo
     if (rows.found > rows.position()) throw new Error('An earlier import has stored more events than this export has');
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     db.close();
-    return { head, end, found: rows.found, places: places.moved() };
+    return { head, end, found: rows.found, places: places.moved(), unfit: unfit.lines() };
   } catch (error) {
     return cleared(error, () => {
       rollback();

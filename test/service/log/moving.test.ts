@@ -96,6 +96,27 @@ describe('moving a log', function () {
   const linesOf = (): string[] => readFileSync(exported(), 'utf8').trimEnd().split('\n');
   const writeLines = (lines: readonly string[]): void => writeFileSync(exported(), `${lines.join('\n')}\n`);
 
+  it('tells of events that the platform would not write so, and brings them in', async () => {
+    mkdirSync(join(folder, 'a'));
+    writeLog(fileOf('a'), 20, (position) => (position === 12 ? 'g12' : [`g${position}`]));
+    const note =
+      /20 events .*\nEvents that do not say .* topics: 1; the first is at position 12 \(event 0 of .* m12\): \/platformGroups must be array\n/;
+    await exportTo('a');
+    const ways: Readonly<Record<string, (output: PassThrough) => Promise<void>>> = {
+      b: (output) => importFile(configOf('b'), exported(), never, output),
+      c: async (output) => {
+        await backupFile(configOf('a'), join(folder, 'a.db'), quiet());
+        await restoreFile(configOf('c'), join(folder, 'a.db'), output);
+      },
+    };
+    for (const [name, bringIn] of Object.entries(ways)) {
+      const { output, text } = heard();
+      await bringIn(output);
+      assert.match(text(), note, name);
+      assert.deepEqual(await eventsOf(name), await eventsOf('a'));
+    }
+  });
+
   describe('by export and import', () => {
     it('gives the same events, all documents, and a log of its own', async () => {
       made('a', 300);
