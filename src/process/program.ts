@@ -1,11 +1,13 @@
 import { plainText } from '../client/messages.ts';
 import { withoutLogins } from './withoutLogins.ts';
 
-/** Ends the process with status 1 and one sentence. A stack does not help somebody who has a setting wrong. */
+/** The message of an error for a terminal. It may repeat words of other programs. */
+export const sentenceOf = (error: unknown): string =>
+  plainText(withoutLogins(error instanceof Error ? error.message : String(error)));
+
+/** Ends the process with status 1 and one sentence. A stack does not help a person who has a setting wrong. */
 export const fail = (error: unknown): never => {
-  const message = error instanceof Error ? error.message : String(error);
-  // It may repeat words of others.
-  process.stderr.write(`${plainText(withoutLogins(message))}\n`);
+  process.stderr.write(`${sentenceOf(error)}\n`);
   process.exit(1);
 };
 

@@ -14,9 +14,9 @@ import { fingerprintOf, keysInPem, newKey } from '../../../src/store/proof/keys.
 import { openFile } from '../../../src/store/sqlite/log.ts';
 import { noteOf } from '../../../src/store/sqlite/note.ts';
 import { fileSource } from '../../../src/store/verify/sources.ts';
+import { runInProcess } from '../../support/command.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
 import { writeLog as writeUnsigned } from '../../support/movingLog.ts';
-import { startProgram } from '../../support/process.ts';
 import { scriptedEventStore } from '../../support/scriptedEventStore.ts';
 import { keysOf, writeLog } from '../../support/signedLog.ts';
 
@@ -34,9 +34,7 @@ describe('audit verify', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   const run = async (args: readonly string[], env: Record<string, string> = {}) => {
-    const { ended, output } = startProgram(['audit', 'verify', ...args], { DATA_DIR: folder, ...env });
-    const status = await ended;
-    const { out, err } = output();
+    const { status, out, err } = await runInProcess(['audit', 'verify', ...args], { DATA_DIR: folder, ...env });
     return { status, err, lines: out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])) };
   };
 

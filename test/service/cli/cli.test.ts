@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { completionFor } from '../../../src/cli/engine/completion.ts';
 import { runCommand } from '../../../src/cli/engine/runCommand.ts';
 import { commands } from '../../../src/cli/table.ts';
+import { runInProcess } from '../../support/command.ts';
 import { startProgram } from '../../support/process.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -47,8 +48,8 @@ describe('the command line', function () {
     ['log', /Usage: automation-platform log/],
   ] as const)
     it(`"${words}" is called wrongly: status 2`, async () => {
-      const { code, out, err } = await called(words.split(' '));
-      assert.equal(code, 2);
+      const { status, out, err } = await runInProcess(words.split(' '), {});
+      assert.equal(status, 2);
       assert.match(err, message);
       assert.equal(out, '');
     });

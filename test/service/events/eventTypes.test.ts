@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connectToRead } from '../../../src/store/sqlite/log.ts';
 import { cluster, soon } from '../../support/cluster.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { people } from '../../support/people.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -104,7 +105,7 @@ describe('GET /operations-manager/events', () => {
 });
 
 describeOwnRedis('events that nodes over Redis have counted', (redis) => {
-  it('are each counted once, whichever node leads and is killed', async function () {
+  itInSoak('are each counted once, whichever node leads and is killed', async function () {
     this.timeout(300_000);
     const nodes = await cluster(redis());
     try {

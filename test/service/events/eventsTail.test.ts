@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { tailEvents } from '../../../src/cli/eventsTail.ts';
+import { runInProcess } from '../../support/command.ts';
 import { startProgram } from '../../support/process.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -30,10 +31,9 @@ describe('events tail', () => {
 
   it('refuses another place to begin, and says why the platform refuses', async () => {
     const tail = async (more: readonly string[], password = adminPassword) => {
-      const program = startProgram(['events', 'tail', '--url', service.url, ...more], {
-        AUTOMATION_PLATFORM_PASSWORD: password,
-      });
-      return [await program.ended, program.output().err] as const;
+      const words = ['events', 'tail', '--url', service.url, ...more];
+      const { status, err } = await runInProcess(words, { AUTOMATION_PLATFORM_PASSWORD: password });
+      return [status, err] as const;
     };
     const [code, message] = await tail(['--from', 'yesterday']);
     assert.ok(code !== 0);

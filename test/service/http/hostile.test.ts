@@ -15,6 +15,7 @@ import {
   wellFormed,
 } from '../../support/hostile.ts';
 import { type People, people } from '../../support/people.ts';
+import { sampled } from '../../support/sample.ts';
 import { basic, startService, type TestService } from '../../support/service.ts';
 
 const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
@@ -46,10 +47,11 @@ describe('every route, with bad input', function () {
     assert.equal((await service.ask('GET', '/health/ready')).status, 200);
   });
 
+  /** Checks some of the routes: FAULT_SEED says which. The soak tests check all. */
   const each = (title: string, some: readonly Asked[], check: (route: Asked) => Promise<void>): void => {
     it(title, async () => {
       assert.ok(some.length > 0);
-      for (const route of some) await check(route);
+      for (const route of sampled(some, 30)) await check(route);
     });
   };
   const send = ({ method }: Asked, path: string, body?: unknown, headers: Record<string, string> = {}) =>

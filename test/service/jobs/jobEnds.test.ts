@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { soon } from '../../support/cluster.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -181,7 +182,7 @@ describe('jobs of which nothing is heard', function () {
     await again.stop();
   });
 
-  it('end once, though the process is killed while they end', async () => {
+  itInSoak('end once, though the process is killed while they end', async () => {
     const folder = temporaryFolder();
     const first = await startServer(folder, { JOB_TIMEOUT: '0' });
     const ids: string[] = [];

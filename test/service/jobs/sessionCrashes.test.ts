@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 import { publishedIn } from '../../support/published.ts';
+import { sampled } from '../../support/sample.ts';
 import { says, webhookServer } from '../../support/webhookServer.ts';
 
 const path = '/agent-session-manager';
@@ -72,7 +73,7 @@ describe('Sessions whose service is killed', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+  for (const signal of sampled(['SIGKILL', 'SIGTERM'] as const, 1)) {
     it(`wait for their report if they were sent, and end with their time (${signal})`, async () => {
       const [hanging, later, short] = [await run('hang'), await run('later'), await run('short')];
       const { created } = await ask('GET', `/sessions/${short}`);

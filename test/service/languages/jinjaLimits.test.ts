@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { engines } from '../../../src/southbound/jinja/engines.ts';
 import type { Renderer, Rendering } from '../../../src/southbound/port.ts';
+import { sampled } from '../../support/sample.ts';
 
 /** Each takes one of the budgets for all it has. */
 const bombs: Readonly<Record<string, readonly [template: string, reason: RegExp]>> = {
@@ -155,7 +156,7 @@ describe('the limits of templates', () => {
     });
 
   it('each bomb is refused with its reason, and the engine is there for the next', async () => {
-    for (const [name, [template, reason]] of Object.entries(bombs)) {
+    for (const [name, [template, reason]] of sampled(Object.entries(bombs), 16)) {
       // On a busy machine the second may be over first.
       await refused(template, new RegExp(`${reason.source}|longer than 1000 ms`)).catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });

@@ -140,28 +140,28 @@ describeWithJinja2('variables as JSON texts beside the real Jinja2', () => {
 });
 
 describeWithJinja2('generated templates that use others beside the real Jinja2', () => {
-  it('at least 99 % of 300 are the same, to the character or in being refused', function () {
+  it('at least 99 % of a hundred are the same, to the character or in being refused', function () {
     this.timeout(180_000);
-    const asked = sets(300, 16);
+    const asked = sets(process.env['SOAK_ROUNDS'] ? 300 : 100, 16);
     const theirs = jinja2(asked);
     const different = asked.flatMap((one, i) =>
       agree(theirs[i]!, ours(one)) ? [] : [`${JSON.stringify(one.stored)}\n${difference(one, theirs[i]!, ours(one))}`],
     );
     const texts = theirs.filter((result) => 'text' in result).length;
-    assert.ok(texts > 200, `only ${texts} give a text: the templates say too little`);
-    assert.ok(different.length <= 3, `${different.length} differ:\n\n${different.join('\n\n')}`);
+    assert.ok(texts > asked.length / 2, `only ${texts} give a text: the templates say too little`);
+    assert.ok(different.length <= asked.length / 100, `${different.length} differ:\n\n${different.join('\n\n')}`);
   });
 });
 
 describeWithJinja2('expressions over values of every kind beside the real Jinja2', () => {
-  it('at least 99 % of 6,000 are the same, to the character or in being refused', () => {
-    const asked = expressions(6000, 20_240_229);
+  it('at least 99 % of thousands are the same, to the character or in being refused', () => {
+    const asked = expressions(process.env['SOAK_ROUNDS'] ? 6000 : 2000, 20_240_229);
     const theirs = jinja2(asked);
     const different = asked.flatMap((one, i) =>
       agree(theirs[i]!, ours(one)) ? [] : [difference({ ...one, variables: {} }, theirs[i]!, ours(one))],
     );
     const texts = theirs.filter((result) => 'text' in result).length;
-    assert.ok(texts > 1500, `only ${texts} give a text: the expressions say too little`);
+    assert.ok(texts > asked.length / 4, `only ${texts} give a text: the expressions say too little`);
     const share = 1 - different.length / asked.length;
     if (process.env['SHOW_DIFFERENCES'])
       console.log(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { engines } from '../../../src/southbound/jinja/engines.ts';
 import type { Renderer } from '../../../src/southbound/port.ts';
+import { sampled } from '../../support/sample.ts';
 
 const limits = /takes longer than 1000 ms|needs more than 64 MiB|nested too deeply or too large/;
 
@@ -72,7 +73,7 @@ describe('the limits of expressions', () => {
   });
 
   it('each bomb is refused with its reason, and the engine is there for the next', async () => {
-    for (const [name, [expression, reason]] of Object.entries(bombs)) {
+    for (const [name, [expression, reason]] of sampled(Object.entries(bombs), 5)) {
       const begun = Date.now();
       await refused(expression, new RegExp(`${reason.source}|longer than 1000 ms`, 'i')).catch((error: Error) => {
         throw new Error(`${name}: ${error.message}`, { cause: error });

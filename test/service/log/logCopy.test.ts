@@ -13,10 +13,11 @@ import { openEventStoreDb } from '../../../src/store/eventstoredb/store.ts';
 import { slimmed, withPayloads } from '../../../src/store/payloads.ts';
 import { type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent } from '../../../src/store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { runInProcess } from '../../support/command.ts';
 import { openGrpcLog } from '../../support/grpcLog.ts';
 import { storedIn } from '../../support/logged.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
-import { startProgram, temporaryFolder } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/process.ts';
 import { scriptedEventStore } from '../../support/scriptedEventStore.ts';
 import { adminPassword, startService } from '../../support/service.ts';
 import { dying } from '../../support/stopping.ts';
@@ -459,10 +460,10 @@ describe('log copy', function () {
   it('runs as a command, twice', async () => {
     await small('first');
     for (const copied of [1, 0]) {
-      const program = startProgram(['log', 'copy', url('first'), url('second')], {});
-      assert.equal(await program.ended, 0, program.output().err);
-      assert.match(program.output().err, new RegExp(`^${copied} events copied, ${1 - copied} were there already`, 'm'));
-      assert.equal(program.output().out, '');
+      const { status, out, err } = await runInProcess(['log', 'copy', url('first'), url('second')], {});
+      assert.equal(status, 0, err);
+      assert.match(err, new RegExp(`^${copied} events copied, ${1 - copied} were there already`, 'm'));
+      assert.equal(out, '');
     }
   });
   it('works within one folder, but not from a log to itself', async () => {

@@ -16,6 +16,7 @@ import { anchorLines } from '../../../src/store/proof/anchor.ts';
 import type { DigestSigned, LogRewritten } from '../../../src/store/proof/digestLog.ts';
 import { keysOrNew } from '../../../src/store/proof/keys.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { runInProcess } from '../../support/command.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { cannotKill, killedAtFsync } from '../../support/killing.ts';
 import { storedIn, withLog } from '../../support/logged.ts';
@@ -205,10 +206,10 @@ describe('log copy within the law', () => {
     await assert.rejects(copied('none', { forget: 'f'.repeat(24) }), /is not in the log/);
     assert.ok(!existsSync(at('none')), 'nothing was made');
     const env = { DATA_DIR: join(folder, 'old'), ADMIN_PASSWORD: adminPassword };
-    const program = (...args: string[]) =>
-      startProgram(['log', 'copy', `sqlite:${at('old')}`, `sqlite:${at('none')}`, ...args], env).ended;
-    assert.equal(await program('--forget', other), 1);
-    assert.equal(await program('--without-jobs-before', 'yesterday'), 2);
+    const copy = async (...args: string[]) =>
+      (await runInProcess(['log', 'copy', `sqlite:${at('old')}`, `sqlite:${at('none')}`, ...args], env)).status;
+    assert.equal(await copy('--forget', other), 1);
+    assert.equal(await copy('--without-jobs-before', 'yesterday'), 2);
   });
 
   it('leaves out jobs that had ended and published events, up to a time', async () => {

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFile } from '../../../src/store/sqlite/log.ts';
-import { startProgram, startServer } from '../../support/process.ts';
+import { runInProcess } from '../../support/command.ts';
+import { startService } from '../../support/service.ts';
 
 describe('a service on a damaged log', () => {
   const damage = (folder: string): void => {
@@ -16,25 +17,23 @@ describe('a service on a damaged log', () => {
   let folder: string;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'integrity-'));
-    const server = await startServer(folder);
-    for (let n = 0; n < 3; n++) assert.equal((await server.ask(...patch(n))).status, 200);
-    assert.equal(await server.stop(), 0);
+    const service = await startService({}, folder);
+    for (let n = 0; n < 3; n++) assert.equal((await service.ask(...patch(n))).status, 200);
+    await service.stop();
     damage(folder);
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('does not start, says where it is damaged, and starts once that was accepted', async () => {
-    const refused = startProgram([], { PORT: '0', DATA_DIR: folder });
-    assert.equal(await refused.ended, 1);
-    assert.match(
-      refused.output().err,
+    await assert.rejects(
+      startService({}, folder),
       /damaged at position \d+: event 0 of stream groupMapping-ldap group-\d is not what was written/,
     );
-    const accepting = startProgram(['log', 'accept'], { DATA_DIR: folder });
-    assert.equal(await accepting.ended, 0);
-    assert.equal(accepting.output().err.match(/is not what was written/g)?.length, 3);
-    const server = await startServer(folder);
-    assert.equal((await server.ask('GET', '/health/status')).body.eventStore.fault, null);
-    assert.equal(await server.stop(), 0);
+    const accepting = await runInProcess(['log', 'accept'], { DATA_DIR: folder });
+    assert.equal(accepting.status, 0);
+    assert.equal(accepting.err.match(/is not what was written/g)?.length, 3);
+    const service = await startService({}, folder);
+    assert.equal((await service.ask('GET', '/health/status')).body.eventStore.fault, null);
+    await service.stop();
   });
 });

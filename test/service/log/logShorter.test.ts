@@ -20,7 +20,9 @@ import { seenBySnapshot } from '../../../src/projections/snapshots/snapshotSeen.
 import { openFile } from '../../../src/store/sqlite/log.ts';
 import { readNote } from '../../../src/store/sqlite/note.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
-import { startProgram, startServer, temporaryFolder } from '../../support/process.ts';
+import { runInProcess } from '../../support/command.ts';
+import { temporaryFolder } from '../../support/process.ts';
+import { startService } from '../../support/service.ts';
 import { newEvent, newEvents } from '../../support/store.contract.ts';
 
 const never = new AbortController().signal;
@@ -328,27 +330,25 @@ describe('a log that got shorter', () => {
   });
 
   it('stops a service, which starts again once that was accepted', async () => {
-    const server = await startServer(folder);
+    const service = await startService({}, folder);
     assert.equal(
-      (await server.ask('PATCH', '/group-mappings/ldap/a', { updates: { platformGroups: ['x'] } })).status,
+      (await service.ask('PATCH', '/group-mappings/ldap/a', { updates: { platformGroups: ['x'] } })).status,
       200,
     );
-    assert.equal(await server.stop(), 0);
+    await service.stop();
     const db = openFile(file, { timeout: 5000 });
     db.exec('DELETE FROM events WHERE position = (SELECT max(position) FROM events)');
     db.close();
-    const refused = startProgram([], { PORT: '0', DATA_DIR: folder });
-    assert.equal(await refused.ended, 1);
-    assert.match(
-      refused.output().err,
-      /^EVENTSTORE_URL sqlite:.*: The event log has lost events: .*groupMapping-.*; 1 missing\. .*automation-platform log accept\n$/,
+    await assert.rejects(
+      startService({}, folder),
+      /EVENTSTORE_URL sqlite:.*: The event log has lost events: .*groupMapping-.*; 1 missing\. .*automation-platform log accept$/,
     );
-    const accepting = startProgram(['log', 'accept'], { DATA_DIR: folder });
-    assert.equal(await accepting.ended, 0);
-    assert.match(accepting.output().err, /1 missing\nThis is accepted now/);
-    const again = await startServer(folder);
+    const accepting = await runInProcess(['log', 'accept'], { DATA_DIR: folder });
+    assert.equal(accepting.status, 0);
+    assert.match(accepting.err, /1 missing\nThis is accepted now/);
+    const again = await startService({}, folder);
     assert.equal((await again.ask('GET', '/group-mappings/ldap/a')).status, 404);
     assert.equal((await again.ask('GET', '/health/status')).body.eventStore.noteFault, null);
-    assert.equal(await again.stop(), 0);
+    await again.stop();
   });
 });

@@ -31,9 +31,10 @@ import { openFile } from '../../../src/store/sqlite/log.ts';
 import { readNote } from '../../../src/store/sqlite/note.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { auditKey } from '../../support/auditKey.ts';
+import { runInProcess } from '../../support/command.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
 import { heard, writeLog } from '../../support/movingLog.ts';
-import { startProgram, temporaryFolder } from '../../support/process.ts';
+import { temporaryFolder } from '../../support/process.ts';
 import { scriptedEventStore } from '../../support/scriptedEventStore.ts';
 import { startService } from '../../support/service.ts';
 import { newEvent } from '../../support/store.contract.ts';
@@ -546,14 +547,9 @@ describe('moving a log', function () {
 
   it('the commands do it: export > file, import <file>, backup <file>, restore <file>, replay <from> <to>', async () => {
     made('a', 30);
-    const run = async (name: string, ...words: string[]) => {
-      const program = startProgram(words, { DATA_DIR: join(folder, name) });
-      program.child.stdin!.end();
-      const code = await program.ended;
-      return { code, ...program.output() };
-    };
-    const { code, out, err } = await run('a', 'export');
-    assert.equal(code, 0, err);
+    const run = (name: string, ...words: string[]) => runInProcess(words, { DATA_DIR: join(folder, name) });
+    const { status, out, err } = await run('a', 'export');
+    assert.equal(status, 0, err);
     writeFileSync(exported(), out);
     const results = [
       await run('b', 'import', exported()),
@@ -562,13 +558,13 @@ describe('moving a log', function () {
       await run('c', 'replay', `sqlite:${fileOf('c')}`, `sqlite:${fileOf('d')}`),
     ];
     assert.deepEqual(
-      results.map((result) => [result.code, result.err.includes('Error')]),
+      results.map((result) => [result.status, result.err.includes('Error')]),
       results.map(() => [0, false]),
       results.map((result) => result.err).join(''),
     );
     assert.deepEqual(await eventsOf('d'), await eventsOf('a'));
     writeFileSync(exported(), out.replace('"g3', '"g4').replace('\\"g3', '\\"g4'));
     const wrong = await run('e', 'import', exported());
-    assert.deepEqual([wrong.code, /^line \d+: /.test(wrong.err)], [1, true], wrong.err);
+    assert.deepEqual([wrong.status, /^line \d+: /.test(wrong.err)], [1, true], wrong.err);
   });
 });

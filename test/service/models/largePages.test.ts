@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { ok, refused } from '../../support/people.ts';
 import { longestTurn } from '../../support/processorTime.ts';
 import { startService } from '../../support/service.ts';
@@ -20,7 +21,7 @@ describe('a page of large documents', () => {
     assert.equal(ok(await service.ask('GET', `${path}?limit=33&skip=33`)).data.length, 1);
   });
 
-  it('is made in turns with other requests: schedules with the largest trees', async () => {
+  itInSoak('is made in turns with other requests: schedules with the largest trees', async () => {
     const om = '/operations-manager';
     const { _id: actionId } = ok(await service.ask('POST', `${om}/automations`, { name: 'a' })).data;
     const often = { action: 'execute', count: 5, duration: { unit: 'second', quantity: 1 } };
