@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { differenceOf } from '../audit/difference.ts';
 import { documentAt } from '../audit/documentAt.ts';
 import { resourceGiven } from '../audit/documents.ts';
@@ -9,15 +10,52 @@ import { traceOf } from '../audit/trace.ts';
 import { plainText } from '../client/messages.ts';
 import type { Config } from '../config.ts';
 import { exactText } from '../domain/engine/exactJson.ts';
-import { withLog } from './auditLog.ts';
+import { mayHaveParts } from '../events/ownStreams.ts';
+import { auditIndex } from '../store/auditIndex/auditIndex.ts';
+import { hiddenCategories } from '../store/auditIndex/found.ts';
+import { splitStream } from '../store/event.ts';
+import { openLogToRead } from '../store/open.ts';
+import { withPayloads } from '../store/payloads.ts';
+import type { EventStore } from '../store/port.ts';
 import { eventColumns, flattened, historyColumns, patchColumns, statColumns, traceColumns } from './auditRecords.ts';
 import { indented } from './indented.ts';
+import { progressLine } from './progress.ts';
 import { type Column, type RecordOutput, recordWriter } from './records.ts';
 
 const pageLength = 500;
 
 /** Where a command of audits reads, and where it writes. */
 type Place = { readonly config: Config; readonly output?: RecordOutput; readonly messages?: NodeJS.WritableStream };
+
+const tell = (message: string): void => void process.stderr.write(`${message}\n`);
+
+/**
+ * Opens the log of the settings for reading, also while the service uses it, and gives it to the work with all rights.
+ * The index beside it is filled first, however long that takes.
+ */
+const withLog = async (
+  { EVENTSTORE_URL: url, DATA_DIR: folder }: Config,
+  work: (sources: AuditSources & { readonly log: EventStore }) => Promise<void>,
+): Promise<void> => {
+  if ('file' in url && !existsSync(url.file)) throw new Error(`There is no log ${url.file}`);
+  const log = withPayloads(await openLogToRead(url, tell), mayHaveParts);
+  const progress = progressLine(process.stderr);
+  const growing = (reached: number, wanted: number): void => {
+    progress.show(() => `The audit index is being made: position ${reached} of ${wanted}`);
+    if (reached >= wanted) progress.end();
+  };
+  const warn = (message: string, { reason }: Record<string, unknown>): void =>
+    tell(`${message} (in ${folder}: ${String(reason)})`);
+  const index = auditIndex({ folder, log: url, warn, growing });
+  const sees: AuditSources['sees'] = async ({ stream }) => !hiddenCategories.includes(splitStream(stream).category);
+  try {
+    await work({ log, index, sees });
+  } finally {
+    progress.end();
+    await index.stop();
+    await log.close();
+  }
+};
 
 const write = async <T>(records: Iterable<T>, columns: readonly Column<T>[], output: RecordOutput): Promise<void> => {
   const writer = recordWriter(output, columns);

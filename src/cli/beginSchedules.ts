@@ -32,8 +32,9 @@ const plansIn = async (log: EventStore): Promise<readonly PlanDoc[]> => {
   return [...plans.values()].filter((plan) => plan !== undefined);
 };
 
-/** Begins the enabled schedules in the log of a file at this time: what was due before is not missed. */
-export const beginSchedules = async (file: string, now: number): Promise<void> => {
+/** Begins the enabled schedules in the log of a file now: what was due before is not missed. */
+export const beginSchedules = async (file: string): Promise<void> => {
+  const since = Date.now();
   const log = withPayloads<EventStore>(await openSqliteStore({ file }), mayHaveParts);
   const node = await openNode({
     log,
@@ -49,7 +50,7 @@ export const beginSchedules = async (file: string, now: number): Promise<void> =
     for (const { trigger: id, cause, enabled } of await plansIn(log)) {
       if (!enabled) continue;
       const about = { actor: platform, operation: resetSchedule.name, requestId: randomUUID(), causation: cause };
-      await node.handle(resetSchedule, { ...about, id, input: { since: now } });
+      await node.handle(resetSchedule, { ...about, id, input: { since } });
     }
   } finally {
     await node.close();

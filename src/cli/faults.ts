@@ -17,3 +17,13 @@ export const timeFault: Fault = (text) => {
 
 export const resourceFault: Fault = (text) =>
   resourceIn(text) ? undefined : 'It is not <kind>/<id>, such as automation/65f0...';
+
+/** Why a text is no JSON; undefined if it is. The reason repeats nothing of the text. */
+export const jsonFault: Fault = (text) => {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return 'It is no JSON.';
+  }
+};

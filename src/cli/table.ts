@@ -1,10 +1,5 @@
 import { accountPasswd } from './commands/accountPasswd.ts';
-import { auditAsOf } from './commands/auditAsOf.ts';
-import { auditDiff } from './commands/auditDiff.ts';
-import { auditLog } from './commands/auditLog.ts';
-import { auditShow } from './commands/auditShow.ts';
-import { auditStats } from './commands/auditStats.ts';
-import { auditTrace } from './commands/auditTrace.ts';
+import { auditCommands } from './commands/audit.ts';
 import { auditVerify } from './commands/auditVerify.ts';
 import { backup } from './commands/backup.ts';
 import { completion } from './commands/completion.ts';
@@ -37,11 +32,6 @@ export const commands: readonly CommandRow[] = [
   replay,
   rebuild,
   migrate,
-  auditLog,
-  auditShow,
-  auditAsOf,
-  auditDiff,
-  auditTrace,
-  auditStats,
+  ...auditCommands,
   completion,
 ];

@@ -1,5 +1,6 @@
-import { readConfig } from '../../config.ts';
+import { type Config, readConfig } from '../../config.ts';
 import { argument, command, flag } from '../engine/command.ts';
+import { type Input, readPassword } from '../password.ts';
 
 export const accountPasswd = command({
   name: 'account passwd',
@@ -10,8 +11,21 @@ export const accountPasswd = command({
   },
   help: 'On a terminal the password is asked for; elsewhere it is the first line of standard input.',
   run: async ({ name, newKey }) => {
-    const { setPassword } = await import('../account.ts');
     await setPassword(readConfig(process.env), name, { newKey });
     return 0;
   },
 });
+
+type Options = {
+  readonly newKey?: boolean | undefined;
+  readonly input?: Input;
+  readonly output?: NodeJS.WritableStream;
+};
+
+/** Sets the password of an account in the log. It is typed on a terminal, or is the first line of standard input. */
+export const setPassword = async (config: Config, username: string, options: Options = {}): Promise<void> => {
+  const { newKey = false, input = process.stdin, output = process.stderr } = options;
+  const { setPasswordIn } = await import('../../service/accountPassword.ts');
+  await setPasswordIn(config, username, { newKey, ask: () => readPassword(input, output) });
+  output.write(`The password of ${username} is set\n`);
+};

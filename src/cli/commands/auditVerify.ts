@@ -1,6 +1,16 @@
-import { readConfig } from '../../config.ts';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { plainText } from '../../client/messages.ts';
+import { type Config, readConfig } from '../../config.ts';
 import { stopSignal } from '../../process/program.ts';
-import { argumentOr, command, option } from '../engine/command.ts';
+import { type AnchorAt, type AnchorLine, anchorLines } from '../../store/proof/anchor.ts';
+import { fingerprintOf, publicKeyIn } from '../../store/proof/keys.ts';
+import { type LogUrl, logUrl } from '../../store/url.ts';
+import type { Coverage, Finding } from '../../store/verify/findings.ts';
+import type { Source } from '../../store/verify/sources.ts';
+import type { Verified } from '../../store/verify/verify.ts';
+import { argumentOr, command, option, type Status, UsageError } from '../engine/command.ts';
+import { progressLine, type Terminal } from '../progress.ts';
+import { type Column, type RecordOutput, recordWriter } from '../records.ts';
 
 export const auditVerify = command({
   name: 'audit verify',
@@ -14,7 +24,110 @@ It needs no secret, and works on a log that is in use. Each finding names a posi
 lies: altered, missing, inserted, reordered, altered or reordered, cut. Its last words are what is covered. AUDIT_ANCHOR
 names the file that was told the signatures, if there is one. Exit status 3: something was found (docs/tampering.md).`,
   run: async ({ log, key }) => {
-    const { verifyAndShow } = await import('../auditVerify.ts');
     return verifyAndShow({ log, key, config: readConfig(process.env), signal: stopSignal('Stopped') });
   },
 });
+
+type Asked = {
+  /** '' for the log of the service. */
+  readonly log: string;
+  readonly key: string | undefined;
+  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'AUDIT_ANCHOR'>;
+  readonly signal: AbortSignal;
+  readonly output?: RecordOutput;
+  readonly messages?: Terminal;
+};
+
+const columns: readonly Column<Finding>[] = [
+  {
+    heading: 'position',
+    width: 21,
+    text: ({ position, from, to }) => (position === undefined ? `${from} to ${to}` : String(position)),
+  },
+  { heading: 'finding', width: 20, text: ({ finding }) => finding },
+  { heading: 'what', width: 0, text: ({ message }) => message },
+];
+
+/** The log that was asked for: that of the service, one at a URL, or an export. */
+const sourceOf = async ({ log, config }: Asked, told: (message: string) => void): Promise<Source> => {
+  const { fileSource, storeSource } = await import('../../store/verify/sources.ts');
+  const isExport = log !== '' && !/^(sqlite|esdb|esdb\+discover):/.test(log);
+  if (isExport) return (await import('../../store/verify/exportSource.ts')).exportSource(log);
+  const at: LogUrl = log === '' ? config.EVENTSTORE_URL : logUrl(log);
+  if ('file' in at) return fileSource(at.file);
+  return storeSource(await (await import('../../store/open.ts')).openLogToRead(at, told));
+};
+
+const givenKey = (key: string): string => {
+  try {
+    return publicKeyIn(existsSync(key) ? readFileSync(key, 'utf8') : key);
+  } catch (error) {
+    throw new UsageError(`--key ${(error as Error).message}`);
+  }
+};
+
+/** What the anchor was told; undefined if it is not set, is a URL, or is no file yet. */
+const anchorOf = async (at: AnchorAt | undefined): Promise<readonly AnchorLine[] | undefined> =>
+  at && 'file' in at && isFile(at.file) ? anchorLines(at.file) : undefined;
+
+const isFile = (file: string): boolean => existsSync(file) && statSync(file).isFile();
+
+/** What the anchor proves, in words. An anchor that is set and proves nothing may have been taken away. */
+const anchorWords = (at: AnchorAt | undefined, anchored: number): string => {
+  if (anchored > 0) return `The anchor was told ${anchored} signatures of this log.`;
+  const without =
+    'Without an anchor, a thief of the key could have signed the log anew, and a cut below the last signature shows only in the note beside the log.';
+  if (!at) return without;
+  if ('url' in at) return `AUDIT_ANCHOR is a URL, which is not read: fetch its lines into a file. ${without}`;
+  return `The anchor ${at.file} ${isFile(at.file) ? 'says nothing of this log' : 'is not there'}. ${without}`;
+};
+
+type Believed = { readonly key: string | undefined; readonly at: AnchorAt | undefined };
+
+/** What is covered, in words. */
+const wordsOf = ({ coverage, keys, anchored }: Verified, { key: given, at }: Believed): readonly string[] => {
+  const { verified, signed, uncovered }: Coverage = coverage;
+  const prints = keys.map(fingerprintOf).join(', ');
+  const believed =
+    given === undefined
+      ? `No key was given, so the keys that the log holds are believed: ${prints || 'it has none'}.`
+      : `These keys are believed, the given one and those that follow from it: ${prints || fingerprintOf(given)}.`;
+  return [
+    believed,
+    `${verified} events were verified. Signatures prove ${signed} of them. No signature covers ${uncovered}.`,
+    anchorWords(at, anchored),
+  ];
+};
+
+/** Verifies a log and shows what was found. */
+export const verifyAndShow = async (asked: Asked): Promise<Status> => {
+  const { key, config, signal, output = process.stdout, messages = process.stderr } = asked;
+  const given = key === undefined ? undefined : givenKey(key);
+  const progress = progressLine(messages);
+  const { isLinkedStream } = await import('../../events/ownStreams.ts');
+  const { verifyLog } = await import('../../store/verify/verify.ts');
+  const source = await sourceOf(asked, (message) => messages.write(`${message}\n`));
+  try {
+    const verified = await verifyLog({
+      source,
+      linked: isLinkedStream,
+      key: given,
+      anchor: await anchorOf(config.AUDIT_ANCHOR),
+      signal,
+      told: (position, head) => progress.show(() => `verifying ${Math.floor((100 * position) / head)} %`),
+    });
+    progress.end();
+    const { findings, coverage } = verified;
+    if (findings.length > 0 || !output.isTTY) {
+      const { write } = recordWriter(output, columns);
+      for (const finding of findings) await write(finding, signal);
+    }
+    if (!output.isTTY) output.write(`${JSON.stringify(coverage)}\n`);
+    const words = wordsOf(verified, { key: given, at: config.AUDIT_ANCHOR });
+    for (const line of words) (output.isTTY ? output : messages).write(`${plainText(line)}\n`);
+    return findings.length > 0 ? 3 : 0;
+  } finally {
+    progress.end();
+    await source.close();
+  }
+};

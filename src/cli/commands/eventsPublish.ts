@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { wordsIn } from '../../client/messages.ts';
+import { isObject } from '../../domain/engine/members.ts';
 import { stopSignal } from '../../process/program.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
+import { type Access, accessFrom, messageOf, noAnswer, platformAt } from '../askService.ts';
 import { argument, argumentOr, command, UsageError } from '../engine/command.ts';
-import { jsonFault } from '../jsonFault.ts';
+import { jsonFault } from '../faults.ts';
+import type { Terminal } from '../progress.ts';
 
 export const eventsPublish = command({
   name: 'events publish',
@@ -19,10 +24,41 @@ export const eventsPublish = command({
   run: async ({ source, topic, payload, url, user }) => {
     if (payload === '-' && process.env.AUTOMATION_PLATFORM_PASSWORD === undefined)
       throw new UsageError('standard input has the payload, so AUTOMATION_PLATFORM_PASSWORD must have the password');
-    const { accessFrom } = await import('../askService.ts');
-    const { allOf, publishEvent } = await import('../events.ts');
     const text = payload === '-' ? await allOf(process.stdin) : payload;
     await publishEvent({ source, topic, payload: text }, await accessFrom({ url, user }), stopSignal('Stopped'));
     return 0;
   },
 });
+
+type Publication = { readonly source: string; readonly topic: string; readonly payload: string };
+
+/** The whole text of an input. */
+const allOf = async (input: NodeJS.ReadableStream): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of input) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+/**
+ * Publishes an event through the running service, and reports its id and position: as a line of JSON, or on a terminal
+ * in a sentence. The request is repeated while the service does not answer; the event is published once all the same.
+ */
+export const publishEvent = async (
+  { source, topic, payload }: Publication,
+  access: Access,
+  signal: AbortSignal,
+  output: Terminal = process.stdout,
+): Promise<void> => {
+  const { status, body } = await platformAt(access, signal).ask({
+    method: 'POST',
+    path: `/operations-manager/events/${encodeURIComponent(source)}/${encodeURIComponent(topic)}`,
+    body: payload,
+    headers: { 'idempotency-key': randomUUID() },
+  });
+  if (status !== 200) throw new Error(messageOf(body, status));
+  const { id, position } = (isObject(body) && isObject(body.data) && body.data) || {};
+  if (typeof id !== 'string' || typeof position !== 'number') throw noAnswer(access);
+  output.write(
+    output.isTTY ? `Published ${wordsIn(id)} at position ${position}\n` : `${JSON.stringify({ id, position })}\n`,
+  );
+};

@@ -1,6 +1,13 @@
+import { plainText } from '../../client/messages.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { isObject, type Members } from '../../domain/engine/members.ts';
 import { stopSignal } from '../../process/program.ts';
 import { askOptions } from '../askOptions.ts';
+import { type Access, accessFrom, messageOf, type Platform, passwordFrom, platformAt } from '../askService.ts';
 import { argument, command, flag, optionOr } from '../engine/command.ts';
+import type { ImportOptions, Kind } from '../migrate/kinds.ts';
+import type { Entry } from '../migrate/sources.ts';
+import { progressLine, type Terminal } from '../progress.ts';
 
 export const migrate = command({
   name: 'migrate',
@@ -18,15 +25,166 @@ words if it is refused. Documents that are there already are no change, so run t
 Passwords come from AUTOMATION_PLATFORM_PASSWORD and AUTOMATION_PLATFORM_SOURCE_PASSWORD, or are asked for.
 The exit status is 3 if a document of a known kind, or a part of a package, stayed out.`,
   run: async ({ url, user, source, sourceUser, dryRun, overwrite }) => {
-    const { accessFrom, passwordFrom } = await import('../askService.ts');
-    const { migrate: importAll } = await import('../migrate/migrate.ts');
     const target = await accessFrom({ url, user });
     const sourcePassword = /^https?:/.test(source)
       ? await passwordFrom('AUTOMATION_PLATFORM_SOURCE_PASSWORD', `Password of ${sourceUser} at ${source}: `)
       : '';
     const sourceAccess = { username: sourceUser, password: sourcePassword };
     const signal = stopSignal('Stopped; run the same command again to go on');
-    const leftOut = await importAll({ source, sourceAccess, target, dryRun, overwrite }, signal);
+    const leftOut = await migrateAll({ source, sourceAccess, target, dryRun, overwrite }, signal);
     return leftOut > 0 ? 3 : 0;
   },
 });
+
+/** What became of one document. */
+export type Report = {
+  readonly from: string;
+  readonly kind: string | null;
+  readonly name: string;
+  /** `found`: in a dry run, a document that would be imported. `skipped`: no kind has such documents. */
+  readonly outcome: 'imported' | 'found' | 'refused' | 'skipped';
+  readonly reason?: string;
+  readonly missingSecrets?: unknown;
+  /** Schedules that never run. */
+  readonly warnings?: unknown;
+  /** What became of the documents of a package. */
+  readonly package?: unknown;
+};
+
+type Migration = {
+  /** A folder, a file, or the URL of another platform. */
+  readonly source: string;
+  /** How the other platform is called; needed only for a URL. */
+  readonly sourceAccess: Omit<Access, 'url'>;
+  readonly target: Access;
+  readonly dryRun: boolean;
+  readonly overwrite: boolean;
+};
+
+// They are sorted before the first is imported.
+const mostCharacters = 512 * 1024 * 1024;
+
+type Output = { readonly report: Terminal; readonly progress: Terminal };
+
+/**
+ * Imports documents into a running platform, in the order in which they name each other. Every document is reported: as
+ * NDJSON, or on a terminal in sentences, with a line of progress. Documents that are there already are no change, so a
+ * second run goes on where the first one stopped. Returns the number of documents of known kinds that stayed out, in whole
+ * or in part.
+ */
+export const migrateAll = async (
+  { source, sourceAccess, target, dryRun, overwrite }: Migration,
+  signal: AbortSignal,
+  output: Output = { report: process.stdout, progress: process.stderr },
+): Promise<number> => {
+  const { kinds } = await import('../migrate/kinds.ts');
+  const { documentsInFiles, documentsOfPlatform } = await import('../migrate/sources.ts');
+  const to = platformAt(target, signal);
+  await checkLogin(to);
+  const isUrl = /^https?:\/\//.test(source);
+  const entries = isUrl
+    ? documentsOfPlatform(platformAt({ ...sourceAccess, url: source }, signal))
+    : documentsInFiles(source);
+  const found = await inOrder(entries, kinds);
+  const { show, end } = progressLine(output.progress);
+  const reports: Report[] = [];
+  for (const [i, entry] of found.entries()) {
+    signal.throwIfAborted();
+    show(() => `${i} of ${found.length} documents`);
+    const report = await take(entry, to, { dryRun, overwrite });
+    reports.push(report);
+    if (!output.report.isTTY) output.report.write(`${JSON.stringify(report)}\n`);
+    else for (const sentence of inWords(report)) output.report.write(`${plainText(sentence)}\n`);
+  }
+  end();
+  output.progress.write(`${summaryOf(reports) || 'There are no documents'}\n`);
+  return reports.filter(isLeftOut).length;
+};
+
+/** The documents of a package that were refused. */
+const refusedOf = ({ package: result }: Report): readonly Members[] =>
+  isObject(result) && Array.isArray(result.refused) ? result.refused.filter(isObject) : [];
+
+/** True if the document, or a part of it, is of a known kind and stayed out. */
+const isLeftOut = (report: Report): boolean =>
+  report.outcome === 'refused' ||
+  (report.outcome === 'skipped' && report.kind !== null) ||
+  refusedOf(report).length > 0;
+
+/** How many documents came to what, and of which kinds those are that were left out. */
+const summaryOf = (reports: readonly Report[]): string => {
+  const parts = countsOf(reports.map(({ outcome }) => outcome)).map(([outcome, count]) => {
+    const some = reports.filter((report) => report.outcome === outcome);
+    const kinds = countsOf(some.map(({ kind }) => kind ?? 'document'));
+    const named = kinds.map(([kind, of]) => `${of} ${kind}${of === 1 ? '' : 's'}`).join(', ');
+    return outcome === 'imported' || outcome === 'found' ? `${count} ${outcome}` : `${count} ${outcome}: ${named}`;
+  });
+  const within = reports.flatMap(refusedOf).length;
+  return [...parts, ...(within > 0 ? [`${within} refused within packages`] : [])].join('; ');
+};
+
+/** How often each word occurs, in the order of their first places. */
+const countsOf = <Word extends string>(words: readonly Word[]): readonly (readonly [Word, number])[] =>
+  [...new Set(words)].map((word) => [word, words.filter((one) => one === word).length]);
+
+const checkLogin = async ({ ask, url }: Platform): Promise<void> => {
+  const { status, body } = await ask({ method: 'GET', path: '/authorization/whoami' });
+  if (status !== 200) throw new Error(`${url} does not let you in: ${messageOf(body, status)}`);
+};
+
+/** All entries, sorted by the order of kinds. Packages come first, as they bring what single documents change. */
+const inOrder = async (
+  entries: AsyncIterable<Entry> | Iterable<Entry>,
+  kinds: readonly Kind[],
+): Promise<readonly Entry[]> => {
+  const found: Entry[] = [];
+  let length = 0;
+  for await (const entry of entries) {
+    length += 'text' in entry ? entry.text.length : 0;
+    if (length > mostCharacters)
+      throw new Error('There are more documents than fit into memory; migrate them in parts');
+    found.push(entry);
+  }
+  const rank = (entry: Entry): number => ('kind' in entry && entry.kind ? kinds.indexOf(entry.kind) : kinds.length);
+  return found.sort((a, b) => rank(a) - rank(b));
+};
+
+const take = async (entry: Entry, to: Platform, how: ImportOptions): Promise<Report> => {
+  if ('unreadable' in entry)
+    return { from: entry.from, kind: null, name: '', outcome: 'refused', reason: entry.unreadable };
+  const { from, kind, name, leftOut } = entry;
+  const about = { from, kind: kind?.name ?? leftOut, name };
+  if (!kind) return { ...about, outcome: 'skipped', reason: 'No import takes such a document' };
+  if (how.dryRun && kind.name !== 'package') return { ...about, outcome: 'found' };
+  const { status, body } = await to.ask(kind.importing(entry.text, how));
+  const result = resultIn(body);
+  if (status !== 200) return { ...about, outcome: 'refused', reason: messageOf(body, status) };
+  return {
+    ...about,
+    outcome: how.dryRun ? 'found' : 'imported',
+    ...defined({
+      missingSecrets: result.missingSecrets,
+      warnings: result.warnings,
+      package: kind.name === 'package' ? result : undefined,
+    }),
+  };
+};
+
+/** The part of an answer that is about the one document. */
+const resultIn = (body: unknown): Members => {
+  if (!isObject(body)) return {};
+  const { data, missingSecrets } = body;
+  if (Array.isArray(data)) return isObject(data[0]) ? data[0] : {};
+  const about = isObject(data) ? data : {};
+  return defined({ missingSecrets, ...about });
+};
+
+/** What was left out, in sentences. */
+const inWords = (report: Report): readonly string[] => {
+  const { outcome, kind, name, from, reason } = report;
+  const about = `${kind ?? 'document'} ${JSON.stringify(name)} of ${from}`;
+  if (outcome === 'refused' || outcome === 'skipped') return [`${outcome}: ${about}: ${reason}`];
+  return refusedOf(report).map(
+    (part) => `refused: ${part.type} ${JSON.stringify(part.name ?? part.id ?? '')} within ${about}: ${part.reason}`,
+  );
+};

@@ -1,6 +1,10 @@
+import { isObject } from '../../domain/engine/members.ts';
 import { stopSignal } from '../../process/program.ts';
+import type { Compared } from '../../projections/compareFolds.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
+import { type Access, accessFrom, messageOf, noAnswer, platformAt } from '../askService.ts';
 import { command } from '../engine/command.ts';
+import { showCompared } from '../showCompared.ts';
 
 export const rebuild = command({
   name: 'rebuild',
@@ -8,10 +12,15 @@ export const rebuild = command({
   options: askOptions,
   help: `The service goes on meanwhile. The exit status is 3 if a document differed.\n${askHelp}`,
   run: async (options) => {
-    const { accessFrom } = await import('../askService.ts');
-    const { askRebuild } = await import('../askRebuild.ts');
-    const { showCompared } = await import('../showCompared.ts');
     const collections = await askRebuild(await accessFrom(options), stopSignal('Stopped; the service goes on with it'));
     return (await showCompared(collections)) ? 3 : 0;
   },
 });
+
+/** Asks the running service to make its read models anew. Gives what it found. */
+export const askRebuild = async (access: Access, signal: AbortSignal): Promise<readonly Compared[]> => {
+  const { status, body } = await platformAt(access, signal).ask({ method: 'POST', path: '/health/rebuild' });
+  if (status !== 200) throw new Error(messageOf(body, status));
+  if (!isObject(body) || !Array.isArray(body.collections)) throw noAnswer(access);
+  return body.collections as readonly Compared[];
+};

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { auditKeySource, type Config } from '../../config.ts';
-import type { CopyEnd } from '../../store/copyAppends.ts';
+import type { CopyEnd } from '../../store/moving/appends.ts';
 import { tellAnchor } from '../../store/proof/anchor.ts';
 import { tellRest } from '../../store/proof/anchorRest.ts';
 import { endOfProofs } from '../../store/proof/digestLog.ts';

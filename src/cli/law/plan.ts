@@ -3,13 +3,13 @@ import { fold } from '../../domain/engine/core.ts';
 import { nameClaims } from '../../domain/engine/names.ts';
 import { type JobEvent, type JobState, job } from '../../domain/operations-manager/jobs.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
+import { timeOf } from '../../store/anyEvent.ts';
 import { splitStream, splitType } from '../../store/event.ts';
 import { partsNamedBy } from '../../store/payloads.ts';
 import type { LogReads, StoredEvent } from '../../store/port.ts';
 import type { LogRewritten } from '../../store/proof/digestLog.ts';
 import { digestStream } from '../../store/proof/lines.ts';
-import { dataWithout, type Forgotten, mayName } from './forgetting.ts';
-import { wholeEvent } from './rewriting.ts';
+import { dataWithout, type Forgotten, mayName, wholeEvent } from './forgetting.ts';
 
 /** What a copy of a log is to lack. Times are UTC, ISO 8601 with milliseconds. */
 export type Asked = {
@@ -35,15 +35,6 @@ const dataIn = ({ data }: Pick<StoredEvent, 'data'>): Readonly<Record<string, un
     return (JSON.parse(data) as Readonly<Record<string, unknown>> | null) ?? {};
   } catch {
     return {};
-  }
-};
-
-/** When an event happened; '' if it does not say. */
-const timeOf = ({ metadata }: StoredEvent): string => {
-  try {
-    return String((JSON.parse(metadata) as { readonly at?: unknown }).at ?? '');
-  } catch {
-    return '';
   }
 };
 
@@ -138,7 +129,7 @@ const candidatesOf = () => {
       const of = isJob ? jobs : published;
       const one = of.get(stream) ?? { status: undefined, at: '', parts: [] };
       if (isJob) one.status = statusAfter(one.status, event);
-      one.at = timeOf(event);
+      one.at = timeOf(event) ?? '';
       if (parts !== undefined) one.parts.push(parts);
       of.set(stream, one);
     },

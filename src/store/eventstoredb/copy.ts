@@ -3,9 +3,9 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { CopyEnd } from '../copyAppends.ts';
 import { tombstoneType } from '../grpc/foreignStream.ts';
 import { streamIdentifier } from '../identifiers.ts';
+import type { CopyEnd } from '../moving/appends.ts';
 import {
   type Appended,
   type Batch,
@@ -26,8 +26,6 @@ import { openEventStoreDb } from './store.ts';
 type Options = {
   readonly url: string;
   readonly log: Log;
-  /** Whether a stream is the platform's own. */
-  readonly own: (stream: string) => boolean;
 };
 
 type Opened = CopyEnd & { close(): Promise<void> };
@@ -36,11 +34,11 @@ type Opened = CopyEnd & { close(): Promise<void> };
 const ahead = 8 * 1024 * 1024;
 
 /** Reads events from EventStoreDB. `late`: for how many milliseconds it may be silent. */
-const reading = async function* (connection: Connection, request: ReadReq, own: Options['own'], late?: number) {
+const reading = async function* (connection: Connection, request: ReadReq, late?: number) {
   const limits = { what: 'read $all', bytes: ahead };
   const patient = late === undefined ? limits : { ...limits, patience: { suspect: (late * 2) / 3, late } };
   for await (const answers of arriving(connection, () => connection.read(request), patient)) {
-    const events = eventsIn(answers, own);
+    const events = eventsIn(answers);
     if (events.length > 0) yield events;
   }
 };
@@ -79,7 +77,7 @@ const positionOf = (appended: streams.AppendResp, stream: string, expected: numb
  * Opens a log in EventStoreDB as one end of a copy. Events are read and appended byte for byte, with their content
  * types.
  */
-export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promise<Opened> => {
+export const openEventStoreDbToCopy = async ({ url, log }: Options): Promise<Opened> => {
   const store = await openEventStoreDb({ url, log });
   const connections = connectionsTo(url, usualTimes, () => undefined); // the messages of `store` are enough
   const { answer } = connections.times;
@@ -99,7 +97,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   const isEnded = (stream: string): Promise<boolean> =>
     retryUntilDone(async (connection) => {
       try {
-        for await (const _ of reading(connection, newestOfStream(stream), own, answer)) break;
+        for await (const _ of reading(connection, newestOfStream(stream), answer)) break;
       } catch (error) {
         if (error instanceof StreamDeletedError) return true;
         throw error;
@@ -127,7 +125,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   const head = (): Promise<number> =>
     retryUntilDone(async (connection) => {
       let position = 0;
-      for await (const [event] of reading(connection, newestOfAll('everything'), own, answer))
+      for await (const [event] of reading(connection, newestOfAll('everything'), answer))
         position = event?.position ?? position;
       return position;
     });
@@ -140,7 +138,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     for (const tries = connections.tries('reads'); position < end; ) {
       const connection = connections.current();
       try {
-        for await (const events of reading(connection, readOfAll(position, filter ?? 'everything'), own, patience)) {
+        for await (const events of reading(connection, readOfAll(position, filter ?? 'everything'), patience)) {
           const news = await trueOnes(events.filter((event) => event.position > position && event.position <= end));
           position = Math.max(position, events.at(-1)?.position ?? position);
           yield { events: news, position: Math.min(position, end) };

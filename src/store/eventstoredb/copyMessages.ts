@@ -1,6 +1,7 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { type Foreign, isForeign, isText, unwrapForeign, wrapForeign } from '../foreign.ts';
+import { isOwnStream } from '../foreignEvents.ts';
 import { tombstoneType } from '../grpc/foreignStream.ts';
 import { streamIdentifier } from '../identifiers.ts';
 import type { NewEvent, StoredEvent } from '../port.ts';
@@ -43,11 +44,11 @@ const revisionOf = ({ revision, type }: Told): number => {
   throw new Unreadable(`EventStoreDB's revision ${revision} is beyond 2^53`);
 };
 
-const storedEvent = (told: Told, own: (stream: string) => boolean): StoredEvent => {
+const storedEvent = (told: Told): StoredEvent => {
   const { type, stream, contentType, data, metadata, created } = told;
   const id = told.id.toLowerCase();
   const place = { stream, revision: revisionOf(told), position: Number(told.position) };
-  if (own(stream) && contentType === json && metadata.length > 0 && isText(data) && isText(metadata)) {
+  if (isOwnStream(stream) && contentType === json && metadata.length > 0 && isText(data) && isText(metadata)) {
     const event = { ...place, id, type, data: data.toString(), metadata: metadata.toString() };
     // An event that looks like a wrapped one is wrapped again below. Otherwise it would be unwrapped to another event.
     if (!isForeign(event)) return event;
@@ -60,8 +61,8 @@ const storedEvent = (told: Told, own: (stream: string) => boolean): StoredEvent 
  * The events in answers, as a log in a file stores them: the platform's own as texts, all others wrapped with their
  * bytes.
  */
-export const eventsIn = (answers: readonly Answer[], own: (stream: string) => boolean): readonly StoredEvent[] =>
+export const eventsIn = (answers: readonly Answer[]): readonly StoredEvent[] =>
   answers
     .map(({ event }) => event)
     .filter((event) => event !== undefined)
-    .map((event) => storedEvent(event, own));
+    .map(storedEvent);

@@ -1,7 +1,11 @@
-import { content } from '../copyContent.ts';
 import { hashIn, sumOf } from '../integrity.ts';
-import type { StoredEvent, WholeLog } from '../port.ts';
+import { openRemoteToCopy } from '../open.ts';
+import type { StoredEvent } from '../port.ts';
 import { placesOfReaders } from '../readers.ts';
+import { acceptedSums } from '../sqlite/accept.ts';
+import { openSqliteReader } from '../sqlite/store.ts';
+import type { LogUrl } from '../url.ts';
+import { content, incompleteStreams } from './content.ts';
 import {
   checksumLine,
   type ExportEnd,
@@ -11,23 +15,21 @@ import {
   lineHash,
   linesPerChecksum,
   signedText,
-} from './exportFormat.ts';
+} from './exportLines.ts';
 
 /** A key that signs exports. `key` is its public key. */
 type ExportKey = { readonly key: string; readonly sign: (text: string) => string };
 
 type Needs = {
-  readonly log: WholeLog;
-  /** Whether a stream is the platform's own. */
-  readonly own: (stream: string) => boolean;
-  /** Foreign streams that are left out. */
-  readonly skipped: ReadonlySet<string>;
-  /** The sums of linked events whose damage was accepted, by position. */
-  readonly accepted: ReadonlyMap<number, string>;
+  readonly at: LogUrl;
+  /** Leaves out foreign streams that have lost events. */
+  readonly skipIncomplete: boolean;
   /** Without a key the export is not signed. */
   readonly key: ExportKey | undefined;
   readonly now: () => Date;
-  readonly told: (progress: { readonly events: number; readonly position: number }) => void;
+  /** Gets messages about lost connections. */
+  readonly log: (message: string) => void;
+  readonly told: (progress: { readonly events: number; readonly position: number; readonly head: number }) => void;
 };
 
 const linesAtOnce = 200;
@@ -70,29 +72,38 @@ const signed = (events: number, digest: string, key: ExportKey | undefined): Exp
 });
 
 /**
- * Writes an export, some lines at a time: what `log copy` carries, in the order of the log. Throws where the log is
- * damaged.
+ * Writes an export, some lines at a time: what `log copy` carries, in the order of the log. A service may write to the
+ * log meanwhile. Throws where the log is damaged.
  */
 export const exportLog = async (needs: Needs, write: (text: string) => Promise<void>): Promise<ExportEnd> => {
-  const { log, own, skipped, accepted, key, now, told } = needs;
-  const text = exportText();
-  const sumFor = (event: StoredEvent): string | undefined =>
-    hashIn(event.metadata) === undefined ? sumOf(event) : accepted.get(event.position);
+  const { at, skipIncomplete, key, now, told } = needs;
+  const log = 'file' in at ? await openSqliteReader(at.file) : await openRemoteToCopy({ url: at.url, log: needs.log });
+  try {
+    const head = await log.head();
+    const skipped = skipIncomplete ? await incompleteStreams(log) : new Set<string>();
+    // The sums of linked events whose damage was accepted. All others have sums of their own.
+    const accepted = 'file' in at ? acceptedSums(at.file) : new Map<number, string>();
+    const sumFor = (event: StoredEvent): string | undefined =>
+      hashIn(event.metadata) === undefined ? sumOf(event) : accepted.get(event.position);
 
-  // The places are read before the events, so no reader is beyond the last one.
-  const readers = Object.fromEntries(await placesOfReaders(log));
-  text.add(headLine({ format: 1, log: log.id, at: now().toISOString(), readers }));
-  let events = 0;
-  for await (const event of content(log, { own, skipped })) {
-    const sum = sumFor(event);
-    text.add(eventLine(sum === undefined ? event : { ...event, sum }));
-    events++;
-    if (!text.isEnough()) continue;
-    told({ events, position: event.position });
+    const text = exportText();
+    // The places are read before the events, so no reader is beyond the last one.
+    const readers = Object.fromEntries(await placesOfReaders(log));
+    text.add(headLine({ format: 1, log: log.id, at: now().toISOString(), readers }));
+    let events = 0;
+    for await (const event of content(log, { skipped })) {
+      const sum = sumFor(event);
+      text.add(eventLine(sum === undefined ? event : { ...event, sum }));
+      events++;
+      if (!text.isEnough()) continue;
+      told({ events, position: event.position, head });
+      await write(text.take());
+    }
     await write(text.take());
+    const end = signed(events, text.digest(), key);
+    await write(`${endLine(end)}\n`);
+    return end;
+  } finally {
+    await log.close();
   }
-  await write(text.take());
-  const end = signed(events, text.digest(), key);
-  await write(`${endLine(end)}\n`);
-  return end;
 };

@@ -1,10 +1,90 @@
+import { checker, hashIn, type Kept, sumOf } from '../integrity.ts';
+import type { StoredEvent } from '../port.ts';
 import { isSignedBy } from '../proof/keys.ts';
-import { type Connection, connect, createTables } from '../sqlite/log.ts';
-import { unfitEvents } from '../unfit.ts';
-import { BadLine, type ExportEnd, type ExportHead, signedText } from './exportFormat.ts';
-import { rowImport } from './importRows.ts';
-import { movedPlaces } from './movedPlaces.ts';
-import { readExport } from './readExport.ts';
+import { movedPlaces } from '../readers.ts';
+import { inserter } from '../sqlite/insert.ts';
+import { type Connection, connect, createTables, value } from '../sqlite/log.ts';
+import { keptIn } from '../sqlite/reads.ts';
+import { columns, type Row, toEvent } from '../sqlite/rows.ts';
+import { standsAlone } from './appends.ts';
+import { BadLine, type ExportEnd, type ExportedEvent, type ExportHead, readExport, signedText } from './exportLines.ts';
+import { unfitEvents } from './unfit.ts';
+
+const rememberedStreams = 200_000;
+
+const contentOf = ({ stream, revision, id, type, data, metadata }: StoredEvent): string =>
+  JSON.stringify([stream, revision, id, type, data, metadata]);
+
+/**
+ * Adds events to a log in a file, in order, from position 1 on. Events that an earlier run has added are compared. Each
+ * function that takes an event returns the reason why the event is wrong, or undefined.
+ */
+const rowImport = (db: Connection) => {
+  const insert = inserter(db);
+  const addSum = db.prepare('INSERT OR REPLACE INTO sums (position, sum) VALUES (?, ?)');
+  const at = db.prepare(`SELECT ${columns} FROM events WHERE position = ?`);
+  const lastRevision = db.prepare('SELECT max(revision) FROM events WHERE stream = ?');
+  const found = Number(value(db, 'SELECT coalesce(max(position), 0) FROM events'));
+  const stored = keptIn(db);
+  let sum: string | undefined;
+  let position = 0;
+
+  // The sum is that of the event in hand. Events without a link must have one.
+  const kept: Kept = {
+    find: (stream, revision) => {
+      insert.flush();
+      return stored.find(stream, revision);
+    },
+    sumAt: () => sum,
+    sumsSince: 0,
+    arePartsRight: () => false,
+  };
+  const check = checker(kept, rememberedStreams);
+
+  const nextRevision = (stream: string): number => {
+    insert.flush();
+    return ((lastRevision.get(stream) as [number | null])[0] ?? -1) + 1;
+  };
+
+  /** The event at its place in this log. The settings of streams have no revision that all logs share. */
+  const placed = (event: ExportedEvent): StoredEvent => {
+    const { stream, revision, id, type, data, metadata } = event;
+    const there = position > found && standsAlone(event) ? nextRevision(stream) : revision;
+    return { position, stream, revision: there, id, type, data, metadata };
+  };
+
+  const store = (event: StoredEvent): void => {
+    const { stream, revision, id, type, data, metadata } = event;
+    insert.add(position, stream, revision, id, type, data, metadata);
+    const isAccepted = sum !== undefined && hashIn(metadata) !== undefined;
+    if (isAccepted) addSum.run(position, sum ?? '');
+  };
+
+  const compare = (event: StoredEvent): string | undefined => {
+    const there = toEvent(at.get(position) as Row);
+    const same = standsAlone(event) ? { ...event, revision: there.revision } : event;
+    return contentOf(there) === contentOf(same) ? undefined : 'an earlier import has stored another event here';
+  };
+
+  return {
+    /** How many events the log had already. */
+    found,
+    /** The position of the last event. */
+    position: (): number => position,
+    add(event: ExportedEvent): string | undefined {
+      position++;
+      if (event.sum !== undefined && event.sum !== sumOf(event)) return 'the event is not what was written';
+      const here = placed(event);
+      sum = event.sum === undefined ? undefined : sumOf(here);
+      const wrong = check.next(here);
+      if (wrong !== undefined) return wrong;
+      if (position <= found) return compare(here);
+      store(here);
+      return undefined;
+    },
+    flush: insert.flush,
+  };
+};
 
 type Needs = {
   /** The export. */
@@ -32,33 +112,6 @@ export type Imported = {
  */
 const settings = 'PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA wal_autocheckpoint = 20000';
 
-const inTransactions = (db: Connection) => {
-  let open = false;
-  return {
-    begin: (): void => {
-      if (!open) db.exec('BEGIN IMMEDIATE');
-      open = true;
-    },
-    commit: (): void => {
-      if (open) db.exec('COMMIT');
-      open = false;
-    },
-    rollback: (): void => {
-      try {
-        if (open) db.exec('ROLLBACK');
-      } catch {
-        // SQLite has ended the transaction by itself, as it does on a full disk.
-      }
-      open = false;
-    },
-  };
-};
-
-const cleared = (error: unknown, close: () => void): never => {
-  close();
-  throw error;
-};
-
 /**
  * Fills a log in a file with the events of an export. Each event is checked, and events are stored when the checksum
  * over them is right, so a run that was stopped or killed is continued by the next one. Throws `BadLine` at the first
@@ -66,7 +119,6 @@ const cleared = (error: unknown, close: () => void): never => {
  */
 export const importLog = async ({ from, to, signal, told }: Needs): Promise<Imported> => {
   const db = connect(to);
-  const { begin, commit, rollback } = inTransactions(db);
   try {
     db.exec(settings);
     createTables(db, to);
@@ -81,33 +133,28 @@ export const importLog = async ({ from, to, signal, told }: Needs): Promise<Impo
         ({ head } = part);
         places = movedPlaces(new Map(Object.entries(head.readers)));
       } else if ('event' in part) {
-        begin();
+        if (!db.isTransaction) db.exec('BEGIN IMMEDIATE');
         const wrong = rows.add(part.event);
         if (wrong !== undefined) throw new BadLine(part.line, wrong);
         unfit.add(part.event);
         places.passed(part.event.position, rows.position());
       } else {
         rows.flush();
-        commit();
+        if (db.isTransaction) db.exec('COMMIT');
         told(rows.position());
         if ('end' in part) ({ end } = part);
       }
     }
     if (!head || !end) throw new BadLine(1, 'this is no export of a log');
-    if (
-      end.key !== null &&
-      end.signature !== null &&
-      !isSignedBy(end.key, signedText(end.events, end.digest), end.signature)
-    )
+    const { key, signature, events, digest } = end;
+    if (key !== null && signature !== null && !isSignedBy(key, signedText(events, digest), signature))
       throw new Error(`The last line: the signature is not by its key`);
     if (rows.found > rows.position()) throw new Error('An earlier import has stored more events than this export has');
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    db.close();
     return { head, end, found: rows.found, places: places.moved(), unfit: unfit.lines() };
-  } catch (error) {
-    return cleared(error, () => {
-      rollback();
-      db.close();
-    });
+  } finally {
+    // On a full disk SQLite has ended the transaction by itself.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    db.close();
   }
 };

@@ -1,5 +1,5 @@
-import { checker, sumOf } from '../integrity.ts';
-import { type Connection, connect, createTables } from './log.ts';
+import { checker, hashIn, sumOf } from '../integrity.ts';
+import { type Connection, connect, connectToRead, createTables, value } from './log.ts';
 import { keptIn } from './reads.ts';
 import { columns, type Row, toEvent } from './rows.ts';
 
@@ -41,6 +41,23 @@ export const acceptDamage = (file: string): readonly string[] => {
       }
     }
     return wrong;
+  } finally {
+    db.close();
+  }
+};
+
+/** The sums of linked events in a file whose damage was accepted, by position. */
+export const acceptedSums = (file: string): ReadonlyMap<number, string> => {
+  const db = connectToRead(file);
+  try {
+    const found = new Map<number, string>();
+    if (value(db, "SELECT 1 FROM sqlite_schema WHERE name = 'sums'") === undefined) return found;
+    const rows = db.prepare('SELECT position, sum, metadata FROM sums JOIN events USING (position)').iterate();
+    for (const row of rows) {
+      const [position, sum, metadata] = row as unknown as [number, string, string];
+      if (hashIn(metadata) !== undefined) found.set(position, sum);
+    }
+    return found;
   } finally {
     db.close();
   }

@@ -1,6 +1,12 @@
 import { statSync } from 'node:fs';
-import { type ExportEnd, type ExportedEvent, type ExportHead, lineHash, signedText } from '../moving/exportFormat.ts';
-import { linesOf } from '../moving/readExport.ts';
+import {
+  type ExportEnd,
+  type ExportedEvent,
+  type ExportHead,
+  exportLines,
+  lineHash,
+  signedText,
+} from '../moving/exportLines.ts';
 import type { StoredEvent } from '../port.ts';
 import { isSignedBy } from '../proof/keys.ts';
 import { digestStream } from '../proof/lines.ts';
@@ -9,19 +15,11 @@ import { risingPositions } from './risingPositions.ts';
 import type { Source } from './sources.ts';
 import type { SignedExport } from './trust.ts';
 
-/** A line of an export. What is no JSON has no members. */
+/** The members that lines of exports have. */
 type Line = Partial<ExportedEvent> & {
   readonly export?: ExportHead;
   readonly checksum?: string;
   readonly end?: ExportEnd;
-};
-
-const lineIn = (bytes: Buffer): Line => {
-  try {
-    return (JSON.parse(bytes.toString('utf8')) as Line | null) ?? {};
-  } catch {
-    return {};
-  }
 };
 
 const isEvent = (line: Line): line is ExportedEvent =>
@@ -73,8 +71,8 @@ const scan = async (file: string): Promise<Scan> => {
     checked = to;
   };
 
-  for await (const bytes of linesOf(file)) {
-    const line = lineIn(bytes);
+  for await (const { bytes, members } of exportLines(file)) {
+    const line: Line = members ?? {};
     if (isEvent(line)) take(positions.next(line));
     else if (line.export) head = line.export;
     else if (line.checksum !== undefined) check(line.checksum === hash.checksum(), 'A checksum');
@@ -124,8 +122,7 @@ export const exportSource = async (file: string): Promise<Source> => {
         if (event.sum !== undefined) sums.set(event.position, event.sum);
         events.push(event);
       };
-      for await (const bytes of linesOf(file)) {
-        const line = lineIn(bytes);
+      for await (const { members: line = {} } of exportLines(file)) {
         if (isEvent(line)) take(positions.next(line));
         if (events.length < linesAtOnce) continue;
         yield events;

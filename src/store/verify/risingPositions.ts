@@ -1,4 +1,4 @@
-import type { ExportedEvent } from '../moving/exportFormat.ts';
+import type { ExportedEvent } from '../moving/exportLines.ts';
 
 /** An event at its place in an export. `claimed`: the position that its line has, if that cannot be right. */
 type Placed = { readonly event: ExportedEvent; readonly claimed?: number };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditLog, auditShow, auditStats } from '../../../src/cli/audit.ts';
-import { verifyAndShow } from '../../../src/cli/auditVerify.ts';
+import { verifyAndShow } from '../../../src/cli/commands/auditVerify.ts';
 import { readConfig } from '../../../src/config.ts';
 import { copyOfMoment } from '../../../src/store/moving/backup.ts';
 import { heard, writeLog } from '../../support/movingLog.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { logCopy } from '../../../src/cli/logCopy.ts';
+import { logCopy } from '../../../src/cli/commands/logCopy.ts';
 import { endSession, startSession } from '../../../src/commands/agent-session-manager/agentSessions.ts';
 import { createAgent } from '../../../src/commands/agent-session-manager/agents.ts';
 import { runAction } from '../../../src/commands/lifecycle-manager/actionExecutions.ts';

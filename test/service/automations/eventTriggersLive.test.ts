@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOwnStream } from '../../../src/events/ownStreams.ts';
-import { copyLog } from '../../../src/store/copyLog.ts';
 import { decode, type Recorded } from '../../../src/store/event.ts';
+import { copyLog } from '../../../src/store/moving/copyLog.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { ok, people, refused } from '../../support/people.ts';
 import { temporaryFolder } from '../../support/process.ts';
@@ -273,7 +272,7 @@ describe('event triggers over HTTP', function () {
     const from = await openSqliteStore({ file: join(folder, 'a', 'events.db') });
     const to = await openSqliteStore({ file: join(folder, 'b', 'events.db') });
     try {
-      await copyLog({ from, to, own: isOwnStream, signal: new AbortController().signal, told: () => undefined });
+      await copyLog({ from, to, signal: new AbortController().signal, told: () => undefined });
     } finally {
       await from.close();
       await to.close();

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { askRebuild } from '../../../src/cli/askRebuild.ts';
-import { publishEvent } from '../../../src/cli/events.ts';
-import { migrate } from '../../../src/cli/migrate/migrate.ts';
+import { publishEvent } from '../../../src/cli/commands/eventsPublish.ts';
+import { migrateAll } from '../../../src/cli/commands/migrate.ts';
+import { askRebuild } from '../../../src/cli/commands/rebuild.ts';
 import { audit, subscribe, WorkRefused, work } from '../../../src/client/index.ts';
 import { until } from '../../support/until.ts';
 
@@ -58,7 +58,7 @@ describe('Programs that ask a hostile server', () => {
   };
   const nowhere = () => new PassThrough().resume();
   const migrating = () =>
-    migrate({ source: url, sourceAccess: auth, target: access(), dryRun: true, overwrite: false }, never, {
+    migrateAll({ source: url, sourceAccess: auth, target: access(), dryRun: true, overwrite: false }, never, {
       report: nowhere(),
       progress: nowhere(),
     });

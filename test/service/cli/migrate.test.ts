@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { migrate, type Report } from '../../../src/cli/migrate/migrate.ts';
+import { migrateAll, type Report } from '../../../src/cli/commands/migrate.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { ok } from '../../support/people.ts';
@@ -34,7 +34,7 @@ describe('migrate, over HTTP', () => {
   ) => {
     const { dryRun = false, overwrite = false, password = adminPassword } = more;
     const [report, progress] = [new PassThrough(), new PassThrough()];
-    const refused = await migrate(
+    const refused = await migrateAll(
       { source, sourceAccess: access, target: { url: target.url, username: 'admin', password }, dryRun, overwrite },
       new AbortController().signal,
       { report, progress },

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { setPassword } from '../../../src/cli/account.ts';
+import { setPassword } from '../../../src/cli/commands/accountPasswd.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { EventStore } from '../../../src/store/port.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
-import { tailEvents } from '../../../src/cli/eventsTail.ts';
+import { tailEvents } from '../../../src/cli/commands/eventsTail.ts';
 import { runInProcess } from '../../support/command.ts';
 import { startProgram } from '../../support/process.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { publishEvent } from '../../../src/cli/events.ts';
+import { publishEvent } from '../../../src/cli/commands/eventsPublish.ts';
 import { startProgram } from '../../support/process.ts';
 import { publishedIn } from '../../support/published.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';

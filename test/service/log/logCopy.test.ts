@@ -3,13 +3,13 @@ import { hash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { logCopy } from '../../../src/cli/logCopy.ts';
+import { logCopy } from '../../../src/cli/commands/logCopy.ts';
 import { loadSample } from '../../../src/demo/load.ts';
 import { isOwnStream } from '../../../src/events/ownStreams.ts';
 import { keyStream } from '../../../src/secrets/keyCheck.ts';
-import { type Copied, copyLog, type Progress } from '../../../src/store/copyLog.ts';
 import { link } from '../../../src/store/event.ts';
 import { openEventStoreDb } from '../../../src/store/eventstoredb/store.ts';
+import { type Copied, copyLog, type Progress } from '../../../src/store/moving/copyLog.ts';
 import { slimmed, withPayloads } from '../../../src/store/payloads.ts';
 import { type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent } from '../../../src/store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
@@ -44,8 +44,7 @@ describe('copying a log', () => {
   };
   const copy = (
     needs: { from?: EventStore; to?: EventStore; signal?: AbortSignal; told?: (progress: Progress) => void } = {},
-  ): Promise<Copied> =>
-    copyLog({ from, to, own: (stream) => stream.startsWith('thing-'), signal: never, told: () => undefined, ...needs });
+  ): Promise<Copied> => copyLog({ from, to, signal: never, told: () => undefined, ...needs });
   beforeEach(async () => {
     folder = temporaryFolder();
     [from, to] = [await open('from'), await open('to')];
@@ -57,11 +56,11 @@ describe('copying a log', () => {
 
   /** Two streams, by turns and in runs. */
   const fill = async (): Promise<void> => {
-    await from.append('thing-a', -1, [newEvent({ n: 1 })]);
-    await from.append('thing-b', -1, [newEvent({ n: 2 }), newEvent({ n: 3 })]);
-    await from.append('thing-a', 0, [newEvent({ n: 4 })]);
-    await from.append('thing-a', 1, [newEvent({ n: 5 }), newEvent({ text: 'Zoë 🐘' })]);
-    await from.append('thing-b', 1, [newEvent({ n: 6 })]);
+    await from.append('automation-a', -1, [newEvent({ n: 1 })]);
+    await from.append('automation-b', -1, [newEvent({ n: 2 }), newEvent({ n: 3 })]);
+    await from.append('automation-a', 0, [newEvent({ n: 4 })]);
+    await from.append('automation-a', 1, [newEvent({ n: 5 }), newEvent({ text: 'Zoë 🐘' })]);
+    await from.append('automation-b', 1, [newEvent({ n: 6 })]);
   };
 
   it('takes every event with its stream, revision, id, type and texts, in order', async () => {
@@ -92,16 +91,17 @@ describe('copying a log', () => {
     const head = await to.head();
     assert.equal((await copy()).copied, 0);
     assert.equal(await to.head(), head);
-    await from.append('thing-c', -1, [newEvent()]);
+    await from.append('automation-c', -1, [newEvent()]);
     const { found, copied } = await copy();
     assert.deepEqual([found, copied], [7, 1]);
   });
 
   it('puts a run of events of one stream into one append, as large as an append may be', async () => {
     const sizes = [400, 400, 400, 10, 10];
-    for (const [n, size] of sizes.entries()) await from.append('thing-a', n - 1, [newEvent('x'.repeat(size * 1024))]);
-    await from.append('thing-b', -1, [newEvent('x'.repeat(maxEvent - 200))]);
-    await from.append('thing-a', 4, [newEvent()]);
+    for (const [n, size] of sizes.entries())
+      await from.append('automation-a', n - 1, [newEvent('x'.repeat(size * 1024))]);
+    await from.append('automation-b', -1, [newEvent('x'.repeat(maxEvent - 200))]);
+    await from.append('automation-a', 4, [newEvent()]);
     const appends: string[] = [];
     const counting: EventStore = {
       ...to,
@@ -111,7 +111,7 @@ describe('copying a log', () => {
       },
     };
     await copy({ to: counting });
-    assert.deepEqual(appends, ['thing-a -1 +2', 'thing-a 1 +3', 'thing-b -1 +1', 'thing-a 4 +1']);
+    assert.deepEqual(appends, ['automation-a -1 +2', 'automation-a 1 +3', 'automation-b -1 +1', 'automation-a 4 +1']);
     assert.ok(maxAppend < 3 * 400 * 1024);
   });
 
@@ -185,32 +185,35 @@ describe('copying a log', () => {
           [from, original],
           [to, { ...original, ...change }],
         ] as const)
-          await store.append('thing-a', -1, [first, event]);
-        await from.append('thing-b', -1, [newEvent()]);
-        await assert.rejects(copy(), new RegExp(`position 2 \\(event 1 of stream thing-a\\).* differs in ${field}$`));
+          await store.append('automation-a', -1, [first, event]);
+        await from.append('automation-b', -1, [newEvent()]);
+        await assert.rejects(
+          copy(),
+          new RegExp(`position 2 \\(event 1 of stream automation-a\\).* differs in ${field}$`),
+        );
         assert.equal(await to.head(), 2);
       });
     }
     it('another stream', async () => {
-      await from.append('thing-a', -1, [original]);
-      await to.append('thing-b', -1, [original]);
+      await from.append('automation-a', -1, [original]);
+      await to.append('automation-b', -1, [original]);
       await assert.rejects(
         copy(),
-        /position 1 \(event 0 of stream thing-b\), where the source has position 1 \(event 0 of stream thing-a\), it differs in stream$/,
+        /position 1 \(event 0 of stream automation-b\), where the source has position 1 \(event 0 of stream automation-a\), it differs in stream$/,
       );
     });
     it('an order of its own', async () => {
       const other = newEvent();
-      await from.append('thing-a', -1, [original]);
-      for (const store of [to, from]) await store.append('thing-b', -1, [other]);
-      await to.append('thing-a', -1, [original]);
+      await from.append('automation-a', -1, [original]);
+      for (const store of [to, from]) await store.append('automation-b', -1, [other]);
+      await to.append('automation-a', -1, [original]);
       await assert.rejects(copy(), /differs in stream, id, data$/);
       assert.equal(await to.head(), 2);
     });
     it('more than the source has', async () => {
-      for (const store of [from, to]) await store.append('thing-a', -1, [original]);
-      await to.append('thing-b', -1, [newEvent()]);
-      await assert.rejects(copy(), /more than the source: position 2 \(event 0 of stream thing-b\)/);
+      for (const store of [from, to]) await store.append('automation-a', -1, [original]);
+      await to.append('automation-b', -1, [newEvent()]);
+      await assert.rejects(copy(), /more than the source: position 2 \(event 0 of stream automation-b\)/);
     });
   });
 
@@ -219,13 +222,13 @@ describe('copying a log', () => {
     const elsewhere: EventStore = {
       ...to,
       append: async (...args) => {
-        if (args[0] === 'thing-b') await to.append('thing-b', -1, [newEvent()]);
+        if (args[0] === 'automation-b') await to.append('automation-b', -1, [newEvent()]);
         return to.append(...args);
       },
     };
     await assert.rejects(
       copy({ to: elsewhere }),
-      /position 2 \(event 0 of stream thing-b\): the target's stream is at revision 0/,
+      /position 2 \(event 0 of stream automation-b\): the target's stream is at revision 0/,
     );
   });
 
@@ -247,7 +250,7 @@ describe('copying a log', () => {
       await from.setCheckpoint('reactions', 3);
       await assert.rejects(
         copy({ to: changing((event) => (event.position === 5 ? { ...event, data: '{"n":50}' } : event)) }),
-        /position 5 \(event 2 of stream thing-a\).*differs in data/,
+        /position 5 \(event 2 of stream automation-a\).*differs in data/,
       );
       assert.equal(await to.checkpoint('reactions'), undefined, 'a log that is not whole is not ready for a service');
     });
@@ -255,7 +258,7 @@ describe('copying a log', () => {
       await fill();
       await assert.rejects(
         copy({ to: changing((event) => (event.position === 7 ? undefined : event)) }),
-        /lacks the source's position 7 \(event 2 of stream thing-b\)/,
+        /lacks the source's position 7 \(event 2 of stream automation-b\)/,
       );
     });
   });
@@ -265,7 +268,7 @@ describe('copying a log', () => {
       ['log-identity', 'logIdentified'],
       ['checkpoint-reactions', 'checkpointSet'],
       ['$settings', 'x'],
-      ['thing-a', '$>'],
+      ['automation-a', '$>'],
       ['$$$stats', '$metadata'],
     ] as const;
     for (const [stream, type] of own) await from.append(stream, -1, [newEvent({}, type)]);
@@ -319,9 +322,9 @@ describe('copying a log', () => {
   it('brings facts that lie in parts', async () => {
     const text = 'long '.repeat(300_000);
     const [data] = await slimmed(from, '@test/things', [{ text }]);
-    await from.append('thing-a', -1, [newEvent(data)]);
+    await from.append('automation-a', -1, [newEvent(data)]);
     await copy();
-    for await (const [event] of withPayloads(to, () => true).read('thing-a'))
+    for await (const [event] of withPayloads(to, () => true).read('automation-a'))
       assert.equal(event?.data, JSON.stringify({ text }));
     assert.equal(await to.head(), await from.head());
   });
@@ -426,7 +429,7 @@ describe('log copy', function () {
 
   const small = async (name: string): Promise<void> => {
     const store = await openSqliteStore({ file: file(name) });
-    await store.append('thing-a', -1, [newEvent()]);
+    await store.append('automation-a', -1, [newEvent()]);
     await store.close();
   };
 

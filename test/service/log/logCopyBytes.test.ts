@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { logCopy } from '../../../src/cli/logCopy.ts';
+import { logCopy } from '../../../src/cli/commands/logCopy.ts';
 import { isOwnStream } from '../../../src/events/ownStreams.ts';
-import type { CopyEnd } from '../../../src/store/copyAppends.ts';
-import { copyLog } from '../../../src/store/copyLog.ts';
 import { openEventStoreDbToCopy } from '../../../src/store/eventstoredb/copy.ts';
 import { type Foreign, unwrapForeign, wrapForeign } from '../../../src/store/foreign.ts';
 import { foreignState } from '../../../src/store/grpc/foreignStream.ts';
 import { foreignWrites } from '../../../src/store/grpc/foreignWrites.ts';
+import type { CopyEnd } from '../../../src/store/moving/appends.ts';
+import { copyLog } from '../../../src/store/moving/copyLog.ts';
 import { maxEvent, type NewEvent, type StoredEvent } from '../../../src/store/port.ts';
 import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
 import { openGrpcLog } from '../../support/grpcLog.ts';
@@ -319,7 +319,7 @@ describe('log copy, of what tools have written:', function () {
     const first = await settled();
     const second = await server();
     const open = async (at: string) => {
-      const end = await openEventStoreDbToCopy({ url: at, log: () => undefined, own: isOwnStream });
+      const end = await openEventStoreDbToCopy({ url: at, log: () => undefined });
       ends.push(() => end.close());
       return end;
     };
@@ -339,7 +339,7 @@ describe('log copy, of what tools have written:', function () {
         return to.end!(stream);
       },
     };
-    const run = () => copyLog({ from, to: dying, own: isOwnStream, signal: never, told: () => undefined });
+    const run = () => copyLog({ from, to: dying, signal: never, told: () => undefined });
     let runs = 0;
     for (; ; runs++) {
       left = 1;

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { logAccept } from '../../../src/cli/logAccept.ts';
-import { logCopy } from '../../../src/cli/logCopy.ts';
+import { logAccept } from '../../../src/cli/commands/logAccept.ts';
+import { logCopy } from '../../../src/cli/commands/logCopy.ts';
 import { readConfig } from '../../../src/config.ts';
 import { writeSnapshot } from '../../../src/projections/snapshots/snapshot.ts';
 import { seenBySnapshot } from '../../../src/projections/snapshots/snapshotSeen.ts';

@@ -12,18 +12,17 @@ import {
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { backupFile } from '../../../src/cli/backupFile.ts';
-import { exportFile } from '../../../src/cli/exportFile.ts';
-import { importFile } from '../../../src/cli/importFile.ts';
-import { replayLog } from '../../../src/cli/replayLog.ts';
-import { restoreFile } from '../../../src/cli/restoreFile.ts';
+import { backupFile } from '../../../src/cli/commands/backup.ts';
+import { exportFile } from '../../../src/cli/commands/export.ts';
+import { importFile } from '../../../src/cli/commands/import.ts';
+import { replayLog } from '../../../src/cli/commands/replay.ts';
+import { restoreFile } from '../../../src/cli/commands/restore.ts';
 import { showCompared } from '../../../src/cli/showCompared.ts';
 import { readConfig } from '../../../src/config.ts';
-import { isOwnStream } from '../../../src/events/ownStreams.ts';
 import { compareFolds } from '../../../src/projections/compareFolds.ts';
 import { foldLog } from '../../../src/projections/foldLog.ts';
-import { content, shown } from '../../../src/store/copyContent.ts';
 import { identityEvent, identityStream, readIdentity } from '../../../src/store/identity.ts';
+import { content, shown } from '../../../src/store/moving/content.ts';
 import { openRemoteToCopy } from '../../../src/store/open.ts';
 import type { EventStore, LogReads, StoredEvent } from '../../../src/store/port.ts';
 import { acceptDamage } from '../../../src/store/sqlite/accept.ts';
@@ -77,8 +76,7 @@ describe('moving a log', function () {
   };
   const eventsIn = async (store: LogReads): Promise<readonly Omit<StoredEvent, 'position'>[]> => {
     const events = [];
-    for await (const { position: _, ...event } of content(store, { own: isOwnStream, skipped: new Set() }))
-      events.push(event);
+    for await (const { position: _, ...event } of content(store, { skipped: new Set() })) events.push(event);
     return events;
   };
   const eventsOf = (name: string) => reading(name, eventsIn);
@@ -294,7 +292,7 @@ describe('moving a log', function () {
         const settings = { EVENTSTORE_URL: server.url, SECRET_KEY: 'x'.repeat(16), AUDIT_KEY: auditKey };
         const config = readConfig({ DATA_DIR: join(folder, 'b'), ...settings });
         await importFile(config, exported(), never, quiet());
-        const remote = await openRemoteToCopy({ url: server.url, log: () => undefined, own: isOwnStream });
+        const remote = await openRemoteToCopy({ url: server.url, log: () => undefined });
         const ids = async () => (await eventsIn(remote)).map(({ id, stream, revision }) => [id, stream, revision]);
         assert.deepEqual(
           await ids(),
@@ -314,8 +312,7 @@ describe('moving a log', function () {
         await exportTo('b', settings);
         await importTo('back');
         // EventStoreDB keeps no times of other tools' events.
-        const shownOf = async (name: string) =>
-          (await eventsOf(name)).map((event) => shown(event as StoredEvent, isOwnStream));
+        const shownOf = async (name: string) => (await eventsOf(name)).map((event) => shown(event as StoredEvent));
         assert.deepEqual(await shownOf('back'), await shownOf('a'));
       } finally {
         await server.stop();
@@ -325,7 +322,7 @@ describe('moving a log', function () {
 
   const lastPosition = async (store: LogReads): Promise<number> => {
     let last = 0;
-    for await (const event of content(store, { own: isOwnStream, skipped: new Set() })) last = event.position;
+    for await (const event of content(store, { skipped: new Set() })) last = event.position;
     return last;
   };
 

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { setPassword } from '../../../src/cli/account.ts';
-import { logCopy } from '../../../src/cli/logCopy.ts';
+import { setPassword } from '../../../src/cli/commands/accountPasswd.ts';
+import { logCopy } from '../../../src/cli/commands/logCopy.ts';
 import { readConfig } from '../../../src/config.ts';
 import { keyOfLog, keyStream } from '../../../src/secrets/keyCheck.ts';
 import { makeKey, secrets } from '../../../src/secrets/secrets.ts';

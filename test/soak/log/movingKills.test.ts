@@ -3,9 +3,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isOwnStream } from '../../../src/events/ownStreams.ts';
-import { content } from '../../../src/store/copyContent.ts';
 import { verifyFile } from '../../../src/store/moving/backup.ts';
+import { content } from '../../../src/store/moving/content.ts';
 import { logAt } from '../../../src/store/moving/replaceLog.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { cannotKill, killedAtFsync } from '../../support/killing.ts';
@@ -33,7 +32,7 @@ describe('kill -9', function () {
   const idsIn = async (file: string): Promise<readonly string[]> => {
     const store = await openSqliteReader(file);
     const ids: string[] = [];
-    for await (const { id } of content(store, { own: isOwnStream, skipped: new Set() })) ids.push(id);
+    for await (const { id } of content(store, { skipped: new Set() })) ids.push(id);
     await store.close();
     return ids;
   };

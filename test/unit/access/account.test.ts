@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { setPassword } from '../../../src/cli/account.ts';
+import { setPassword } from '../../../src/cli/commands/accountPasswd.ts';
 import { readPassword } from '../../../src/cli/password.ts';
 import { readConfig } from '../../../src/config.ts';
 

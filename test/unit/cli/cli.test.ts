@@ -89,7 +89,7 @@ describe('what a command loads before it is called', () => {
   };
 
   it('is not the service, for --help and events tail', () => {
-    for (const entry of ['main.ts', 'cli/eventsTail.ts', 'cli/askService.ts']) {
+    for (const entry of ['main.ts', 'cli/commands/eventsTail.ts', 'cli/askService.ts']) {
       const loaded = [...loadedBy(entry)].filter((name) => !name.startsWith('node:'));
       const packages = loaded.filter((name) => !name.endsWith('.ts'));
       assert.deepEqual(packages, entry === 'main.ts' ? ['commander'] : []);

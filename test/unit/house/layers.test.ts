@@ -188,10 +188,9 @@ const wallClockFiles = [
   'commands/authorization/requestRecorder.ts',
   'service/node.ts',
   // Commands of the operator, who looks at the clock. They show times, and begin the schedules of a log that was brought back.
-  'cli/exportFile.ts',
-  'cli/importFile.ts',
+  'cli/beginSchedules.ts',
+  'cli/commands/export.ts',
   'cli/law/beginAnew.ts',
-  'cli/restoreFile.ts',
   // They show a time.
   'secrets/keyCheck.ts',
   'southbound/lab.ts',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { unfitEvents } from '../../../src/store/moving/unfit.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
-import { unfitEvents } from '../../../src/store/unfit.ts';
 
 const eventOf = (stream: string, type: string, data: string): StoredEvent => ({
   position: 7,

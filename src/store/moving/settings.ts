@@ -1,8 +1,8 @@
-import { appender, type CopyEnd, place, stoppedAt } from './copyAppends.ts';
-import { type Choice, content, differences, shown } from './copyContent.ts';
-import { unwrapForeign, wrapForeign } from './foreign.ts';
-import type { StoredEvent } from './port.ts';
-import { derivedUuid } from './uuid.ts';
+import { unwrapForeign, wrapForeign } from '../foreign.ts';
+import type { StoredEvent } from '../port.ts';
+import { derivedUuid } from '../uuid.ts';
+import { appender, type CopyEnd, place, stoppedAt } from './appends.ts';
+import { type Choice, content, differences, shown } from './content.ts';
 
 /**
  * The settings of a log's streams, by stream: the newest metadata, and the ends of streams that were deleted for ever.
@@ -104,7 +104,7 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
     const metadata = [...source.metadata]
       .filter(([stream, event]) => {
         const there = target.metadata.get(stream);
-        return !there || differences(shown(event, choice.own), shown(there, choice.own)).length > 0;
+        return !there || differences(shown(event), shown(there)).length > 0;
       })
       .map(([stream, event]) => ({ ...event, revision: (target.metadata.get(stream)?.revision ?? -1) + 1 }));
     return {
@@ -116,7 +116,7 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
   };
 
   const append = async (event: StoredEvent): Promise<void> => {
-    const { add, flush } = appender(to, choice.own);
+    const { add, flush } = appender(to);
     await add(event);
     await flush();
   };
@@ -139,7 +139,7 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
       for (const event of ends) {
         signal.throwIfAborted();
         await to.end(event.stream).catch((error: unknown) => {
-          throw stoppedAt(event, error, choice.own);
+          throw stoppedAt(event, error);
         });
       }
       const copied = metadata.length + ends.length;

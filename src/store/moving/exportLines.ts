@@ -1,13 +1,65 @@
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { isObject } from '../../domain/engine/members.ts';
-import {
-  BadLine,
-  type ExportEnd,
-  type ExportedEvent,
-  type ExportHead,
-  lineHash,
-  linesPerChecksum,
-} from './exportFormat.ts';
+import { isObject, type Members } from '../../domain/engine/members.ts';
+import type { StoredEvent } from '../port.ts';
+
+/**
+ * An export is NDJSON: a head, events, a checksum after each 10,000 lines, and an end. A checksum is over all lines
+ * before it, with their line feeds.
+ */
+export const linesPerChecksum = 10_000;
+
+export type ExportHead = {
+  readonly format: 1;
+  /** The id of the log. */
+  readonly log: string;
+  readonly at: string;
+  /** The places of readers and cursors, by the names of their checkpoints. */
+  readonly readers: Readonly<Record<string, number>>;
+};
+
+/** An event, and its sum if it has no link, or if its damage was accepted. */
+export type ExportedEvent = StoredEvent & { readonly sum?: string };
+
+/** The last line. `digest` is base64 of the SHA-256 over all lines before it. Without a key there is no signature. */
+export type ExportEnd = {
+  readonly events: number;
+  readonly digest: string;
+  readonly key: string | null;
+  readonly signature: string | null;
+};
+
+export const headLine = (head: ExportHead): string => JSON.stringify({ export: head });
+export const checksumLine = (checksum: string): string => JSON.stringify({ checksum });
+export const endLine = (end: ExportEnd): string => JSON.stringify({ end });
+
+/** The line of an event. Its members have a fixed order. */
+export const eventLine = ({ position, stream, revision, id, type, data, metadata, sum }: ExportedEvent): string =>
+  JSON.stringify({ position, stream, revision, id, type, data, metadata, sum });
+
+/** Hashes the lines of an export. */
+export const lineHash = () => {
+  const hash = createHash('sha256');
+  return {
+    add: (text: string | Uint8Array): void => void hash.update(text),
+    checksum: (): string => hash.copy().digest('hex'),
+    digest: (): string => hash.copy().digest('base64'),
+  };
+};
+
+/** The text that the signature of an export is over. */
+export const signedText = (events: number, digest: string): string =>
+  `automation-platform export 1\n${events}\n${digest}`;
+
+/** The first line that is not as it was written. */
+export class BadLine extends Error {
+  readonly line: number;
+  constructor(line: number, reason: string) {
+    super(`line ${line}: ${reason}`);
+    this.name = 'BadLine';
+    this.line = line;
+  }
+}
 
 /** A part of an export. After `checked` all lines so far are as they were written. */
 export type ExportPart =
@@ -21,7 +73,7 @@ const lineFeed = 10;
 const longestLine = 64 * 1024 * 1024;
 
 /** The lines of a file, with their line feeds. A last line without one is given as it is. */
-export const linesOf = async function* (file: string): AsyncGenerator<Buffer> {
+const linesOf = async function* (file: string): AsyncGenerator<Buffer> {
   let open: Buffer[] = [];
   let size = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
@@ -40,14 +92,22 @@ export const linesOf = async function* (file: string): AsyncGenerator<Buffer> {
   if (open.length > 0) yield Buffer.concat(open);
 };
 
-const parsed = (text: string, line: number): Readonly<Record<string, unknown>> => {
+/** A line of an export. `members` is undefined for a line that is no JSON object. */
+type ExportLine = { readonly bytes: Buffer; readonly members: Members | undefined };
+
+const membersIn = (bytes: Buffer): Members | undefined => {
   try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return isObject(value) ? value : undefined;
   } catch {
     // The message of the parser would quote the line.
+    return undefined;
   }
-  throw new BadLine(line, 'it is no JSON object');
+};
+
+/** The lines of an export as they are, right or wrong. */
+export const exportLines = async function* (file: string): AsyncGenerator<ExportLine> {
+  for await (const bytes of linesOf(file)) yield { bytes, members: membersIn(bytes) };
 };
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -64,7 +124,7 @@ const headIn = (value: unknown): ExportHead => {
 
 const texts = ['stream', 'id', 'type', 'data', 'metadata'] as const;
 
-const eventIn = (value: Readonly<Record<string, unknown>>, line: number): ExportedEvent => {
+const eventIn = (value: Members, line: number): ExportedEvent => {
   const wrong = texts.find((name) => !isText(value[name]));
   if (wrong !== undefined) throw new BadLine(line, `${wrong} is no text`);
   if (!isCount(value.position) || typeof value.revision !== 'number')
@@ -100,12 +160,11 @@ export const readExport = async function* (file: string): AsyncGenerator<ExportP
     checkedTo = line;
   };
 
-  for await (const bytes of linesOf(file)) {
+  for await (const { bytes, members: value } of exportLines(file)) {
     line++;
-    const text = bytes.toString('utf8');
     if (ended) throw new BadLine(line, 'nothing follows the end');
     if (bytes.at(-1) !== lineFeed) throw new BadLine(line, 'the file is cut off here');
-    const value = parsed(text, line);
+    if (!value) throw new BadLine(line, 'it is no JSON object');
     if (line === 1) {
       yield { head: headIn(value.export) };
       since = 1;

@@ -1,8 +1,8 @@
-import { faultOfData } from '../domain/topics.ts';
-import { place } from './copyAppends.ts';
-import { splitStream, splitType } from './event.ts';
-import { partsNamedBy } from './payloads.ts';
-import type { StoredEvent } from './port.ts';
+import { faultOfData } from '../../domain/topics.ts';
+import { splitStream, splitType } from '../event.ts';
+import { partsNamedBy } from '../payloads.ts';
+import type { StoredEvent } from '../port.ts';
+import { place } from './appends.ts';
 
 const faultOf = (event: StoredEvent): string | undefined => {
   if (!event.type.startsWith('@platform/') || partsNamedBy(event) !== undefined) return undefined;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { setPassword as set } from '../commands/authorization/accounts.ts';
+import { setPassword } from '../commands/authorization/accounts.ts';
 import { type Config, secretKeyFile } from '../config.ts';
 import { platform } from '../domain/engine/core.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
@@ -10,14 +10,13 @@ import { project } from '../projections/engine/define.ts';
 import { keyOfLog, replaceKey } from '../secrets/keyCheck.ts';
 import { passwords } from '../secrets/passwords.ts';
 import { secrets } from '../secrets/secrets.ts';
-import { openNode } from '../service/node.ts';
 import { decode, splitStream } from '../store/event.ts';
 import { openRemote } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { LogUrl } from '../store/url.ts';
-import { type Input, readPassword } from './password.ts';
+import { openNode } from './node.ts';
 
 /**
  * Opens the log. A log in a file is locked against other writers. With EventStoreDB, running nodes get the change from
@@ -35,27 +34,24 @@ const openLog = async (at: LogUrl): Promise<EventStore> => {
 
 type Options = {
   /** Use the given key, or make one, even if the log's secrets are sealed with another key. */
-  readonly newKey?: boolean | undefined;
-  readonly input?: Input;
-  readonly output?: NodeJS.WritableStream;
+  readonly newKey: boolean;
+  readonly ask: () => Promise<string>;
 };
 
 /**
- * Sets the password of an account without the service. If the log is a file, the service must be stopped, else an Error
- * is thrown; with EventStoreDB it may run. The password is typed on a terminal, or is the first line of standard input.
+ * Sets the password of an account without the service, and asks for it when the account is found. If the log is a file,
+ * the service must be stopped, else an Error is thrown; with EventStoreDB it may run.
  */
-export const setPassword = async (config: Config, username: string, options: Options = {}): Promise<void> => {
-  const { newKey = false, input = process.stdin, output = process.stderr } = options;
+export const setPasswordIn = async (config: Config, username: string, { newKey, ask }: Options): Promise<void> => {
   const log = withPayloads(await openLog(config.EVENTSTORE_URL), mayHaveParts);
   try {
     const id = await accountNamed(log, username);
     if (id === undefined) throw new Error(`There is no account ${JSON.stringify(username)}`);
-    const password = await readPassword(input, output);
+    const password = await ask();
     if ([...password].length < 8) throw new Error('A password has at least 8 characters');
     const given = { log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) };
     const key = newKey ? await replaceKey(given) : await keyOfLog(given);
     await store(log, key, id, password);
-    output.write(`The password of ${username} is set\n`);
   } finally {
     await log.close();
   }
@@ -75,7 +71,7 @@ const store = async (log: EventStore, key: Uint8Array, id: string, password: str
   });
   const about = { actor: platform, operation: 'account passwd', requestId: randomUUID() };
   try {
-    await node.handle(set, { ...about, id, input: { password } });
+    await node.handle(setPassword, { ...about, id, input: { password } });
   } finally {
     await node.close();
   }

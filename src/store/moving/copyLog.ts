@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { appender, type CopyEnd, place } from './copyAppends.ts';
-import { type Choice, content, differences, incompleteStreams, type Kind, type Shown, shown } from './copyContent.ts';
-import { settingsOfStreams } from './copySettings.ts';
-import { movedPlaces } from './moving/movedPlaces.ts';
-import type { StoredEvent } from './port.ts';
-import { placesOfReaders, setPlacesOfReaders } from './readers.ts';
+import type { StoredEvent } from '../port.ts';
+import { movedPlaces, placesOfReaders, setPlacesOfReaders } from '../readers.ts';
+import { appender, type CopyEnd, place } from './appends.ts';
+import { type Choice, content, differences, incompleteStreams, type Kind, type Shown, shown } from './content.ts';
+import { settingsOfStreams } from './settings.ts';
 import { unfitEvents } from './unfit.ts';
 
 /** The progress of a copy. `position` and `head` are positions of the source. */
@@ -38,8 +37,6 @@ export type Copied = {
 type Needs = {
   readonly from: CopyEnd;
   readonly to: CopyEnd;
-  /** Whether a stream is the platform's own. */
-  readonly own: (stream: string) => boolean;
   /** Leaves out foreign streams that have lost events. Without this option, such a stream makes the copy fail. */
   readonly skipIncomplete?: boolean;
   /** Streams that are left out, and that the target may have by itself. */
@@ -67,18 +64,17 @@ type Ends = Pick<Needs, 'from' | 'to' | 'signal'>;
  * place where the logs differ.
  */
 const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, kind?: Kind): AsyncGenerator<Pair> {
-  const { own, skipped } = choice;
-  const theirs = content(to, { own, skipped }, kind);
+  const theirs = content(to, { skipped: choice.skipped }, kind);
   const next = async () => ((await theirs.next()) as IteratorResult<StoredEvent, undefined>).value;
   try {
     for await (const event of content(from, choice, kind)) {
       signal.throwIfAborted();
-      const [there, seen] = [await next(), shown(event, own)];
+      const [there, seen] = [await next(), shown(event)];
       if (!there) {
         yield { event, seen };
         continue;
       }
-      const seenThere = shown(there, own);
+      const seenThere = shown(there);
       const different = differences(seen, seenThere).join(', ');
       if (different) {
         throw new Error(
@@ -119,25 +115,24 @@ const digester = () => {
 export const copyLog = async ({
   from,
   to,
-  own,
   skipIncomplete = false,
   without = new Set(),
   signal,
   told,
 }: Needs): Promise<Copied> => {
   const head = await from.head();
-  const incomplete = skipIncomplete ? await incompleteStreams(from, own) : new Set<string>();
+  const incomplete = skipIncomplete ? await incompleteStreams(from) : new Set<string>();
   const skipped = new Set([...incomplete, ...without]);
   const leftOut = new Map([...incomplete].map((stream) => [`stream ${stream}, which has lost events`, 1]));
   const { end } = to;
-  const settings = end && settingsOfStreams({ from, to: { ...to, end }, signal }, { own, skipped });
+  const settings = end && settingsOfStreams({ from, to: { ...to, end }, signal }, { skipped });
   await settings?.compare();
   const kind = settings && 'event';
 
-  const { add, flush } = appender(to, own);
+  const { add, flush } = appender(to);
   const unfit = unfitEvents();
   let [found, copied] = [0, 0];
-  const naming: Choice = { own, skipped, leftOut: (what) => leftOut.set(what, (leftOut.get(what) ?? 0) + 1) };
+  const naming: Choice = { skipped, leftOut: (what) => leftOut.set(what, (leftOut.get(what) ?? 0) + 1) };
   for await (const { event, there } of sideBySide({ from, to, signal }, naming, kind)) {
     if (there) found++;
     else {
@@ -153,7 +148,7 @@ export const copyLog = async ({
   const places = movedPlaces(await placesOfReaders(from));
   const [source, target] = [digester(), digester()];
   let events = 0;
-  for await (const { event, there, seen, seenThere } of sideBySide({ from, to, signal }, { own, skipped }, kind)) {
+  for await (const { event, there, seen, seenThere } of sideBySide({ from, to, signal }, { skipped }, kind)) {
     if (!there || !seenThere) throw new Error(`The target lacks the source's ${place(event)}`);
     source.add(seen);
     target.add(seenThere);
@@ -161,8 +156,8 @@ export const copyLog = async ({
     told({ step: 'verifying', position: event.position, head, events: ++events });
   }
   for (const [event, there] of (await settings?.verified()) ?? []) {
-    source.add(shown(event, own));
-    target.add(shown(there, own));
+    source.add(shown(event));
+    target.add(shown(there));
   }
   await setPlacesOfReaders(to, places.moved());
   return {

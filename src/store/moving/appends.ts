@@ -1,5 +1,6 @@
-import { metadataType, tombstoneType } from './grpc/foreignStream.ts';
-import { maxAppend, type StoredEvent, type WholeLog, WrongRevision } from './port.ts';
+import { isOwnStream } from '../foreignEvents.ts';
+import { metadataType, tombstoneType } from '../grpc/foreignStream.ts';
+import { maxAppend, type StoredEvent, type WholeLog, WrongRevision } from '../port.ts';
 
 /** A log as one end of a copy. Both kinds of log show foreign events as `wrapForeign` writes them. */
 export type CopyEnd = WholeLog & {
@@ -16,25 +17,23 @@ export const place = ({ position, stream, revision, type }: StoredEvent): string
 const sizeOf = ({ type, data, metadata }: StoredEvent): number =>
   Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
 
-type Own = (stream: string) => boolean;
-
-const reasonOf = (error: unknown, { stream, revision }: StoredEvent, own: Own): string => {
+const reasonOf = (error: unknown, { stream, revision }: StoredEvent): string => {
   if (!(error instanceof WrongRevision)) return error instanceof Error ? error.message : String(error);
   if (error.actual >= revision) return `the target's stream is at revision ${error.actual}`;
   const lost = `the source lacks event ${error.actual + 1}, which was scavenged or is EventStoreDB's own`;
-  return own(stream) ? lost : `${lost}; --skip-incomplete leaves such streams out`;
+  return isOwnStream(stream) ? lost : `${lost}; --skip-incomplete leaves such streams out`;
 };
 
 /** The error for an event that could not be copied. */
-export const stoppedAt = (event: StoredEvent, error: unknown, own: Own): Error =>
-  new Error(`Copying stopped at the source's ${place(event)}: ${reasonOf(error, event, own)}`, { cause: error });
+export const stoppedAt = (event: StoredEvent, error: unknown): Error =>
+  new Error(`Copying stopped at the source's ${place(event)}: ${reasonOf(error, event)}`, { cause: error });
 
 /** Whether an event can be appended although earlier events of its stream are missing. */
 export const standsAlone = ({ type }: Pick<StoredEvent, 'type'>): boolean =>
   type === metadataType || type === tombstoneType;
 
 /** Collects events, and appends consecutive events of one stream together. */
-export const appender = (to: Pick<CopyEnd, 'append'>, own: Own) => {
+export const appender = (to: Pick<CopyEnd, 'append'>) => {
   let pending: StoredEvent[] = [];
   let size = 0;
 
@@ -54,7 +53,7 @@ export const appender = (to: Pick<CopyEnd, 'append'>, own: Own) => {
     const [first] = pending;
     if (!first) return;
     await append(first).catch((error: unknown) => {
-      throw stoppedAt(first, error, own);
+      throw stoppedAt(first, error);
     });
     pending = [];
     size = 0;

@@ -1,7 +1,8 @@
-import { unwrapForeign, wrapForeign } from './foreign.ts';
-import { isMetastream, metadataType, tombstoneType } from './grpc/foreignStream.ts';
-import { identityStream } from './identity.ts';
-import type { Filter, LogReads, StoredEvent } from './port.ts';
+import { unwrapForeign, wrapForeign } from '../foreign.ts';
+import { isOwnStream } from '../foreignEvents.ts';
+import { isMetastream, metadataType, tombstoneType } from '../grpc/foreignStream.ts';
+import { identityStream } from '../identity.ts';
+import type { Filter, LogReads, StoredEvent } from '../port.ts';
 
 /** The kinds of content that are copied: events, the metadata of streams, and the ends of streams. */
 export type Kind = 'event' | 'metadata' | 'tombstone';
@@ -14,8 +15,6 @@ const typesOf: Readonly<Record<Kind, Filter | undefined>> = {
 
 /** Which content is copied. */
 export type Choice = {
-  /** Whether a stream is the platform's own. */
-  readonly own: (stream: string) => boolean;
   /** Streams that are not copied. */
   readonly skipped: ReadonlySet<string>;
   /** Called with the reason for each event that is left out. The same reason always has the same text. */
@@ -29,19 +28,16 @@ const isOfLog = (stream: string): boolean => stream === identityStream || stream
  * The kind of an event; undefined when it is not copied. Metadata and ends of the platform's own streams are left out,
  * because the platform never hides or deletes its streams.
  */
-const kindOf = (
-  { stream, type }: StoredEvent,
-  { own, skipped, leftOut = () => undefined }: Choice,
-): Kind | undefined => {
+const kindOf = ({ stream, type }: StoredEvent, { skipped, leftOut = () => undefined }: Choice): Kind | undefined => {
   const isMetadata = isMetastream(stream) && type === metadataType;
   const named = isMetadata ? stream.slice(2) : stream;
   if (named.startsWith('$') || isOfLog(named)) return undefined;
   if (!type.startsWith('$')) return skipped.has(named) ? undefined : 'event';
   if (isMetadata) {
-    if (!own(named)) return skipped.has(named) ? undefined : 'metadata';
+    if (!isOwnStream(named)) return skipped.has(named) ? undefined : 'metadata';
     leftOut(`metadata of ${named}, which is the platform's own`);
   } else if (type === tombstoneType) {
-    if (!own(named)) return 'tombstone';
+    if (!isOwnStream(named)) return 'tombstone';
     leftOut(`that ${named}, which is the platform's own, was deleted for ever: the copy has what is left of it`);
   } else {
     leftOut(`events of the type ${type}, which are EventStoreDB's own`);
@@ -60,11 +56,11 @@ export const content = async function* (store: LogReads, choice: Choice, kind?: 
 };
 
 /** Foreign streams that have lost events. They cannot be copied, because a new stream has no gaps. */
-export const incompleteStreams = async (store: LogReads, own: Choice['own']): Promise<ReadonlySet<string>> => {
+export const incompleteStreams = async (store: LogReads): Promise<ReadonlySet<string>> => {
   const next = new Map<string, number>();
   const incomplete = new Set<string>();
-  for await (const { stream, revision } of content(store, { own, skipped: incomplete }, 'event')) {
-    if (own(stream)) continue;
+  for await (const { stream, revision } of content(store, { skipped: incomplete }, 'event')) {
+    if (isOwnStream(stream)) continue;
     if (revision !== (next.get(stream) ?? 0)) incomplete.add(stream);
     next.set(stream, revision + 1);
   }
@@ -78,9 +74,9 @@ const json = 'application/json';
  * Data and metadata in a form that is the same in all logs. Foreign events are compared by their bytes. Their times are
  * not compared, because EventStoreDB sets its own.
  */
-const canonical = (event: StoredEvent, own: Choice['own']): Pick<StoredEvent, 'data' | 'metadata'> => {
+const canonical = (event: StoredEvent): Pick<StoredEvent, 'data' | 'metadata'> => {
   const foreign = unwrapForeign(event);
-  if (!foreign && own(event.stream)) return event;
+  if (!foreign && isOwnStream(event.stream)) return event;
   const { contentType, data, metadata } = foreign ?? {
     contentType: json,
     data: Buffer.from(event.data),
@@ -99,10 +95,10 @@ export type Shown = Readonly<
  * The parts of an event to compare. The end of a stream has only its name, because EventStoreDB writes the event
  * itself. Metadata have no revision, because EventStoreDB keeps only the newest.
  */
-export const shown = (event: StoredEvent, own: Choice['own']): Shown => {
+export const shown = (event: StoredEvent): Shown => {
   const { stream, revision, id, type } = event;
   if (type === tombstoneType) return { stream, revision: null, id: null, type, data: null, metadata: null };
-  const { data, metadata } = canonical(event, own);
+  const { data, metadata } = canonical(event);
   return { stream, revision: type === metadataType ? null : revision, id, type, data, metadata };
 };
 
