@@ -1,4 +1,4 @@
-import { aggregates } from '../domain/aggregates.ts';
+import { aggregates } from '../domain/all.ts';
 import { same } from '../domain/engine/changes.ts';
 import { fold } from '../domain/engine/core.ts';
 import { type Imported, wholeOf } from '../domain/engine/importedDocuments.ts';

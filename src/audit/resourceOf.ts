@@ -1,4 +1,4 @@
-import { aggregates } from '../domain/aggregates.ts';
+import { aggregates } from '../domain/all.ts';
 import type { Aggregate } from '../domain/engine/core.ts';
 import { type Resource, streamsAbout } from '../domain/engine/resource.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';

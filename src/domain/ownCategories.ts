@@ -1,4 +1,4 @@
-import { aggregates } from './aggregates.ts';
+import { aggregates } from './all.ts';
 
 /** Categories that the log itself uses beside the domain's: parts of large events, its identity, places of readers, keys. */
 const unlinkedCategories: readonly string[] = ['payload', 'log', 'checkpoint', 'secret'];

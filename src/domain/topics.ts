@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { aggregates } from './aggregates.ts';
+import { aggregates } from './all.ts';
 import type { Topic } from './engine/core.ts';
 import { own } from './engine/members.ts';
 import { topicsOfAll } from './engine/topicsOfEngine.ts';

@@ -1,4 +1,4 @@
-import { aggregates } from '../domain/aggregates.ts';
+import { aggregates } from '../domain/all.ts';
 import { areas } from '../domain/engine/core.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
 import { linkedCategories } from '../domain/ownCategories.ts';

@@ -1,4 +1,4 @@
-import { aggregates } from '../domain/aggregates.ts';
+import { aggregates } from '../domain/all.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
 import { everySource, type ForeignSources } from '../domain/sources.ts';
 import { listedTopics } from '../domain/topics.ts';

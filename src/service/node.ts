@@ -10,7 +10,7 @@ import { tamperedGuard } from '../commands/engine/tamperedGuard.ts';
 import { commandTools } from '../commands/engine/tools.ts';
 import type { Leadership } from '../concurrency/leadership.ts';
 import type { Log } from '../concurrency/log.ts';
-import { aggregates } from '../domain/aggregates.ts';
+import { aggregates } from '../domain/all.ts';
 import type { ForeignSources } from '../domain/sources.ts';
 import { eventFeed } from '../events/eventFeed.ts';
 import { eventHub } from '../events/eventHub.ts';

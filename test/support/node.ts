@@ -6,7 +6,7 @@ import { createGroup } from '../../src/commands/authorization/groups.ts';
 import type { AnyCommand } from '../../src/commands/engine/define.ts';
 import type { Request } from '../../src/commands/engine/requests.ts';
 import type { GuardedClock } from '../../src/concurrency/guardedClock.ts';
-import { aggregates } from '../../src/domain/aggregates.ts';
+import { aggregates } from '../../src/domain/all.ts';
 import { authenticator, type LoginSettings } from '../../src/http/authentication/authenticate.ts';
 import { secrets } from '../../src/secrets/secrets.ts';
 import { bootstrap } from '../../src/service/bootstrap.ts';

@@ -38,11 +38,11 @@ export const deleteDeviceGroup = command({
   input: noInput,
   on: 'existing',
   decide: remove,
-  prepare: async ({ id, state, actor }, { query }) => {
-    const referring = await query(plans, {
+  prepare: async ({ id, state, actor }, tools) => {
+    const referring = await tools.query(plans, {
       any: [id, state.name].map((value) => ({ field: 'deviceGroup', op: 'equals', value })),
     });
-    return { referrers: referring.map(({ name, gbac }) => referrerOf('compliance plan', name, gbac, actor)) };
+    return { referrers: referring.map((doc) => referrerOf(plans, doc, actor, tools)) };
   },
 });
 

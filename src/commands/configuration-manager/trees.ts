@@ -60,10 +60,10 @@ export const deleteTreeVariables = command({
 });
 
 /** The plans that refer to the tree. Names that the actor may not see are replaced. */
-const plansOf = async (id: string, actor: Actor, { query }: Tools) =>
-  (await query(plans, { field: 'treeId', op: 'equals', value: id })).map(({ name, gbac, nodes }) => ({
-    ...referrerOf('compliance plan', name, gbac, actor),
-    nodes,
+const plansOf = async (id: string, actor: Actor, tools: Tools) =>
+  (await tools.query(plans, { field: 'treeId', op: 'equals', value: id })).map((plan) => ({
+    ...referrerOf(plans, plan, actor, tools),
+    nodes: plan.nodes,
   }));
 
 export const deleteTree = command({

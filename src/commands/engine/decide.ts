@@ -1,6 +1,7 @@
 import { type Actor, type Event, fold } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { wordsOf } from '../../domain/engine/resource.ts';
 import { mayRead, mayWrite } from './access.ts';
 import type { About } from './appendOne.ts';
 import type { Wanted } from './claims.ts';
@@ -84,17 +85,15 @@ const isAsSeen = (ifRevision: Request['ifRevision'], there: boolean, revision: n
   return there && ifRevision === revision;
 };
 
-/** Turns `groupMapping` into `group mapping`. */
-const words = (category: string): string => category.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-
 /**
  * The same error for a missing resource and for one that the caller may not see. So nobody can tell which of the two it
  * is.
  */
-export const missing = (category: string): RequestError => new RequestError('not_found', `No such ${words(category)}`);
+export const missing = (category: string): RequestError =>
+  new RequestError('not_found', `No such ${wordsOf(category)}`);
 
 const taken = (category: string): RequestError =>
-  new RequestError('conflict', `This ${words(category)} exists already`);
+  new RequestError('conflict', `This ${wordsOf(category)} exists already`);
 
 /** The names that the events give, to this stream and to the streams that get a part of its intent. */
 export const namesWanted = ({ command, stream, past }: Attempt, events: readonly Event[]): readonly Wanted[] => {

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Signature } from '../../domain/engine/authors.ts';
-import type { Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
+import type { Actor, Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
@@ -15,6 +15,8 @@ export type Tools = {
    * is deleted keeps its access lists.
    */
   stateForRights<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
+  /** Whether the actor may read a document, by its guard as of now. */
+  mayRead<Doc>(collection: Pick<Projection<Doc>, 'guard'>, doc: Doc, actor: Actor): boolean;
   /** Whether a resource has ended so long ago that the read models do not show it any more. */
   isRetired(aggregate: Aggregate, id: string): Promise<boolean>;
   /** The document that a projection makes of another stream, as the log has it now; undefined if there is none. */

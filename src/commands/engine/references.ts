@@ -1,7 +1,7 @@
-import type { Actor, Gbac } from '../../domain/engine/core.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { hidden, type Referrer } from '../../domain/engine/references.ts';
-import type { Collection } from '../../projections/engine/define.ts';
-import { mayRead } from './access.ts';
+import { wordsOf } from '../../domain/engine/resource.ts';
+import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Tools } from './define.ts';
 
 /** The names that no document of the collection has. */
@@ -15,8 +15,13 @@ export const unknownNames = async <Doc extends { readonly name: string }>(
   return names.filter((name) => !found.some((doc) => doc.name === name));
 };
 
-/** A referrer. Its name is replaced if the actor may not see it. */
-export const referrerOf = (kind: string, name: string, gbac: Gbac, actor: Actor): Referrer => ({
-  kind,
-  name: mayRead(actor, gbac) ? name : hidden,
+/** A document that refers to something. Its name is replaced if the actor may not see it. */
+export const referrerOf = <Doc>(
+  projection: Pick<Projection<Doc>, 'of' | 'word' | 'sorts' | 'guard'>,
+  doc: Doc,
+  actor: Actor,
+  { mayRead }: Pick<Tools, 'mayRead'>,
+): Referrer => ({
+  kind: projection.word ?? wordsOf(projection.of.category),
+  name: mayRead(projection, doc, actor) ? (projection.sorts.name?.(doc) ?? '') : hidden,
 });

@@ -2,6 +2,7 @@ import type { Signature } from '../../domain/engine/authors.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Collection, nameSort, type Projection } from '../../projections/engine/define.ts';
+import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
 import type { Entry, ReadModel, Where } from '../../projections/engine/port.ts';
 import type { Tools } from './define.ts';
@@ -15,7 +16,16 @@ type Needs = {
   readonly settled: () => Promise<void> | undefined;
   readonly rest: Omit<
     Tools,
-    'state' | 'stateForRights' | 'isRetired' | 'shown' | 'signature' | 'find' | 'query' | 'findWithin' | 'count'
+    | 'state'
+    | 'stateForRights'
+    | 'mayRead'
+    | 'isRetired'
+    | 'shown'
+    | 'signature'
+    | 'find'
+    | 'query'
+    | 'findWithin'
+    | 'count'
   >;
 };
 
@@ -51,6 +61,10 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   ...rest,
   state: (aggregate, id) => stateOf(streams, aggregate, id),
   stateForRights: (aggregate, id) => stateOf(streams, aggregate, id),
+  mayRead: ({ guard }, doc, actor) => {
+    const key = guard?.(doc);
+    return key === undefined || actor.admin || mayReadGuard(actor, model)(key);
+  },
   isRetired: async ({ category }, id) => {
     const { endedAt } = await streams.refresh(`${category}-${id}`);
     return isRetired(endedAt, category, (aggregate, of) => stateOf(streams, aggregate, of));

@@ -17,7 +17,6 @@ import {
   newFormSchema,
 } from '../../domain/json-forms/formSchemas.ts';
 import { create, form, importOne, remove, sealImported, update } from '../../domain/json-forms/forms.ts';
-import { automation } from '../../domain/operations-manager/automations.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
@@ -37,17 +36,13 @@ export const formReferences = 'formReferences';
 const referrersOf = async (
   idsAndNames: readonly string[],
   actor: Actor,
-  { query, state }: Tools,
+  tools: Tools,
 ): Promise<readonly Referrer[]> => {
   if (idsAndNames.length === 0) return [];
-  const referring = await query(triggers, {
+  const referring = await tools.query(triggers, {
     any: idsAndNames.map((value) => ({ field: 'formId', op: 'equals', value })),
   });
-  return Promise.all(
-    referring.map(async ({ name, actionId }) =>
-      referrerOf('trigger', name, (await state(automation, actionId)).content.gbac, actor),
-    ),
-  );
+  return referring.map((doc) => referrerOf(triggers, doc, actor, tools));
 };
 
 const renames = (

@@ -1,6 +1,9 @@
 /** The resource of an event: the category of its stream, and the id after the first dash. */
 export type Resource = { readonly kind: string; readonly id: string };
 
+/** A kind in words: `group mapping` for `groupMapping`. */
+export const wordsOf = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 /** `<kind>/<id>`. */
 export const resourceText = ({ kind, id }: Resource): string => `${kind}/${id}`;
 

@@ -14,7 +14,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { exactText, plainValue } from '../../domain/engine/exactJson.ts';
 import type { Members } from '../../domain/engine/members.ts';
 import { RequestError, refuseFaults } from '../../domain/engine/requestError.ts';
-import type { Resource } from '../../domain/engine/resource.ts';
+import { type Resource, wordsOf } from '../../domain/engine/resource.ts';
 import { projections } from '../../projections/all.ts';
 import type { Answer, AreaRoutes, Call } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
@@ -86,8 +86,6 @@ const refuseUnfit = (command: AnyCommand, input: unknown): void => {
     check(plainValue(input)).map((fault) => ({ ...fault, message: `${fault.path} ${fault.message}` })),
   );
 };
-
-const wordOf = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** What a resource said at a position, as the command takes it that restores it. */
 const contentAt = async ({ audit }: Service, resource: Resource, position: number): Promise<Content | undefined> => {
@@ -161,7 +159,7 @@ const restored = async (
   await refuseHidden(resource, call, service);
   const then = await contentAt(service, resource, position);
   const present = await contentAt(service, resource, head);
-  if (!then) throw new RequestError('not_found', `There was no such ${wordOf(kind)} at position ${position}`);
+  if (!then) throw new RequestError('not_found', `There was no such ${wordsOf(kind)} at position ${position}`);
   const way = present && !(await isRepeated(ways.gone, about, service)) ? ways.there : ways.gone;
   refuseMethods(way, call, areas);
 
@@ -178,7 +176,7 @@ const restored = async (
     ? { before: done.before, after: done.doc, changed: done.changed }
     : await service.preview(command, request);
   const doc = isOwn ? (after ?? before) : await imported(resource, then, done, service);
-  const said = changed ? `Successfully restored ${wordOf(kind)}` : 'It is as it was; nothing was changed';
+  const said = changed ? `Successfully restored ${wordsOf(kind)}` : 'It is as it was; nothing was changed';
   return {
     text: exactText({
       status: 'OK',

@@ -1,5 +1,5 @@
 import { resourceOf } from '../../audit/resourceOf.ts';
-import { aggregates } from '../../domain/aggregates.ts';
+import { aggregates } from '../../domain/all.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';

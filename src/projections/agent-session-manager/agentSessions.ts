@@ -83,6 +83,7 @@ export const sessionMessages = projection<SessionMessages>()(agentSession, {
     sessionFailed: said('FAILED'),
     sessionCanceled: said('CANCELED'),
   },
+  beside: true,
   sorts: { begun: ({ results }) => results[0]?.at ?? '' },
   filters: {},
 });

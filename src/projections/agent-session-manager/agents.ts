@@ -14,6 +14,7 @@ export const agents = projection<AgentDoc>()(agent, {
       doc && { _id: doc._id, ...event.data, created: doc.created, createdBy: doc.createdBy, ...touched(event) },
     agentDeleted: () => undefined,
   },
+  component: 'agent',
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
   filters: { name: (doc) => doc.name, runner: (doc) => doc.runner },
 });

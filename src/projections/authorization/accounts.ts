@@ -20,6 +20,7 @@ export const accounts = projection<Account>()(account, {
     accountPasswordSet: (doc, { metadata: { at } }) => doc && { ...doc, lastUpdated: at },
     accountDeleted: () => undefined,
   },
+  names: { group: { field: 'memberOf' }, role: { field: 'assignedRoles' } },
   sorts: { name: (doc) => doc.username },
   filters: {
     name: (doc) => doc.username,

@@ -28,6 +28,7 @@ export const credentials = projection<Credential>()(account, {
     accountPasswordSet: (doc, { data: { password } }) => doc && { ...doc, password },
     accountDeleted: () => undefined,
   },
+  beside: true,
   sorts: { name: (doc) => doc.username },
   filters: {},
 });

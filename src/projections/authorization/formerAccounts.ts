@@ -24,6 +24,7 @@ export const formerAccounts = projection<FormerAccount>()(account, {
     accountPasswordSet: (doc) => doc,
     accountDeleted: (doc) => (doc && doc.username !== forgottenName ? { ...doc, isDeleted: true } : undefined),
   },
+  beside: true,
   sorts: { name: (doc) => doc.username },
   filters: { deletedName: (doc) => (doc.isDeleted ? doc.username : []) },
 });

@@ -17,6 +17,7 @@ export const groups = projection<Group>()(group, {
     groupUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
     groupDeleted: () => undefined,
   },
+  names: { group: { field: 'memberOf' }, role: { field: 'assignedRoles' } },
   sorts: { name: (doc) => doc.name },
   filters: {
     name: (doc) => doc.name,

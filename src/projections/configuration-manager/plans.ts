@@ -23,6 +23,8 @@ export const plans = projection<Plan>()(plan, {
     planRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
     planDeleted: () => undefined,
   },
+  word: 'compliance plan',
+  names: { group: { field: 'groups' } },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: {
     name: (doc) => doc.name,

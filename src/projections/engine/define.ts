@@ -1,6 +1,6 @@
 import type { Aggregate, DataOf, Event } from '../../domain/engine/core.ts';
 import type { Recorded } from '../../store/event.ts';
-import type { CollectionSpec, Entry } from './port.ts';
+import type { CollectionSpec, Entry, Where } from './port.ts';
 
 /** A collection as its readers name it. They use this value, so a field that the collection lacks does not compile. */
 export type Collection<Doc = never, Sort extends string = string, Filter extends string = string> = {
@@ -16,6 +16,19 @@ export type Collection<Doc = never, Sort extends string = string, Filter extends
 
 type Definition<Doc, E extends Event, Sort extends string, Filter extends string> = Collection<Doc, Sort, Filter> & {
   readonly on: { readonly [T in E['topic']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
+  /** What messages call a document, if not by the words of its category. */
+  readonly word?: string;
+  /**
+   * The filter fields that hold names of groups and roles; `only`: of these documents. What they name is not deleted or
+   * renamed.
+   */
+  readonly names?: {
+    readonly [kind in 'group' | 'role']?: { readonly field: NoInfer<Filter>; readonly only?: Where<NoInfer<Filter>> };
+  };
+  /** The `componentType` of the automations that run such a document, which they name by id or name. */
+  readonly component?: string;
+  /** Another projection shows the resource itself: commands answer with its documents. */
+  readonly beside?: true;
   /** Documents that are retired some time after they have ended, with all that other projections make of their streams. */
   readonly retires?: {
     /** When the document has ended; undefined: it has not. */

@@ -32,6 +32,7 @@ export const serviceGroups = projection<ServiceGroup>()(serviceGroup, {
     },
     serviceGroupDeleted: () => undefined,
   },
+  names: { group: { field: 'groups' } },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
   filters: {
     name: (doc) => doc.name,

@@ -37,6 +37,7 @@ export const inventories = projection<Inventory>()(inventory, {
     nodesCleared: (doc, event) => doc && { ...doc, nodeCount: 0, ...touched(event) },
     inventoryDeleted: () => undefined,
   },
+  names: { group: { field: 'groups' } },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: { name: (doc) => doc.name, groups: (doc) => doc.groups },
   children: nodes,

@@ -14,6 +14,7 @@ export const commandTemplates = projection<CommandTemplateDoc>()(commandTemplate
     commandTemplateRestored: restored,
     commandTemplateDeleted: deleted,
   },
+  component: 'mop-template',
   sorts: templateSorts,
   filters: templateFilters,
 });

@@ -18,6 +18,7 @@ export const automations = projection<AutomationDoc>()(automation, {
     },
     automationDeleted: () => undefined,
   },
+  names: { group: { field: 'groups' } },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: {
     name: (doc) => doc.name,

@@ -107,6 +107,17 @@ export const jobs = projection<JobDoc>()(job, {
         last_updated: at,
       },
   },
+  names: {
+    group: {
+      field: 'groups',
+      only: {
+        any: [
+          { field: 'status', op: 'equals', value: 'running' },
+          { field: 'status', op: 'equals', value: 'paused' },
+        ],
+      },
+    },
+  },
   sorts: {
     created: (doc) => doc.created,
     name: (doc) => doc.name,

@@ -41,6 +41,7 @@ export const schedulePlans = projection<PlanDoc>()(trigger, {
     triggerRestored: planOf,
     triggerDeleted: () => undefined,
   },
+  beside: true,
   sorts: { trigger: ({ trigger }) => trigger },
   filters: {},
 });

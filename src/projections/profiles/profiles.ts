@@ -15,6 +15,7 @@ export const profiles = projection<ProfileDoc>()(profile, {
     profileUpdated: (doc, { data }) => doc && { ...merged(doc, data.changes), id: doc.id },
     profileDeleted: () => undefined,
   },
+  names: { group: { field: 'admins' } },
   sorts: { name: (doc) => doc.id },
   filters: {
     name: (doc) => doc.id,

@@ -18,6 +18,7 @@ export const templates = projection<TemplateDoc>()(template, {
     },
     templateDeleted: () => undefined,
   },
+  component: 'template',
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: {
     name: (doc) => doc.name,

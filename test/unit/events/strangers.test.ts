@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { aggregates } from '../../../src/domain/aggregates.ts';
+import { aggregates } from '../../../src/domain/all.ts';
 import { misplacedEvents } from '../../../src/events/misplaced.ts';
 import { isMisplaced, isOwnEvent } from '../../../src/events/ownStreams.ts';
 

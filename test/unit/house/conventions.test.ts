@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { forNobody } from '../../../src/audit/resourceOf.ts';
 import { reactions } from '../../../src/commands/all.ts';
-import { aggregates } from '../../../src/domain/aggregates.ts';
+import { aggregates } from '../../../src/domain/all.ts';
 import { areas as areaNames } from '../../../src/domain/engine/core.ts';
 import { streamsAbout } from '../../../src/domain/engine/resource.ts';
 import { retirement } from '../../../src/domain/engine/retirement.ts';
@@ -143,6 +143,12 @@ const described = (schema: TSchema & Record<string, any>, where: string): void =
 };
 
 describe('conventions', () => {
+  it('one projection of each kind of stream shows the resource', () => {
+    const main = projections.filter(({ beside }) => !beside).map(({ of }) => of.category);
+    assert.deepEqual([...new Set(main)], main);
+    assert.deepEqual(new Set(main), new Set(projections.map(({ of }) => of.category)));
+  });
+
   for (const { area, row, path } of placed) {
     describe(`${row.method.toUpperCase()} ${path}`, () => {
       it('says what it does', () => assert.match(row.summary, /^[A-Z].*[^.]$/));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { settingsHelp } from '../../../src/config.ts';
-import { aggregates } from '../../../src/domain/aggregates.ts';
+import { aggregates } from '../../../src/domain/all.ts';
 import { isOwnEvent } from '../../../src/events/ownStreams.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { statusOf } from '../../../src/http/engine/errors.ts';

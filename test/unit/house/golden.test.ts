@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { aggregates } from '../../../src/domain/aggregates.ts';
+import { aggregates } from '../../../src/domain/all.ts';
 import { type Event, fold } from '../../../src/domain/engine/core.ts';
 import { turnPassed } from '../../../src/domain/engine/locks.ts';
 import { claimLapsed } from '../../../src/domain/engine/names.ts';

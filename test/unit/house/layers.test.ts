@@ -79,7 +79,6 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   'agent-session-manager': [
     'commands/agentSessions.ts', // jobs run agents
     'domain/agentSessions.ts',
-    'projections/agents.ts', // an automation may name one as its component
   ],
   authorization: [
     'commands/admins.ts',

@@ -4,7 +4,7 @@ import { createAgent } from '../../../src/commands/agent-session-manager/agents.
 import type { Handle } from '../../../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../../../src/commands/engine/streams.ts';
 import { agentSession } from '../../../src/domain/agent-session-manager/agentSessions.ts';
-import { aggregates } from '../../../src/domain/aggregates.ts';
+import { aggregates } from '../../../src/domain/all.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { projections } from '../../../src/projections/all.ts';
 import { sessionRunner } from '../../../src/runners/agentSessions.ts';

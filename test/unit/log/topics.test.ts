@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Check } from 'typebox/value';
-import { aggregates } from '../../../src/domain/aggregates.ts';
+import { aggregates } from '../../../src/domain/all.ts';
 import { topicIn } from '../../../src/domain/topics.ts';
 import { splitStream } from '../../../src/store/event.ts';
 
