@@ -5,6 +5,7 @@ import { type Config, secretKeyFile } from '../config.ts';
 import { platform } from '../domain/engine/core.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { mayHaveParts } from '../events/ownStreams.ts';
+import { openNode } from '../node.ts';
 import { accounts } from '../projections/authorization/accounts.ts';
 import { project } from '../projections/engine/define.ts';
 import { keyOfLog, replaceKey } from '../secrets/keyCheck.ts';

@@ -1,33 +1,25 @@
 import { LRUCache } from 'lru-cache';
 import { commandTools } from '../commands/engine/tools.ts';
-import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
 import type { Actor } from '../domain/engine/core.ts';
 import type { Moment } from '../domain/engine/moments.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Past } from '../http/engine/asOf.ts';
 import type { Service } from '../http/engine/service.ts';
+import type { Node } from '../node.ts';
 import { pastThread } from '../projections/asOf/pastThread.ts';
 import { pastView } from '../projections/asOf/pastView.ts';
 import { reader } from '../projections/engine/reader.ts';
 import type { AuditIndex } from '../store/auditIndex/auditIndex.ts';
 import { positionAt } from '../store/auditIndex/times.ts';
-import type { Node } from './node.ts';
-
-type Needs = {
-  readonly config: Pick<Config, 'ASOF_MEMORY' | 'EVENTSTORE_URL' | 'FOREIGN_EVENTS'>;
-  readonly node: Node;
-  readonly index: Pick<AuditIndex, 'read'>;
-  readonly warn: Log;
-};
 
 const mostViews = 100;
 
 /** Makes services that show an earlier time. */
-export const backInTime = ({ config, node, index, warn }: Needs) => {
+export const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, 'read'>) => {
+  const { log, model: live, tools, guarding, warn } = node;
   const { EVENTSTORE_URL: at, FOREIGN_EVENTS: foreign } = config;
   const { reads, stop } = pastThread({ log: at, memory: config.ASOF_MEMORY * 2 ** 20, foreign, warn });
-  const { log, model: live, tools, guarding } = node;
   // Admins see everything, so they share their services.
   const ofAdmins = new LRUCache<number, Service>({ max: mostViews });
 

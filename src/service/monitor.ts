@@ -1,18 +1,18 @@
-import type { Leadership } from '../concurrency/leadership.ts';
+import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { MisplacedEvents } from '../events/misplaced.ts';
 import type { Measures } from '../http/engine/metrics.ts';
+import type { Node } from '../node.ts';
 import { documentIn, pageOf } from '../projections/engine/documents.ts';
 import { parkedIn, parkedSpec } from '../projections/engine/parked.ts';
 import { parkedReactions } from '../projections/engine/parkedReactions.ts';
-import type { Page, ReadStore } from '../projections/engine/port.ts';
-import type { Projections } from '../projections/engine/run.ts';
+import type { Page } from '../projections/engine/port.ts';
+import type { Schedules } from '../runners/schedules/schedules.ts';
+import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { EventStoreDb } from '../store/eventstoredb/store.ts';
 import type { OpenedLog } from '../store/open.ts';
-import type { EventStore } from '../store/port.ts';
 import type { Scrubbed } from '../store/sqlite/scrub.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
 import { version } from '../version.ts';
-import type { Node } from './node.ts';
 import type { ReadModels } from './readModels.ts';
 
 /** What a part of the service tells of itself. */
@@ -22,34 +22,31 @@ export type HealthPart = {
   readonly status: () => Promise<Record<string, unknown>>;
 };
 
-type Needs = {
-  readonly log: EventStore;
+/** The state of a kind of log. */
+type OfLog = {
   readonly logKind: 'sqlite' | 'eventstoredb';
   /** The reason why the note of the log's newest event cannot be written beside the log. */
   readonly noteFault: () => string | undefined;
   /** Results of the background check of an embedded log's events. */
   readonly scrubbed: (() => Scrubbed) | undefined;
-  /** Positions of the log that this process had not been told of at the last look; 0 if it writes all of them itself. */
+  /** Positions of the log that this process had not heard of at the last look; 0 if it writes all of them itself. */
   readonly untold: () => number;
   /** Further metrics of this kind of log. */
   readonly logMeasures: Measures;
+};
+
+type Needs = {
+  readonly node: Node;
+  readonly opened: OpenedLog;
+  readonly readModels: Pick<ReadModels, 'kind' | 'snapshotPosition'>;
+  /** Events with types of the platform's from other writers, as far as this process has seen them. */
+  readonly misplaced: MisplacedEvents;
   /** Set if the log is served to others: resolves to true if its port accepts connections. */
   readonly logListens: (() => Promise<boolean>) | undefined;
-  /** Events with types of the platform's that somebody else wrote, as far as this process has seen them. */
-  readonly misplaced: MisplacedEvents;
-  /** Streams of the platform that somebody else has touched, and how, as far as this node has noticed. */
-  readonly touched: () => ReadonlyMap<string, string>;
-  readonly run: Projections;
-  /** Who does what one process alone should do. */
-  readonly leadership: Leadership;
-  readonly model: ReadStore;
-  readonly modelKind: 'memory' | 'redis';
-  /** Highest position that this node has acknowledged. */
-  readonly acknowledged: () => number;
   /** The parts of the service that tell of themselves. */
   readonly parts: readonly HealthPart[];
-  /** Position of the last snapshot; 0 if there is none. */
-  readonly snapshot: () => number;
+  /** How many wrong user names or passwords were sent to this process. */
+  readonly failedLogins: () => number;
 };
 
 /** Health names at most this many of each kind. */
@@ -60,25 +57,9 @@ const reactionsOnly = { field: 'kind', op: 'equals', value: 'reaction' } as cons
 const unknown: Page = { entries: [], total: 0 };
 
 /** The state of the service, for metrics, /health/ready and /health/status. */
-export const monitor = (needs: Needs) => {
-  const {
-    log,
-    logKind,
-    noteFault,
-    scrubbed,
-    untold,
-    logMeasures,
-    logListens,
-    misplaced,
-    touched,
-    run,
-    leadership,
-    model,
-    modelKind,
-    acknowledged,
-    parts,
-    snapshot,
-  } = needs;
+export const monitor = ({ node, opened, readModels, misplaced, logListens, parts, failedLogins }: Needs) => {
+  const { log, run, leadership, model, acknowledged, touched } = node;
+  const { logKind, noteFault, scrubbed, untold, logMeasures } = measuresOf(opened);
   const started = performance.now();
   // While the read models cannot be read, nobody knows what is parked.
   const first = { order: 1, skip: 0, limit: mostNamed } as const;
@@ -122,13 +103,14 @@ export const monitor = (needs: Needs) => {
     store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
     streams_touched: {
       help: 'Streams that somebody else has touched, as far as this process knows',
-      value: () => touched().size,
+      value: () => touched.reasons().size,
     },
     misplaced_events_total: {
       help: 'Events under @platform/ that somebody else wrote since this process started',
       value: misplaced.count,
     },
     store_connected: { help: '0 while the log cannot be reached', value: () => (log.connected() ? 1 : 0) },
+    failed_logins_total: { help: 'Wrong user names and passwords sent to this process', value: failedLogins },
     ...logMeasures,
     ...Object.assign({}, ...parts.map((part) => part.measures)),
   };
@@ -140,7 +122,7 @@ export const monitor = (needs: Needs) => {
     return { ...progress, damaged: Object.fromEntries(damaged) };
   };
   const isDamaged = () => (scrubbed?.().damaged.size ?? 0) > 0;
-  const isSound = () => noteFault() === undefined && !isDamaged() && touched().size === 0;
+  const isSound = () => noteFault() === undefined && !isDamaged() && touched.reasons().size === 0;
 
   const status = async (): Promise<Record<string, unknown>> => {
     const [isReady, isServed, documents, parked, head, ...told] = await Promise.all([
@@ -165,15 +147,15 @@ export const monitor = (needs: Needs) => {
         noteFault: noteFault() ?? null,
         checks: checks(),
         misplaced: { events: misplaced.count(), streams: misplaced.streams().slice(0, mostNamed) },
-        touched: Object.fromEntries([...touched()].slice(0, mostNamed)),
+        touched: Object.fromEntries([...touched.reasons()].slice(0, mostNamed)),
       },
       readStore: {
-        kind: modelKind,
+        kind: readModels.kind,
         leads: run.leadership.held(),
         position: run.position(),
         lag: lag(),
         fault: run.fault() ?? null,
-        snapshot: snapshot(),
+        snapshot: readModels.snapshotPosition(),
       },
       ...Object.assign({}, ...told),
       parked: {
@@ -186,52 +168,8 @@ export const monitor = (needs: Needs) => {
   return { measures, ready, status };
 };
 
-type ServiceNeeds = {
-  readonly node: Node;
-  readonly opened: OpenedLog;
-  readonly readModels: ReadModels;
-  readonly misplaced: MisplacedEvents;
-  readonly logListens: Needs['logListens'];
-  readonly parts: Needs['parts'];
-  /** How many wrong user names or passwords were sent to this process. */
-  readonly failedLogins: () => number;
-};
-
-/** The monitor of a service, with the measures of its kind of log. */
-export const serviceMonitor = ({
-  node,
-  opened,
-  readModels,
-  failedLogins,
-  misplaced,
-  logListens,
-  parts,
-}: ServiceNeeds) => {
-  const ofLog = 'embedded' in opened ? embeddedLog(opened.embedded) : remoteLog(opened.remote);
-  const { measures, ...health } = monitor({
-    log: node.log,
-    run: node.run,
-    leadership: node.leadership,
-    model: node.model,
-    touched: node.touched.reasons,
-    acknowledged: node.acknowledged,
-    misplaced,
-    logListens,
-    parts,
-    snapshot: readModels.snapshotPosition,
-    modelKind: readModels.kind,
-    ...ofLog,
-  });
-  return {
-    ...health,
-    measures: {
-      ...measures,
-      failed_logins_total: { help: 'Wrong user names and passwords sent to this process', value: failedLogins },
-    } satisfies Measures,
-  };
-};
-
-type OfLog = Pick<Needs, 'logKind' | 'noteFault' | 'scrubbed' | 'untold' | 'logMeasures'>;
+const measuresOf = (opened: OpenedLog): OfLog =>
+  'embedded' in opened ? embeddedLog(opened.embedded) : remoteLog(opened.remote);
 
 const embeddedLog = ({ stats, scrubbed, noteFault }: SqliteStore): OfLog => ({
   logKind: 'sqlite',
@@ -268,4 +206,67 @@ const remoteLog = ({ lag }: EventStoreDb): OfLog => ({
   scrubbed: undefined,
   untold: lag,
   logMeasures: {},
+});
+
+const parkedRuns = { where: { field: 'kind', op: 'equals', value: 'run' }, sort: 'at', order: 1 } as const;
+
+/** What the reader of event triggers tells of itself. */
+export const eventTriggersHealth = (
+  { log, model }: Pick<Node, 'log' | 'model'>,
+  triggers: Pick<EventTriggers, 'status' | 'settled'>,
+): HealthPart => {
+  // While the read models cannot be read, nobody knows what is parked.
+  const parked = async (): Promise<number> =>
+    pageOf(model, parkedReactions, { ...parkedRuns, skip: 0, limit: 1 }).then(
+      ({ total }) => total,
+      () => 0,
+    );
+  /** Positions that event triggers have not passed; 0 on a node that does not lead, and while the log is away. */
+  const lag = async (): Promise<number> => {
+    const settled = triggers.settled();
+    if (settled === undefined || !log.connected()) return 0;
+    const head = await log.head().catch(() => settled);
+    return Math.max(0, head - settled);
+  };
+  return {
+    measures: {
+      triggers_waiting: {
+        help: 'Runs of event triggers that were decided and wait to start, on the node that leads',
+        value: () => triggers.status().waiting,
+      },
+      triggers_lag_events: {
+        help: 'Positions of the log between its head and what all event triggers have settled, on the node that leads',
+        value: lag,
+      },
+      trigger_runs_parked: { help: 'Runs of triggers that failed and wait for a decision', value: parked },
+    },
+    status: async () => ({ triggers: { ...triggers.status(), parked: await parked() } }),
+  };
+};
+
+/** What schedules tell of themselves. */
+export const schedulesHealth = ({ status }: Pick<Schedules, 'status'>): HealthPart => ({
+  measures: {
+    schedules_set: { help: 'Schedules for which the clock of this node is set', value: () => status().set },
+    schedules_faults: {
+      help: 'Schedules that an earlier version has stored and that never run',
+      value: () => status().faults,
+    },
+    schedules_starting: {
+      help: 'Instants that have fired and have no job yet, on the node that leads',
+      value: () => status().starting,
+    },
+  },
+  status: async () => ({ schedules: status() }),
+});
+
+/** What the clock of this node tells of itself. */
+export const clockHealth = ({ status }: Pick<GuardedClock, 'status'>): HealthPart => ({
+  measures: {
+    clock_jumped: {
+      help: '1 while the clock of this machine is not believed: schedules and retirement wait',
+      value: () => (status().jumped === null ? 0 : 1),
+    },
+  },
+  status: async () => ({ clock: status() }),
 });

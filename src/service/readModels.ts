@@ -1,26 +1,25 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { everySource, type ForeignSources } from '../domain/sources.ts';
+import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
+import type { Compared } from '../projections/compareFolds.ts';
 import type { ReadStore } from '../projections/engine/port.ts';
 import { collectionsOf } from '../projections/engine/projector.ts';
 import type { Projections } from '../projections/engine/run.ts';
 import { projectionVersion } from '../projections/engine/version.ts';
 import { memoryReadStore } from '../projections/index/memory.ts';
+import { type Folder, startFolder } from '../projections/rebuild/folder.ts';
+import { rebuild } from '../projections/rebuild/rebuild.ts';
 import { redisReadStore } from '../projections/redis/redis.ts';
 import { readSnapshot } from '../projections/snapshots/snapshot.ts';
 import type { Origin } from '../projections/snapshots/snapshotFile.ts';
 import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { snapshots } from '../projections/snapshots/snapshots.ts';
-
-type Needs = {
-  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'FOREIGN_EVENTS' | 'READSTORE_URL' | 'DATA_DIR'>;
-  /** Id of the log from which the read models are made. */
-  readonly logId: string;
-  readonly warn: Log;
-};
 
 /** The read store of the service, and its snapshots. */
 export type ReadModels = {
@@ -61,10 +60,10 @@ export const originOf = (logId: string, foreign: ForeignSources = everySource) =
 });
 
 /** The read models in the store that READSTORE_URL names. */
-export const readModelsOf = (needs: Needs): ReadModels => {
-  const origin = originOf(needs.logId, needs.config.FOREIGN_EVENTS);
-  const { READSTORE_URL: url } = needs.config;
-  return url === undefined ? inMemory(needs, origin) : inRedis(url, `ap:${origin.log}:${origin.version}`);
+export const readModelsOf = (config: Config, logId: string, warn: Log): ReadModels => {
+  const origin = originOf(logId, config.FOREIGN_EVENTS);
+  const { READSTORE_URL: url } = config;
+  return url === undefined ? inMemory(config, origin, warn) : inRedis(url, `ap:${origin.log}:${origin.version}`);
 };
 
 const inRedis = (url: string, prefix: string): ReadModels => ({
@@ -81,7 +80,7 @@ const inRedis = (url: string, prefix: string): ReadModels => ({
   stopSnapshots: async () => undefined,
 });
 
-const inMemory = ({ config, warn }: Needs, origin: Origin): ReadModels => {
+const inMemory = (config: Config, origin: Origin, warn: Log): ReadModels => {
   const file = join(config.DATA_DIR, snapshotName);
   const { EVENTSTORE_URL: at, FOREIGN_EVENTS: foreign } = config;
   const keeping = snapshots({ work: { log: at, file, origin, foreign }, every: snapshotEvery, log: warn });
@@ -111,5 +110,72 @@ const inMemory = ({ config, warn }: Needs, origin: Origin): ReadModels => {
     discardSnapshot: keeping.discard,
     isOutdated: () => isOutdated,
     stopSnapshots: keeping.stop,
+  };
+};
+
+/** Rebuilds the read models of a running service. */
+export type Rebuilding = {
+  /** Whoever asks while one is made gets the result of that one. */
+  readonly rebuild: () => Promise<readonly Compared[]>;
+  /** Rebuilds read models that another version of the program has made, once they can be read. */
+  readonly afterUpgrade: (stop: AbortSignal) => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+export const rebuildingOf = (config: Config, node: Node, readModels: ReadModels, logger: Logger): Rebuilding => {
+  const { model, run, changes } = node;
+  let folder: Folder | undefined;
+  let atWork: Promise<readonly Compared[]> | undefined;
+
+  const tell = (collections: readonly Compared[]): void => {
+    for (const { name, differences } of collections)
+      if (differences.length > 0)
+        logger.warn({ collection: name, differences }, 'Documents differed from the log; they were put right');
+  };
+
+  const make = async (): Promise<readonly Compared[]> => {
+    if (!run.leadership.held()) throw new RequestError('conflict', 'Another node writes the read models; ask that one');
+    if (!run.ready()) throw new RequestError('conflict', 'The read models are being made already');
+    folder = startFolder({ log: config.EVENTSTORE_URL, foreign: config.FOREIGN_EVENTS });
+    try {
+      const collections = collectionsOf(projections);
+      const compared = await rebuild({ model, run, touched: changes, collections, folder });
+      tell(compared);
+      return compared;
+    } finally {
+      await folder.stop();
+    }
+  };
+
+  const begin = (): Promise<readonly Compared[]> =>
+    (atWork ??= make().finally(() => {
+      atWork = undefined;
+    }));
+
+  const rebuildNow = async (): Promise<readonly Compared[]> => {
+    const compared = await begin();
+    // The next start would show the same faults, and the next snapshot would be made from this one.
+    if (compared.some(({ differences }) => differences.length > 0)) await readModels.discardSnapshot();
+    return compared;
+  };
+
+  return {
+    rebuild: rebuildNow,
+    afterUpgrade: async (stop) => {
+      await run.whenReady(stop);
+      if (stop.aborted || !readModels.isOutdated()) return;
+      logger.info('The read models are those of another version; they are made anew while they serve');
+      try {
+        await begin();
+        readModels.snapshotSoon();
+        logger.info('The read models are those of this version');
+      } catch (error) {
+        if (!stop.aborted) logger.error({ err: error }, 'The read models of another version could not be made anew');
+      }
+    },
+    stop: async () => {
+      await folder?.stop();
+      await atWork?.catch(() => undefined);
+    },
   };
 };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import type { Log } from '../concurrency/log.ts';
 import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
@@ -12,7 +12,6 @@ import type { Method } from '../store/grpc/access.ts';
 import { authorityFile, everywhere, ownCertificate } from '../store/grpc/certificate.ts';
 import { serveLog } from '../store/grpc/server.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
-import { listens } from './listens.ts';
 
 const loopback = new Set(['127.0.0.1', '::1']);
 /** Addresses by which this machine reaches a server that listens on all addresses. */
@@ -88,3 +87,16 @@ export const servedLog = async ({ config, port, store, auth, places, log }: Need
     close: served.close,
   };
 };
+
+const patienceMs = 1000;
+
+/** True if a server accepts connections at a host and port. */
+export const listens = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: patienceMs });
+    const answer = (taken: boolean) => () => {
+      socket.destroy();
+      resolve(taken);
+    };
+    socket.once('connect', answer(true)).once('timeout', answer(false)).once('error', answer(false));
+  });

@@ -1,31 +1,33 @@
-import { accessSync, constants } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { GuardedClock } from '../concurrency/guardedClock.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type GuardedClock, guardedClock } from '../concurrency/guardedClock.ts';
+import { newLeadership } from '../concurrency/leadership.ts';
 import type { Log } from '../concurrency/log.ts';
 import { auditKeySource, type Config, secretKeyFile } from '../config.ts';
 import { defined } from '../domain/engine/defined.ts';
-import { mayHaveParts } from '../events/ownStreams.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
+import { isOwnStream, mayHaveParts } from '../events/ownStreams.ts';
 import { areas } from '../http/areas.ts';
 import { methodsOf } from '../http/authorization/methods.ts';
+import { openNode } from '../node.ts';
 import { withoutLogins } from '../process/withoutLogins.ts';
 import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotSeen.ts';
+import { type Lead, logLead } from '../runners/logLead.ts';
 import { keyOfLog } from '../secrets/keyCheck.ts';
 import { passwords } from '../secrets/passwords.ts';
 import { secrets } from '../secrets/secrets.ts';
+import { indexed, timeOf } from '../store/auditIndex/indexer.ts';
 import { makeFolder } from '../store/folders.ts';
 import { type OpenedLog, openLog } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
-import type { EventStore } from '../store/port.ts';
+import type { EventStore, StoredEvent } from '../store/port.ts';
 import { keysOrNew } from '../store/proof/keys.ts';
-import { importingCheckpoint } from '../store/readers.ts';
+import { doubtedCheckpoint, importingCheckpoint } from '../store/readers.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
-import { leadOf } from './leading.ts';
-import { openNode } from './node.ts';
-import { openNodeClock } from './nodeClock.ts';
-import { nodeNameOf } from './nodeName.ts';
-import { type Patiently, patience } from './patience.ts';
 import { readModelsOf } from './readModels.ts';
-import { blaming } from './startFaults.ts';
 
 /**
  * Opens the node that the settings describe. Throws a `StartFault` if a setting is wrong. Waits for a log that answers
@@ -43,9 +45,9 @@ export const openServiceNode = async (config: Config, warn: Log, leaving: AbortS
   try {
     opened = await openItsLog(config, warn, leaving);
     const log = storeIn(opened);
-    const patiently = patience({ opened, leaving, warn });
+    const patiently = patience(opened, leaving, warn);
     await patiently(() => refuseHalfImported(log));
-    clock = await openNodeClock({ opened, patiently, warn });
+    clock = await openNodeClock(opened, patiently, warn);
     return await openNodeOn(config, opened, { clock, patiently, warn, unlock });
   } catch (error) {
     clock?.stop();
@@ -67,9 +69,9 @@ type Around = {
 const openNodeOn = async (config: Config, opened: OpenedLog, { clock, patiently, warn, unlock }: Around) => {
   const log = withPayloads<EventStore>(storeIn(opened), mayHaveParts);
   const { key, signingKeys } = await patiently(() => keysOf(log, config));
-  const readModels = readModelsOf({ config, logId: log.id, warn });
+  const readModels = readModelsOf(config, log.id, warn);
   const name = nodeNameOf(config);
-  const lead = leadOf({ opened, isShared: readModels.kind === 'redis', node: name, warn });
+  const lead = leadOf(opened, readModels.kind === 'redis', name, warn);
   const close = (): Promise<void> => {
     clock.stop();
     return log.close().finally(unlock);
@@ -85,11 +87,11 @@ const openNodeOn = async (config: Config, opened: OpenedLog, { clock, patiently,
       hashing: passwords(),
       secrets: secrets({ key }),
       methods: () => methodsOf(areas),
-      now: clock.now,
+      clock,
       warn,
     });
   const node = await patiently(open);
-  return { node, name, clock, lead, opened, readModels, signingKeys, patiently };
+  return { node, name, lead, opened, readModels, signingKeys, patiently };
 };
 
 const refuseHalfImported = async (log: EventStore): Promise<void> => {
@@ -115,4 +117,161 @@ const openItsLog = async (
   const shown = 'url' in url ? withoutLogins(url.url) : `sqlite:${url.file}`;
   const seen = await seenBySnapshot(join(folder, snapshotName));
   return blaming(`EVENTSTORE_URL ${shown}`, () => openLog(url, warn, { seen, waits: leaving }));
+};
+
+/** A node that the settings describe, and its parts that the service needs. */
+export type Opening = Awaited<ReturnType<typeof openServiceNode>>;
+
+/** After so many events without a time, such as those of other programs, the log counts as one without events. */
+const mostRead = 10_000;
+
+const isTimed = (event: StoredEvent): boolean => isOwnStream(event.stream) && timeOf(indexed(event)) !== undefined;
+
+type Backwards = { readonly readAllBack: (before: number) => AsyncIterable<readonly StoredEvent[]> };
+
+/** The newest of the platform's events that shows a time. */
+const newestTimed = async (log: Backwards): Promise<StoredEvent | undefined> => {
+  let read = 0;
+  for await (const events of log.readAllBack(Infinity)) {
+    const found = events.find(isTimed);
+    read += events.length;
+    if (found || read >= mostRead) return found;
+  }
+  return undefined;
+};
+
+/**
+ * The clock of a node, compared with the log, before anything is stored. A clock that is not believed at a start is noted
+ * in the log until it is: what this process stores meanwhile proves nothing to the next one.
+ */
+export const openNodeClock = async (opened: OpenedLog, patiently: Patiently, warn: Log): Promise<GuardedClock> => {
+  const log: EventStore & Backwards = 'embedded' in opened ? opened.embedded : opened.remote;
+  const doubted = await patiently(() => log.checkpoint(doubtedCheckpoint));
+  const newest = await patiently(async () => (doubted && (await log.at(doubted))) || (await newestTimed(log)));
+  const clock = guardedClock({
+    now: Date.now,
+    monotonic: () => performance.now(),
+    newest: newest && timeOf(indexed(newest)),
+    onJump: ({ by, until, why }) => warn(why, { by, until: new Date(until).toISOString() }),
+  });
+  const stopping = new AbortController();
+  const failed = (error: unknown): void => warn('That the clock is doubtful cannot be noted in the log', { error });
+  const isDoubtful = clock.time() === undefined;
+  if (newest && isDoubtful && doubted === undefined)
+    await patiently(() => log.setCheckpoint(doubtedCheckpoint, newest.position)).catch(failed);
+  const noteBelief = async (): Promise<void> => {
+    await clock.believed(stopping.signal);
+    if (!stopping.signal.aborted) await log.removeCheckpoint(doubtedCheckpoint);
+  };
+  if (isDoubtful || doubted !== undefined) void noteBelief().catch(failed);
+  return {
+    ...clock,
+    stop: () => {
+      stopping.abort();
+      clock.stop();
+    },
+  };
+};
+
+/**
+ * The name of this node among those that use its log. It is the same after each start, and no other process that runs
+ * has it: an embedded log has one process, and each other node locks its folder. Containers may have folders of one
+ * path, but not with one inode.
+ */
+export const nodeNameOf = ({
+  EVENTSTORE_URL: at,
+  DATA_DIR,
+  PORT,
+}: Pick<Config, 'EVENTSTORE_URL' | 'DATA_DIR' | 'PORT'>): string => {
+  if ('file' in at) return 'automation-platform with the log';
+  const own = JSON.stringify([PORT, realpathSync(DATA_DIR), statSync(DATA_DIR).ino]);
+  return `automation-platform on ${hostname()} (${createHash('sha256').update(own).digest('hex').slice(0, 8)})`;
+};
+
+/** A lead that never changes. */
+const constant = (held: boolean): Lead => ({
+  ...newLeadership(held),
+  onStored: () => undefined,
+  start: async () => undefined,
+  stop: async () => undefined,
+});
+
+/**
+ * Who does what one process alone should do: the process of an embedded log, for all nodes that use it; else whoever
+ * writes the read models that nodes share (undefined); else whoever says so in the log. `node` is the name of this node.
+ */
+export const leadOf = (opened: OpenedLog, isShared: boolean, node: string, warn: Log): Lead | undefined => {
+  if ('embedded' in opened) return constant(true);
+  const { remote } = opened;
+  if (isShared) return remote.serverLeads() ? constant(false) : undefined;
+  // Another version of the program may serve the log at the next connection.
+  const mayLead = (): boolean => !remote.serverLeads();
+  return logLead({ notes: remote.lead, me: { node, process: randomUUID() }, mayLead, log: warn });
+};
+
+/** Does a step of the start. */
+export type Patiently = <T>(step: () => Promise<T>) => Promise<T>;
+
+const againMs = 500;
+
+/** True if the log does not answer now. A log that refuses for good says nothing of another try. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof RequestError && error.code === 'unavailable' && error.retryAfterSeconds !== undefined;
+
+/**
+ * Makes the function that does a step of the start again while a log in EventStoreDB does not answer. Requests wait in
+ * the same way later. A log in this process has no reason to be waited for. `leaving` aborts when the service is to end
+ * before it has started.
+ */
+export const patience =
+  (opened: OpenedLog, leaving: AbortSignal, warn: Log): Patiently =>
+  async (step) => {
+    for (let isWaiting = false; ; isWaiting = true) {
+      try {
+        return await step();
+      } catch (error) {
+        if ('embedded' in opened || !isPassing(error)) throw error;
+        if (!isWaiting) warn('The start waits for the event log', { error });
+        await pause(againMs, undefined, { signal: leaving });
+      }
+    }
+  };
+
+/** Errors of the operating system about a file, folder or address, in words. */
+const reasons: { readonly [code: string]: string } = {
+  EADDRINUSE: 'is in use',
+  EADDRNOTAVAIL: 'is no address of this machine',
+  ENOTFOUND: 'is not known by name',
+  EAI_AGAIN: 'is not known by name now',
+  EACCES: 'is not permitted',
+  EPERM: 'is not permitted',
+  EROFS: 'cannot be written: the disk is read-only',
+  ENOSPC: 'cannot be written: the disk is full',
+  EEXIST: 'is a file, not a folder',
+  ENOTDIR: 'lies in something that is no folder',
+  EISDIR: 'is a folder, not a file',
+  ENOENT: 'does not exist',
+};
+
+const sentence = (settings: string, error: unknown): string => {
+  const { code = '', message } = error as { readonly code?: string; readonly message: string };
+  const reason = reasons[code];
+  return reason === undefined ? `${settings}: ${message}` : `${settings} ${reason}`;
+};
+
+/** A fault at the start. Its message is one sentence with the setting to change, its value and the reason. */
+class StartFault extends Error {
+  constructor(settings: string, cause: unknown) {
+    super(sentence(settings, cause), { cause });
+    this.name = 'StartFault';
+  }
+}
+
+/** Runs the work; turns its error into a `StartFault` that names the settings. */
+export const blaming = async <T>(settings: string, work: () => T | Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw new StartFault(settings, error);
+  }
 };

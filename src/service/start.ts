@@ -1,37 +1,13 @@
 import type { Logger } from 'pino';
-import { requestRecorder } from '../commands/authorization/requestRecorder.ts';
-import { filters } from '../commands/user-schemas/filters.ts';
-import type { GuardedClock } from '../concurrency/guardedClock.ts';
 import type { Log } from '../concurrency/log.ts';
-import { readerPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
-import { misplacedEvents } from '../events/misplaced.ts';
-import { isOwnEvent } from '../events/ownStreams.ts';
-import { areas } from '../http/areas.ts';
-import { authenticator } from '../http/authentication/authenticate.ts';
-import { metrics } from '../http/engine/metrics.ts';
-import { eventAccess } from '../http/events/eventAccess.ts';
-import { eventStream } from '../http/events/eventStream.ts';
-import { activeSettings, type Settings } from '../http/profiles/settings.ts';
-import { sessionRunner } from '../runners/agentSessions.ts';
-import { auditIndex } from '../store/auditIndex/auditIndex.ts';
-import { backInTime } from './backInTime.ts';
-import { countedRuns, eventTriggersOf } from './eventTriggers.ts';
-import { clockHealth, eventTriggersHealth, schedulesHealth } from './health.ts';
-import { jobsOf } from './jobs.ts';
-import { serviceMonitor } from './monitor.ts';
-import type { Node } from './node.ts';
-import { parkedRunsOf } from './parkedRuns.ts';
-import { rebuildingOf } from './rebuilding.ts';
-import { openRuns } from './runs.ts';
-import { schedulesOf } from './schedules.ts';
-import { serveEmbedded } from './serveEmbedded.ts';
-import { serveHttp } from './serveHttp.ts';
+import type { Node } from '../node.ts';
+import { bootstrap } from './bootstrap.ts';
+import { clockHealth, eventTriggersHealth, monitor, schedulesHealth } from './monitor.ts';
+import { type Parts, partsOf } from './parts.ts';
+import { serveEmbedded, serveHttp } from './serve.ts';
 import { openServiceNode } from './serviceNode.ts';
-import { signingOf } from './signing.ts';
-import { startInOrder } from './startInOrder.ts';
 import { stopInOrder } from './stop.ts';
-import { openWaysOut, type WaysOut } from './waysOut.ts';
 
 /**
  * A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores.
@@ -60,97 +36,23 @@ export const startService = async (
   leaving: AbortSignal = new AbortController().signal,
 ): Promise<Running> => {
   const warn: Log = (message, about) => logger.warn(about, message);
-  const stopping = new AbortController();
-
-  const opening = await openServiceNode(config, warn, leaving);
-  const { node, name, clock, lead, opened, readModels, signingKeys, patiently } = opening;
-  const settings = settingsOf(node, config, logger, warn);
-  const auth = authenticatorOf({ node, clock, config, settings: settings.current });
-  const out = openWaysOut({ config, node, settings });
-  const sessions = sessionsOf(node, out, clock, warn);
-  const isOn = (): boolean => settings.current().audit;
-  const recorder = requestRecorder({ handle: node.handle, isOn, now: clock.now, log: warn });
-  const compiled = filters(config.TRIGGER_FILTERS);
-  const runs = openRuns(node, out, compiled, warn);
-  const measured = metrics({ areas, isOwnEvent });
-  const misplaced = misplacedEvents(warn);
-  const index = auditIndex({ folder: config.DATA_DIR, log: config.EVENTSTORE_URL, warn });
-  const past = backInTime({ config, node, index, warn });
-  const access = eventAccess({ ...node, areas, accountNow: auth.accountNow, foreign: config.FOREIGN_EVENTS });
-  const firing = { node, runs, access, metrics: measured, logger };
-  const triggers = eventTriggersOf({ ...firing, config, settings: settings.current, filters: compiled });
-  const schedules = schedulesOf({ ...firing, clock });
-  const signing = signingOf({ config, keys: signingKeys, node, clock, opened, warn });
-  const places = readerPlaces({ perNode: config.STREAM_READERS });
-  const streaming = eventStream({ access, log: node.log, after: node.acknowledged(), places, warn });
-
-  // Authentication gets events first: from then on, an account that an event locks out cannot get in.
-  node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
-  node.subscribe({ categories: settings.categories, onStored: settings.onStored });
-  node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
-  const { work, jobReaders } = jobsOf({ config, node, name, clock, out, access, places, settings, log: warn });
-  endWithRights(node, new Set([...auth.categories, ...settings.categories]), [streaming, jobReaders]);
-  node.subscribe({ categories: schedules.categories, onShown: schedules.onEvent });
-  for (const told of [schedules.onStored, measured.stored, misplaced.met, streaming.stored]) node.subscribeToAll(told);
-  node.subscribeToAll(({ position }) => index.moved(position));
-  if (lead) node.subscribeToAll(lead.onStored);
-
-  await startInOrder({
-    config,
-    node,
-    opened,
-    readModels,
-    settings,
-    index,
-    lead,
-    sessions,
-    work,
-    triggers,
-    schedules,
-    signing,
-    patiently,
-    tell,
-  });
+  const parts = partsOf(config, logger, await openServiceNode(config, warn, leaving));
+  const { node, triggers, schedules, signing, streaming, rebuilding, stopping } = parts;
+  await startInOrder(parts, tell);
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
-  const served = await serveEmbedded({ config, opened, auth, places, warn });
-  const health = serviceMonitor({
-    node,
-    opened,
-    readModels,
-    misplaced,
+  const served = await serveEmbedded(parts);
+  const health = monitor({
+    ...parts,
     logListens: served?.listens,
-    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), clockHealth(clock), signing],
-    failedLogins: auth.failedLogins,
+    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), clockHealth(node.clock), signing],
+    failedLogins: parts.auth.failedLogins,
   });
-  measured.show({
+  parts.metrics.show({
     ...health.measures,
     event_stream_readers: { help: 'Readers of the stream of events', value: streaming.readers },
   });
-  const rebuilding = rebuildingOf({ config, node, readModels, logger });
-  const server = await serveHttp({
-    config,
-    node,
-    auth,
-    out,
-    runs: countedRuns(runs, measured),
-    parked: parkedRunsOf(node, { triggers, schedules }),
-    filters: compiled,
-    access,
-    past,
-    settings: settings.current,
-    recorder,
-    eventStream: streaming,
-    index,
-    work,
-    jobReaders,
-    metrics: measured,
-    health,
-    rebuilding,
-    clock,
-    logger,
-    stopping: stopping.signal,
-  });
+  const server = await serveHttp(parts, health);
   void rebuilding.afterUpgrade(stopping.signal);
 
   return {
@@ -158,87 +60,39 @@ export const startService = async (
     logUrl: served?.url,
     warmUp: server.warmUp,
     damaged: node.run.damaged,
-    stop: () =>
-      stopInOrder({
-        stopping,
-        streaming,
-        server,
-        served,
-        auth,
-        settings,
-        sessions,
-        work,
-        jobReaders,
-        triggers,
-        schedules,
-        signing,
-        runs,
-        recorder,
-        out,
-        past,
-        index,
-        readModels,
-        rebuilding,
-        lead,
-        node,
-      }),
+    stop: () => stopInOrder(parts, server, served),
   };
 };
 
-/** Lets streams look at the rights of their readers when events of these categories may have changed them. */
-const endWithRights = (
-  node: Pick<Node, 'subscribe'>,
-  categories: ReadonlySet<string>,
-  streams: readonly { readonly rightsChanged: () => void }[],
-): void =>
-  node.subscribe({
-    categories,
-    onShown: () => {
-      for (const { rightsChanged } of streams) rightsChanged();
-    },
-  });
+/** Starts the work of a service, before it takes requests. Each part may use the parts before it. */
+const startInOrder = async (parts: Parts, tell: (line: string) => void): Promise<void> => {
+  const { config, node, opened, readModels, settings, lead, work, triggers, schedules, patiently } = parts;
+  const step = (work: () => Promise<unknown>): Promise<unknown> => orDamaged(node, patiently(work));
+  // A log that was never opened has no events yet.
+  const isUpgrade = node.acknowledged() > 0;
+  const mayLead = 'embedded' in opened || !opened.remote.serverLeads();
 
-/** The settings in force. They also set the level of the logger, unless LOG_LEVEL is set. */
-const settingsOf = ({ tools }: Node, { LOG_LEVEL: fixed }: Config, logger: Logger, warn: Log) => {
-  const atFirst = logger.level;
-  return activeSettings({
-    state: tools.state,
-    log: warn,
-    onChange: ({ logLevel }) => {
-      logger.level = fixed ?? logLevel ?? atFirst;
-    },
-  });
+  node.start();
+  parts.index.moved(node.acknowledged());
+  readModels.startSnapshots(node.run);
+  await step(settings.refresh);
+  await step(() => bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));
+  await step(async () => lead?.start());
+  node.startReactions();
+  parts.sessions.start();
+  work.start();
+  // From the first request on, every event counts.
+  if (mayLead) await step(() => triggers.prepare(isUpgrade));
+  triggers.start();
+  if (mayLead) await step(schedules.prepare);
+  schedules.start();
+  parts.signing.start();
 };
 
-type Authenticating = {
-  readonly node: Node;
-  readonly clock: GuardedClock;
-  readonly config: Config;
-  readonly settings: () => Settings;
+/** The work's outcome; rejects if the log is damaged. On a damaged log the work might wait for ever. */
+const orDamaged = (node: Node, work: Promise<unknown>): Promise<unknown> => {
+  const damage = node.run.damaged.then((error) => {
+    throw error;
+  });
+  return Promise.race([work, damage]);
 };
-
-const authenticatorOf = ({ node, clock, config, settings }: Authenticating) =>
-  authenticator({
-    model: node.model,
-    settled: node.settled,
-    head: node.head,
-    handle: node.handle,
-    settings,
-    hashing: node.hashing,
-    unseal: node.unseal,
-    digest: node.digest,
-    secure: config.TLS_CERT_FILE !== undefined,
-    clock,
-  });
-
-const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, clock: GuardedClock, warn: Log) =>
-  sessionRunner({
-    handle: node.handle,
-    tools: node.tools,
-    events: node.events,
-    webhook,
-    renderer,
-    leadership: node.leadership,
-    clock,
-    log: warn,
-  });

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { storedAdapters } from '../commands/configuration-manager/adapters.ts';
 import type { Config } from '../config.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
+import type { Node } from '../node.ts';
 import { devicesOf } from '../southbound/devices.ts';
 import { engines } from '../southbound/jinja/engines.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
 import { esdbHosts } from '../store/url.ts';
-import type { Node } from './node.ts';
 
 type Needs = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'OUTBOUND_ALLOW' | 'DATA_DIR'>;

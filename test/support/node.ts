@@ -5,12 +5,13 @@ import { createAccount } from '../../src/commands/authorization/accounts.ts';
 import { createGroup } from '../../src/commands/authorization/groups.ts';
 import type { AnyCommand } from '../../src/commands/engine/define.ts';
 import type { Request } from '../../src/commands/engine/requests.ts';
-import type { GuardedClock } from '../../src/concurrency/guardedClock.ts';
+import { trustedClock } from '../../src/concurrency/guardedClock.ts';
 import { aggregates } from '../../src/domain/all.ts';
-import { authenticator, type LoginSettings } from '../../src/http/authentication/authenticate.ts';
+import { authenticator } from '../../src/http/authentication/authenticate.ts';
+import type { LoginSettings } from '../../src/http/authentication/principal.ts';
+import { openNode } from '../../src/node.ts';
 import { secrets } from '../../src/secrets/secrets.ts';
 import { bootstrap } from '../../src/service/bootstrap.ts';
-import { openNode } from '../../src/service/node.ts';
 import type { EventNotice } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -36,19 +37,6 @@ export const openLog = async () => {
     },
   };
 };
-
-/** A clock that never jumps. */
-export const trustedClock = (now: () => number = Date.now): GuardedClock => ({
-  now,
-  monotonic: now,
-  time: now,
-  moment: () => ({ now: now() }),
-  age: (at) => now() - at,
-  believed: async () => undefined,
-  confirm: () => undefined,
-  status: () => ({ jumped: null, until: null, why: null }),
-  stop: () => undefined,
-});
 
 /** Milliseconds that only pass when told to. */
 export const fixedClock = (start = Date.parse('2026-01-01T00:00:00.000Z')) => {
@@ -100,22 +88,11 @@ export const startNode = async (
     hashing,
     secrets: secrets({ key: new Uint8Array(32) }),
     methods: () => [{ provenance: 'mop', name: 'exportTemplate' }],
-    now,
+    clock: trustedClock(now),
     warn: () => undefined,
   });
-  const { handle, head, model, run, settled, unseal, digest } = node;
-  const auth = authenticator({
-    model,
-    settled,
-    head,
-    handle,
-    settings,
-    hashing,
-    unseal,
-    digest,
-    secure: false,
-    clock: trustedClock(now),
-  });
+  const { handle, run } = node;
+  const auth = authenticator(node, { settings, secure: false });
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: new Set(aggregates.map(({ category }) => category)), onShown: onEvent });
   node.start();

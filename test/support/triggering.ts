@@ -29,8 +29,8 @@ export const fits = (schema: object | boolean, payload: unknown): boolean => {
 };
 
 /** Who may see which events, on a node of a test. */
-export const accessOn = ({ model, settled, auth: { accountNow } }: TestNode, log: EventStore) =>
-  eventAccess({ areas, model, log, settled, accountNow });
+export const accessOn = (node: TestNode, log: EventStore) =>
+  eventAccess({ ...node, log }, { areas, accountNow: node.auth.accountNow });
 
 /** The starts of jobs by triggers, on a node of a test. */
 export const runsOn = ({ handle, tools }: TestNode): TriggerRuns =>

@@ -1,54 +1,18 @@
-import type { Handle } from '../../commands/engine/handle.ts';
-import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import type { Admins } from '../../domain/authorization/admins.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { Sealed } from '../../domain/engine/sealed.ts';
+import type { Node } from '../../node.ts';
 import { credentials } from '../../projections/authorization/credentials.ts';
-import type { ReadStore } from '../../projections/engine/port.ts';
-import type { Passwords } from '../../secrets/passwords.ts';
 import type { EventNotice } from '../../store/event.ts';
-import { accountChanges, concerning } from './accountChanges.ts';
-import { basicOf, type UserPassword } from './basic.ts';
-import { basicLogins } from './basicLogins.ts';
-import { cookieText, cookieValue } from './cookies.ts';
+import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
 import { limiter as limiterOf } from './limiter.ts';
-import { LoginRefused } from './loginRefused.ts';
-import { passwordCheck } from './passwordCheck.ts';
-import type { Known, Principal } from './principal.ts';
-import { principals } from './principals.ts';
+import type { Known, LoginSettings, Principal } from './principal.ts';
+import { accountChanges, concerning, principals, verifiedAccounts } from './principals.ts';
 import { tokens as tokensOf } from './tokens.ts';
-import { verifiedAccounts } from './verifiedAccounts.ts';
 
-/** `authenticationProps` of the active profile (docs/profiles.md). */
-export type LoginSettings = {
-  /** Members of these groups are admins; if empty, members of `admins`. The object stays the same until it changes. */
-  readonly admins: Admins;
-  /** Minutes without use after which a login ends; 30 if not set. */
-  readonly logoutTime: number;
-  /** Minutes for which a verified caller is remembered; 1 if not set. */
-  readonly principalTimeout: number;
-  /** Name of the cookie that holds the token; `token` if not set. */
-  readonly cookieName: string;
-  /** True if a new login ends the account's other logins; false if not set. */
-  readonly uniqueSession: boolean;
-};
-
-type Needs = {
-  readonly model: ReadStore;
-  /** Resolves once the read models show `least` and all that this node has acknowledged. */
-  readonly settled: (least?: number) => Promise<void> | undefined;
-  /** Position of the newest event in the log. */
-  readonly head: () => Promise<number>;
-  readonly handle: Handle;
+type Options = {
   /** Called several times per request, so it must be cheap. */
   readonly settings: () => LoginSettings;
-  readonly hashing: Passwords;
-  readonly unseal: (sealed: Sealed) => string;
-  readonly digest: (text: string) => string;
   /** True if cookies are sent over TLS only. */
   readonly secure: boolean;
-  readonly limiter?: ReturnType<typeof limiterOf>;
-  readonly clock: Pick<GuardedClock, 'now' | 'time'>;
 };
 
 /** The credentials of a request: `authorization` may be ''; `cookie` is the value of the cookie `cookieName`. */
@@ -69,28 +33,18 @@ const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): strin
 };
 
 /** Finds out who calls: by HTTP Basic (basicLogins.ts), or by the token of a login (tokens.ts). */
-export const authenticator = ({
-  model,
-  settled,
-  head,
-  handle,
-  settings,
-  hashing,
-  unseal,
-  digest,
-  secure,
-  limiter = limiterOf(),
-  clock,
-}: Needs) => {
-  const { now } = clock;
-  const accounts = principals({ model, settings, now });
-  const changes = accountChanges({ settled, onUntold: accounts.clear });
+export const authenticator = (node: Node, { settings, secure }: Options) => {
+  const { model } = node;
+  const { now } = node.clock;
+  const limiter = limiterOf();
+  const accounts = principals(model, settings, now);
+  const changes = accountChanges(node.settled, accounts.clear);
   const { upToDate } = changes;
-  const verified = verifiedAccounts({ accounts, changes });
-  const check = passwordCheck({ model, accounts, hashing, unseal });
+  const verified = verifiedAccounts(accounts, changes);
+  const check = passwordCheck(node, accounts);
   const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
   const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, now });
-  const tokens = tokensOf({ model, settled, head, handle, digest, settings, clock });
+  const tokens = tokensOf(node, settings);
 
   const sweeping = setInterval(() => {
     tokens.sweep().catch(() => undefined);
@@ -196,3 +150,19 @@ export const authenticator = ({
 };
 
 export type Authenticator = ReturnType<typeof authenticator>;
+
+/** The `Set-Cookie` header that sets a token, or deletes the cookie (undefined). */
+export const cookieText = (name: string, token: string | undefined, secure: boolean): string =>
+  [
+    `${name}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict`,
+    secure ? '; Secure' : '',
+    token === undefined ? '; Max-Age=0' : '',
+  ].join('');
+
+/** The value of a cookie in a `Cookie` header; undefined if it is missing. */
+export const cookieValue = (cookies: string, name: string): string | undefined =>
+  cookies
+    .split(';')
+    .map((cookie) => cookie.trim())
+    .find((cookie) => cookie.startsWith(`${name}=`))
+    ?.slice(name.length + 1);

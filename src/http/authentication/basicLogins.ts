@@ -1,24 +1,25 @@
 import { hash, randomBytes } from 'node:crypto';
 import { lruCache } from '../../concurrency/lruCache.ts';
-import { RequestError } from '../../domain/engine/requestError.ts';
-import { type UserPassword, userPasswordIn } from './basic.ts';
-import type { limiter as limiterOf } from './limiter.ts';
-import { LoginRefused } from './loginRefused.ts';
-import { networkOf } from './network.ts';
-import type { PasswordCheck } from './passwordCheck.ts';
-import type { Known } from './principal.ts';
-import type { VerifiedAccounts } from './verifiedAccounts.ts';
+import { type Code, RequestError } from '../../domain/engine/requestError.ts';
+import type { Sealed } from '../../domain/engine/sealed.ts';
+import type { Node } from '../../node.ts';
+import { credentials, credentialTag } from '../../projections/authorization/credentials.ts';
+import { documentOf } from '../../projections/engine/documents.ts';
+import { refuseParked } from '../../projections/engine/parked.ts';
+import { utf8 } from '../../store/utf8.ts';
+import { type limiter as limiterOf, networkOf } from './limiter.ts';
+import type { Known, LoginSettings } from './principal.ts';
+import type { Principals, VerifiedAccounts } from './principals.ts';
 
 type Needs = {
-  readonly accounts: Pick<VerifiedAccounts, 'keptLike' | 'loadLike'>;
+  readonly accounts: VerifiedAccounts;
   readonly check: PasswordCheck;
   /** The id of the account with this user name; undefined if there is none. */
   readonly accountNamed: (username: string) => Promise<string | undefined>;
   readonly limiter: ReturnType<typeof limiterOf>;
   /** Waits until the read models show all accounts. */
   readonly upToDate: () => Promise<void>;
-  /** `principalTimeout` in minutes. */
-  readonly settings: () => { readonly principalTimeout: number };
+  readonly settings: () => LoginSettings;
   readonly now: () => number;
 };
 
@@ -111,3 +112,72 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
     failed: (): number => failed,
   };
 };
+
+const form = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+export type UserPassword = { readonly username: string; readonly password: string };
+
+/**
+ * The user name and password in an `Authorization: Basic` header, in UTF-8, split at the first colon; undefined when
+ * the header is malformed or lacks one of the two.
+ */
+export const userPasswordIn = (authorization: string): UserPassword | undefined => {
+  const encoded = form.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  try {
+    const text = utf8.decode(Buffer.from(encoded, 'base64'));
+    const colon = text.indexOf(':');
+    return colon < 1 || colon === text.length - 1
+      ? undefined
+      : { username: text.slice(0, colon), password: text.slice(colon + 1) };
+  } catch {
+    return undefined;
+  }
+};
+
+/** The `Authorization` header for a user name and password. */
+export const basicOf = ({ username, password }: UserPassword): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+/** Compares passwords with the stored hashes. */
+export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Principals) => {
+  /** The hash; undefined if it was sealed with another key, so that the password cannot match. */
+  const hashIn = (sealed: Sealed): string | undefined => {
+    try {
+      return unseal(sealed);
+    } catch {
+      return undefined;
+    }
+  };
+
+  /**
+   * The account with this user name and password; else undefined. Without such an account it hashes too, so that the
+   * duration is the same.
+   */
+  return async ({ username, password }: UserPassword, network: string): Promise<Known | undefined> => {
+    const [account] = await model.idsNamed(credentials.collection, username);
+    if (account === undefined) await refuseParked(model, credentials.collection, username);
+    const credential = account === undefined ? undefined : await documentOf(model, credentials, account);
+    const right = await hashing.verifyPassword(password, credential && hashIn(credential.password), network);
+    if (!right || account === undefined || !credential) return undefined;
+    const known = await accounts.load(account);
+    return known?.credential === credentialTag(credential) ? known : undefined;
+  };
+};
+
+export type PasswordCheck = ReturnType<typeof passwordCheck>;
+
+type About = {
+  /** Id of the account that was meant; undefined if there is none. */
+  readonly account: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+};
+
+/** A login that was refused. The answer does not tell whether the account exists; the record of denials does. */
+export class LoginRefused extends RequestError {
+  readonly account: string | undefined;
+  constructor(code: Code, message: string, { account, retryAfterSeconds }: About) {
+    super(code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    this.name = 'LoginRefused';
+    this.account = account;
+  }
+}

@@ -5,6 +5,20 @@ import type { Account } from '../../projections/authorization/accounts.ts';
 import type { Group } from '../../projections/authorization/groups.ts';
 import type { Role } from '../../projections/authorization/roles.ts';
 
+/** `authenticationProps` of the active profile (docs/profiles.md). */
+export type LoginSettings = {
+  /** Members of these groups are admins; if empty, members of `admins`. The object stays the same until it changes. */
+  readonly admins: Admins;
+  /** Minutes without use after which a login ends; 30 if not set. */
+  readonly logoutTime: number;
+  /** Minutes for which a verified caller is remembered; 1 if not set. */
+  readonly principalTimeout: number;
+  /** Name of the cookie that holds the token; `token` if not set. */
+  readonly cookieName: string;
+  /** True if a new login ends the account's other logins; false if not set. */
+  readonly uniqueSession: boolean;
+};
+
 /**
  * The callers of an operation. `open`: everybody; `login`: everybody who is logged in. Otherwise: admins, callers with
  * a role that lists the operation, and members of these built-in groups. Operations for `readers` store nothing.

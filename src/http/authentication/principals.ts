@@ -1,16 +1,18 @@
 import { lruCache } from '../../concurrency/lruCache.ts';
 import type { Admins } from '../../domain/authorization/admins.ts';
+import { groupMappingId } from '../../domain/group-mappings/groupMappings.ts';
+import type { Node } from '../../node.ts';
+import { type Account, accounts } from '../../projections/authorization/accounts.ts';
+import { credentials, credentialTag } from '../../projections/authorization/credentials.ts';
+import { groups as allGroups, type Group } from '../../projections/authorization/groups.ts';
+import { roles as allRoles } from '../../projections/authorization/roles.ts';
+import type { Collection } from '../../projections/engine/define.ts';
+import { documentOf, documentsOf } from '../../projections/engine/documents.ts';
+import { refuseParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import { type Recorded, splitStream } from '../../store/event.ts';
-import { accountReader } from './accountReader.ts';
-import type { Known } from './principal.ts';
-
-type Needs = {
-  readonly model: ReadStore;
-  /** `admins` stays the same object until it changes; `principalTimeout` is in minutes. */
-  readonly settings: () => { readonly admins: Admins; readonly principalTimeout: number };
-  readonly now: () => number;
-};
+import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
+import { type EventNotice, type Recorded, splitStream } from '../../store/event.ts';
+import { type Known, type LoginSettings, type Principal, principalOf } from './principal.ts';
 
 type Held = {
   readonly known: Known | undefined;
@@ -28,8 +30,8 @@ type Held = {
  * Keeps accounts with the rights that their groups, roles and mappings give, as the read models show them. An account
  * is kept for `principalTimeout` or until an event changes it. It is read again ahead of time while in use.
  */
-export const principals = ({ model, settings, now }: Needs) => {
-  const read = accountReader({ model, settings });
+export const principals = (model: ReadStore, settings: () => LoginSettings, now: () => number) => {
+  const read = accountReader(model, settings);
   const held = lruCache<Held>(20_000);
   const loading = new Map<string, Promise<Known | undefined>>();
   // If one of these numbers changes during a read, the result may be out of date.
@@ -103,3 +105,134 @@ export const principals = ({ model, settings, now }: Needs) => {
 };
 
 export type Principals = ReturnType<typeof principals>;
+
+/** Reads accounts with the rights that their groups, roles and mappings give, as the read models show them. */
+export const accountReader = (model: ReadStore, settings: () => { readonly admins: Admins }) => {
+  const named = async <Doc>(of: Collection<Doc>, names: readonly string[]): Promise<readonly Doc[]> => {
+    const ids = await Promise.all(names.map((name) => model.idsNamed(of.collection, name)));
+    return documentsOf(model, of, ids.flat());
+  };
+
+  /** The groups, and the groups of which they are members, at any depth. */
+  const withAllAbove = async (names: readonly string[]): Promise<Group[]> => {
+    const found = new Map<string, Group>();
+    const asked = new Set(names);
+    for (let next = [...asked]; next.length > 0; ) {
+      const level = await named(allGroups, next);
+      for (const group of level) found.set(group.name, group);
+      next = level.flatMap(({ memberOf }) => memberOf).filter((name) => !asked.has(name) && asked.add(name));
+    }
+    return [...found.values()];
+  };
+
+  const mapped = async ({ provenance, externalGroups }: Account): Promise<string[]> => {
+    const ids = externalGroups.map((name) => groupMappingId(provenance, name));
+    return (await documentsOf(model, groupMappings, ids)).flatMap(({ platformGroups }) => platformGroups);
+  };
+
+  /** Gives undefined if there is no such account. */
+  return async (id: string): Promise<{ readonly account: Account; readonly known: Known } | undefined> => {
+    const [account, credential] = await Promise.all([
+      documentOf(model, accounts, id),
+      documentOf(model, credentials, id),
+    ]);
+    if (!account || !credential) {
+      await refuseParked(model, accounts.collection, id);
+      return undefined;
+    }
+    const groups = await withAllAbove([...account.memberOf, ...(await mapped(account))]);
+    const roles = await named(allRoles, [
+      ...new Set([...account.assignedRoles, ...groups.flatMap(({ assignedRoles }) => assignedRoles)]),
+    ]);
+    return {
+      account,
+      known: {
+        principal: principalOf({ account, groups, roles, admins: settings().admins }),
+        credential: credentialTag(credential),
+        mapped: account.externalGroups.length > 0,
+      },
+    };
+  };
+};
+
+const concerningAccounts = new Set(['account', 'group', 'role']);
+
+/** Categories of the streams whose events change who may log in, or what they may do. */
+export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login']);
+
+/**
+ * Keeps two positions: up to which changes of accounts, groups, roles and group mappings are stored in the log, and up
+ * to which this node has shown them. Between the two, cached accounts may be out of date. `onUntold` is called when the
+ * read models have advanced and `onShown` was not called for each event.
+ */
+export const accountChanges = (settled: Node['settled'], onUntold: () => void) => {
+  let stored = 0;
+  let storedMappings = 0;
+  let shown = 0;
+
+  return {
+    /** True if changes of accounts, groups or roles are stored and not yet shown. */
+    awaited: (): boolean => stored > shown,
+    /** True if changes of group mappings are stored and not yet shown. */
+    mappingsAwaited: (): boolean => storedMappings > shown,
+    /**
+     * Waits until the read models show all changes of accounts that the log had at the start or this node has stored
+     * since.
+     */
+    upToDate: async (): Promise<void> => {
+      const target = Math.max(stored, storedMappings);
+      await settled(target);
+      if (target <= shown) return;
+      onUntold();
+      shown = target;
+    },
+    /** Call with each event as soon as it is stored. */
+    onStored: ({ stream, position }: EventNotice): void => {
+      const { category } = splitStream(stream);
+      if (concerningAccounts.has(category)) stored = Math.max(stored, position);
+      if (category === 'groupMapping') storedMappings = Math.max(storedMappings, position);
+    },
+    /** Call with each event once its documents can be read. */
+    onShown: ({ position }: EventNotice): void => {
+      shown = position;
+    },
+  };
+};
+
+export type AccountChanges = ReturnType<typeof accountChanges>;
+
+const sameName = ({ username }: Principal['actor'], known: Known | undefined): Known | undefined =>
+  known?.principal.actor.username === username ? known : undefined;
+
+/**
+ * Gives accounts that were verified before, if they are unchanged; else undefined. A password has changed if
+ * `credential` differs.
+ */
+export const verifiedAccounts = (accounts: Principals, changes: AccountChanges) => {
+  /** The account from memory; does not wait. `everSince`: however long ago it was read. */
+  const keptAs = (account: string, credential: string, everSince = false): Known | undefined => {
+    if (changes.awaited()) return undefined;
+    const known = everSince ? accounts.everSince(account) : accounts.kept(account);
+    if (known?.credential !== credential) return undefined;
+    return known.mapped && changes.mappingsAwaited() ? undefined : known;
+  };
+
+  /** The account as the read models show it now. */
+  const loadAs = async (account: string, credential: string): Promise<Known | undefined> => {
+    const known = await accounts.load(account);
+    return known?.credential === credential ? known : undefined;
+  };
+
+  return {
+    keptAs,
+    loadAs,
+    /** Like `keptAs`, for a caller who sent the account's name: undefined if the name has changed. */
+    keptLike: ({ principal: { actor }, credential }: Known, everSince = false): Known | undefined =>
+      sameName(actor, keptAs(actor.id, credential, everSince)),
+    /** Like `loadAs`, for a caller who sent the account's name: undefined if the name has changed. */
+    loadLike: async ({ principal: { actor }, credential }: Known): Promise<Known | undefined> =>
+      sameName(actor, await loadAs(actor.id, credential)),
+  };
+};
+
+export type VerifiedAccounts = ReturnType<typeof verifiedAccounts>;

@@ -1,27 +1,18 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { logIn, logOut, useLogin } from '../../commands/authorization/logins.ts';
+import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { mutex } from '../../concurrency/mutex.ts';
-import { longestMs } from '../../domain/authorization/logins.ts';
+import { longestMs, type Reason, writtenEveryMs } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import type { Node } from '../../node.ts';
 import { type Login, logins } from '../../projections/authorization/logins.ts';
 import { documentIn, documentOf, pageOf } from '../../projections/engine/documents.ts';
-import type { ReadStore } from '../../projections/engine/port.ts';
-import { type Held, heldLogins } from './heldLogins.ts';
-import { loginCommands } from './loginCommands.ts';
-
-type Needs = {
-  readonly model: ReadStore;
-  /** Resolves once the read models show `least` and all that this node has acknowledged. */
-  readonly settled: (least?: number) => Promise<void> | undefined;
-  /** Position of the newest event in the log. */
-  readonly head: () => Promise<number>;
-  readonly handle: Handle;
-  readonly digest: (text: string) => string;
-  /** `logoutTime` in minutes. */
-  readonly settings: () => { readonly logoutTime: number; readonly uniqueSession: boolean };
-  readonly clock: Pick<GuardedClock, 'now' | 'time'>;
-};
+import { type Recorded, splitStream } from '../../store/event.ts';
+import type { LoginSettings } from './principal.ts';
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
@@ -29,9 +20,9 @@ const tokenForm = /^[A-Za-z0-9_-]{43}$/;
  * Keeps logins by their tokens. A token has 256 random bits; only its keyed digest is stored. A login ends after
  * `logoutTime` without use, and after 12 hours in any case.
  */
-export const tokens = ({ model, settled, head, handle, digest, settings, clock }: Needs) => {
+export const tokens = ({ model, settled, head, handle, digest, clock }: Node, settings: () => LoginSettings) => {
   const commands = loginCommands(handle);
-  const held = heldLogins({ commands, settings, clock });
+  const held = heldLogins(commands, settings, clock);
   const exclusively = mutex();
 
   const othersOf = async (account: string, id: string): Promise<readonly string[]> => {
@@ -97,3 +88,128 @@ export const tokens = ({ model, settled, head, handle, digest, settings, clock }
     onEvent: held.onEvent,
   };
 };
+
+/**
+ * A login in memory; times in milliseconds. `exact`: `used` is the time of the last use. Otherwise `used` is only the
+ * last time that was stored.
+ */
+export type Held = {
+  readonly account: string;
+  readonly credential: string;
+  readonly created: number;
+  used: number;
+  written: number;
+  exact: boolean;
+};
+
+const heldOf = ({ account, credential, created, used }: Login): Held => ({
+  account,
+  credential,
+  created: Date.parse(created),
+  used: Date.parse(used),
+  written: Date.parse(used),
+  exact: false,
+});
+
+/**
+ * Keeps logins in memory, by the digests of their tokens. The time of the last use is stored at most once a minute, and
+ * less often the longer `logoutTime` is. A node that knows only the stored time lets the login last longer by that
+ * interval.
+ */
+export const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { now, time }: GuardedClock) => {
+  const held = lruCache<Held>(20_000);
+  // If this number changes during a read, the login that was read may have ended.
+  let ended = 0;
+
+  const logoutMs = (): number => settings().logoutTime * 60_000;
+  const writeEvery = (): number => Math.max(writtenEveryMs, logoutMs() / 10);
+
+  const isOver = ({ created, used, exact }: Held): boolean =>
+    now() - created >= longestMs || now() - used > logoutMs() + (exact ? 0 : writeEvery());
+
+  /** Notes that the login is used now, and gives it; undefined when it is over. */
+  const use = (id: string, login: Held): Held | undefined => {
+    if (isOver(login)) {
+      held.delete(id);
+      // By a clock that may be wrong it is refused, and not ended.
+      if (time() !== undefined) commands.endOwn(id, login.account, 'expired').catch(() => undefined);
+      return undefined;
+    }
+    login.used = now();
+    login.exact = true;
+    if (login.used - login.written >= writeEvery()) {
+      login.written = login.used;
+      commands.use(id, login.account).catch(() => undefined);
+    }
+    return login;
+  };
+
+  return {
+    /** A login from memory; does not wait. */
+    kept: (id: string): Held | undefined => {
+      const login = held.get(id);
+      return login && use(id, login);
+    },
+    /** Reads a login. It is kept in memory unless a login has ended meanwhile. */
+    load: async (id: string, read: (id: string) => Promise<Login | undefined>): Promise<Held | undefined> => {
+      const before = ended;
+      const found = await read(id);
+      if (!found) return undefined;
+      const login = held.get(id) ?? heldOf(found);
+      if (before === ended) held.set(id, login);
+      return use(id, login);
+    },
+    onEvent: ({ stream, topic, data }: Pick<Recorded, 'stream' | 'topic' | 'data'>): void => {
+      const { category, id } = splitStream(stream);
+      if (category !== 'login') return;
+      if (topic === 'loggedOut') {
+        ended++;
+        held.delete(id);
+      }
+      const login = topic === 'loginUsed' ? held.get(id) : undefined;
+      const used = login ? Date.parse((data as { readonly at: string } | null | undefined)?.at ?? '') : 0;
+      // Another node has stored a later use, and the login may have been used there again since.
+      if (login && used > login.used) Object.assign(login, { used, exact: false });
+    },
+  };
+};
+
+/** The arguments of a command on a login. Without `requestId` a new one is made. */
+type Asked = {
+  readonly id: string;
+  readonly input: unknown;
+  readonly actor: Actor;
+  readonly requestId?: string | undefined;
+};
+
+/** The actor when a login is used, or ended in its own account's name. */
+const holder = (account: string): Actor => ({ id: account, username: '', provenance: '', groups: [], admin: false });
+
+/** The commands that change logins. An `id` is the digest of a login's token. */
+export const loginCommands = (handle: Handle) => {
+  const carryOut = (command: AnyCommand, { id, input, actor, requestId = randomUUID() }: Asked) =>
+    handle(command, { id, input, actor, operation: command.name, requestId });
+
+  /** Ends a login; does nothing if there is none. */
+  const end = async (id: string, reason: Reason, actor: Actor, requestId?: string): Promise<void> => {
+    await carryOut(logOut, { id, input: { reason }, actor, requestId }).catch((error) => {
+      if (!(error instanceof RequestError && error.code === 'not_found')) throw error;
+    });
+  };
+
+  return {
+    start: async (id: string, actor: Actor, credential: string, requestId: string): Promise<void> => {
+      await carryOut(logIn, { id, input: { account: actor.id, credential }, actor, requestId });
+    },
+    end,
+    /** Ends a login with its account as the actor. */
+    endOwn: (id: string, account: string, reason: Reason, requestId?: string): Promise<void> =>
+      end(id, reason, holder(account), requestId),
+    /** Stores that a login was used. */
+    use: async (id: string, account: string): Promise<void> => {
+      await carryOut(useLogin, { id, input: {}, actor: holder(account) });
+    },
+  };
+};
+
+export type LoginCommands = ReturnType<typeof loginCommands>;

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
-import { LoginRefused } from '../authentication/loginRefused.ts';
+import { LoginRefused } from '../authentication/basicLogins.ts';
 import { answering } from './answer.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { corsHeaders } from './cors.ts';

@@ -5,13 +5,13 @@ import type { Resource } from '../../domain/engine/resource.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { everySource, type ForeignSources } from '../../domain/sources.ts';
+import type { Node } from '../../node.ts';
 import { lastGuard, mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
-import type { ReadStore } from '../../projections/engine/port.ts';
 import { hiddenCategories } from '../../store/auditIndex/found.ts';
 import { splitStream } from '../../store/event.ts';
 import { foreignEvents } from '../../store/foreignEvents.ts';
-import type { EventStore, StoredEvent } from '../../store/port.ts';
+import type { StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';
 import { type GetRow, getRows } from './getRows.ts';
@@ -58,12 +58,8 @@ for (const { area, category, topics } of aggregates)
     if (kind !== undefined) kindsOf.set(type, [...(kindsOf.get(type) ?? []), kind]);
   }
 
-type Needs = {
+type Options = {
   readonly areas: readonly AreaRoutes[];
-  readonly model: ReadStore;
-  readonly log: EventStore;
-  /** Resolves once the read models show this position and all that this node has acknowledged. */
-  readonly settled: (least: number) => Promise<void> | undefined;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly accountNow: (id: string) => Promise<Principal | undefined>;
   /** The sources of other programs' events that count; all unless given. */
@@ -86,11 +82,11 @@ const both = (a: Judge, b: Judge): Judge => {
  * seen by who may read all of them. A published event is seen by who may list events, and so is one of another program
  * that counts. As a stream, nobody gets other events of other programs, and those of the log's own streams.
  */
-export const eventAccess = ({ areas, model, log, settled, accountNow, foreign = everySource }: Needs) => {
+export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, foreign = everySource }: Options) => {
   const isForeign = foreignEvents(foreign);
   const rows = getRows(areas);
   const retiredGuard = retiredGuards(log);
-  const brought = packagedAutomations({ model, log });
+  const brought = packagedAutomations(model, log);
 
   /** The judge for a document: who may read it now, or could read it last. */
   const byResource = async ({ shows }: GetRow, id: string, isItsOwn = true): Promise<Judge> => {

@@ -5,13 +5,11 @@ import { prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { BadEvent, decode, splitStream } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
 
-type Needs = { readonly model: Pick<ReadStore, 'version'>; readonly log: EventStore };
-
 /**
  * Makes the function that finds the automations which a package has ever brought: its events show them. None for streams
  * of other kinds; undefined if the stream is damaged.
  */
-export const packagedAutomations = ({ model, log }: Needs) => {
+export const packagedAutomations = (model: ReadStore, log: EventStore) => {
   const kept = new LRUCache<string, { readonly version: number; readonly ids: readonly string[] | undefined }>({
     max: 1000,
   });

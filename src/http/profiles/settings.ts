@@ -4,7 +4,7 @@ import { same } from '../../domain/engine/changes.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import { isUnusable } from '../../store/tampered.ts';
-import type { LoginSettings } from '../authentication/authenticate.ts';
+import type { LoginSettings } from '../authentication/principal.ts';
 import type { HttpSettings } from '../engine/appNeeds.ts';
 import { corsOf } from '../engine/cors.ts';
 

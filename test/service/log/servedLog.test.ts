@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AccessDeniedError, EventStoreDBClient } from '@eventstore/db-client';
-import { listens } from '../../../src/service/listens.ts';
+import { listens } from '../../../src/service/servedLog.ts';
 import { freePort } from '../../support/freePort.ts';
 import { type Server, startProgram, startServer, temporaryFolder } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';

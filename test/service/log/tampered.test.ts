@@ -19,6 +19,7 @@ import { automationRoutes } from '../../../src/http/operations-manager/automatio
 import { projections } from '../../../src/projections/all.ts';
 import { automations } from '../../../src/projections/operations-manager/automations.ts';
 import { monitor } from '../../../src/service/monitor.ts';
+import type { EventStoreDb } from '../../../src/store/eventstoredb/store.ts';
 import { Tampered } from '../../../src/store/tampered.ts';
 import { auditKey } from '../../support/auditKey.ts';
 import { beforeSending } from '../../support/eventstoredbWorkbench.ts';
@@ -279,22 +280,13 @@ describe('a stream of the platform that somebody else has touched', () => {
     let untold = 0;
     const health = (on: TestNode) =>
       monitor({
-        log: touching.store,
-        logKind: 'eventstoredb',
-        noteFault: () => undefined,
-        scrubbed: undefined,
-        untold: () => untold,
-        logMeasures: {},
+        node: on,
+        opened: { remote: { lag: () => untold } as EventStoreDb },
+        readModels: { kind: 'memory', snapshotPosition: () => 0 },
         logListens: undefined,
         misplaced: { met: () => undefined, count: () => 0, streams: () => [] },
-        touched: on.touched.reasons,
-        run: on.run,
-        leadership: on.leadership,
-        model: on.model,
-        modelKind: 'memory',
-        acknowledged: () => 0,
         parts: [],
-        snapshot: () => 0,
+        failedLogins: () => 0,
       });
     assert.equal((await health(two).status()).status, 'up');
     await assert.rejects(two.command(updateAutomation, 'x', { description: 'd' }), isTouched('automation-x'));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { networkOf } from '../../../src/http/authentication/network.ts';
+import { networkOf } from '../../../src/http/authentication/limiter.ts';
 
 describe('the network of an address', () => {
   it('is all of an IPv4 address', () => assert.equal(networkOf('10.0.0.1'), '10.0.0.1'));

@@ -8,8 +8,7 @@ import { filters } from '../../../src/commands/user-schemas/filters.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { settingsOf } from '../../../src/http/profiles/settings.ts';
 import { jobIdOf, parkedIdOf } from '../../../src/runners/triggers/firing.ts';
-import { eventTriggersOf } from '../../../src/service/eventTriggers.ts';
-import type { Runs } from '../../../src/service/runs.ts';
+import { type Base, eventTriggersOf } from '../../../src/service/runners.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { eventsIn } from '../../support/logged.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
@@ -218,13 +217,13 @@ describe('event triggers', () => {
     const triggers = eventTriggersOf({
       config: { TRIGGER_RATE: 1_000_000 },
       node,
-      settings: () => settingsOf({ systemProps: { eventWorkerCount } }),
-      runs: { ...runsOn(node), ran: () => undefined } as unknown as Runs,
+      settings: { current: () => settingsOf({ systemProps: { eventWorkerCount } }) },
+      runs: { ...runsOn(node), ran: () => undefined },
       filters: filters(10),
       access: { ...access, sees },
       metrics: { ran: () => undefined },
       logger: pino({ level: 'silent' }),
-    });
+    } as unknown as Base);
     running.push(triggers);
     triggers.start();
     /** How many of 20 more events were decided at once, at most. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Node } from '../../../src/service/node.ts';
-import { parkedRunsOf } from '../../../src/service/parkedRuns.ts';
+import type { Node } from '../../../src/node.ts';
+import { parkedRunsOf } from '../../../src/service/runners.ts';
 import { Tampered } from '../../../src/store/tampered.ts';
 
 const about = {} as Parameters<ReturnType<typeof parkedRunsOf>['retry']>[1]; // who retries does not matter here

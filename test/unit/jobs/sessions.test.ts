@@ -3,6 +3,7 @@ import { startSession } from '../../../src/commands/agent-session-manager/agentS
 import { createAgent } from '../../../src/commands/agent-session-manager/agents.ts';
 import type { Handle } from '../../../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../../../src/commands/engine/streams.ts';
+import { trustedClock } from '../../../src/concurrency/guardedClock.ts';
 import { agentSession } from '../../../src/domain/agent-session-manager/agentSessions.ts';
 import { aggregates } from '../../../src/domain/all.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
@@ -10,7 +11,7 @@ import { projections } from '../../../src/projections/all.ts';
 import { sessionRunner } from '../../../src/runners/agentSessions.ts';
 import type { Renderer, Webhook } from '../../../src/southbound/port.ts';
 import { leading } from '../../support/leading.ts';
-import { openLog, startNode, type TestNode, trustedClock } from '../../support/node.ts';
+import { openLog, startNode, type TestNode } from '../../support/node.ts';
 
 describe('Whoever carries sessions out', () => {
   let log: Awaited<ReturnType<typeof openLog>>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { patience } from '../../../src/service/patience.ts';
+import { patience } from '../../../src/service/serviceNode.ts';
 import type { OpenedLog } from '../../../src/store/open.ts';
 import { until } from '../../support/until.ts';
 
@@ -12,7 +12,7 @@ describe('A step of the start', () => {
     const left = [...failures];
     const said: string[] = [];
     const leaving = new AbortController();
-    const patiently = patience({ opened, leaving: leaving.signal, warn: (message) => void said.push(message) });
+    const patiently = patience(opened, leaving.signal, (message) => void said.push(message));
     const outcome = patiently(async () => {
       const failure = left.shift();
       if (failure) throw failure;

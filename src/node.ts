@@ -1,33 +1,34 @@
-import { reactions as allReactions } from '../commands/all.ts';
-import type { Tools } from '../commands/engine/define.ts';
-import { handler } from '../commands/engine/handle.ts';
-import { previewer } from '../commands/engine/preview.ts';
-import { reactor } from '../commands/engine/reactor.ts';
-import { retiredHint } from '../commands/engine/retirement.ts';
-import { retries } from '../commands/engine/retries.ts';
-import { type Streams, streams as streamsOf } from '../commands/engine/streams.ts';
-import { tamperedGuard } from '../commands/engine/tamperedGuard.ts';
-import { commandTools } from '../commands/engine/tools.ts';
-import type { Leadership } from '../concurrency/leadership.ts';
-import type { Log } from '../concurrency/log.ts';
-import { aggregates } from '../domain/all.ts';
-import type { ForeignSources } from '../domain/sources.ts';
-import { eventFeed } from '../events/eventFeed.ts';
-import { eventHub } from '../events/eventHub.ts';
-import { projections as allProjections } from '../projections/all.ts';
-import { countedEvents } from '../projections/countedEvents.ts';
-import type { Projection } from '../projections/engine/define.ts';
-import type { ReadStore } from '../projections/engine/port.ts';
-import { collectionsOf } from '../projections/engine/projector.ts';
-import { reader } from '../projections/engine/reader.ts';
-import { type Projections, runProjections } from '../projections/engine/run.ts';
-import { memoryReadStore } from '../projections/index/memory.ts';
-import { touching } from '../projections/rebuild/touched.ts';
-import type { Passwords } from '../secrets/passwords.ts';
-import type { Secrets } from '../secrets/secrets.ts';
-import type { EventStore } from '../store/port.ts';
-import { noticingTampered, tamperedStreams } from '../store/tampered.ts';
-import { upTo } from '../store/upTo.ts';
+import { reactions as allReactions } from './commands/all.ts';
+import type { Tools } from './commands/engine/define.ts';
+import { handler } from './commands/engine/handle.ts';
+import { previewer } from './commands/engine/preview.ts';
+import { reactor } from './commands/engine/reactor.ts';
+import { retiredHint } from './commands/engine/retirement.ts';
+import { retries } from './commands/engine/retries.ts';
+import { type Streams, streams as streamsOf } from './commands/engine/streams.ts';
+import { tamperedGuard } from './commands/engine/tamperedGuard.ts';
+import { commandTools } from './commands/engine/tools.ts';
+import { type GuardedClock, trustedClock } from './concurrency/guardedClock.ts';
+import type { Leadership } from './concurrency/leadership.ts';
+import type { Log } from './concurrency/log.ts';
+import { aggregates } from './domain/all.ts';
+import type { ForeignSources } from './domain/sources.ts';
+import { eventFeed } from './events/eventFeed.ts';
+import { eventHub } from './events/eventHub.ts';
+import { projections as allProjections } from './projections/all.ts';
+import { countedEvents } from './projections/countedEvents.ts';
+import type { Projection } from './projections/engine/define.ts';
+import type { ReadStore } from './projections/engine/port.ts';
+import { collectionsOf } from './projections/engine/projector.ts';
+import { reader } from './projections/engine/reader.ts';
+import { type Projections, runProjections } from './projections/engine/run.ts';
+import { memoryReadStore } from './projections/index/memory.ts';
+import { touching } from './projections/rebuild/touched.ts';
+import type { Passwords } from './secrets/passwords.ts';
+import type { Secrets } from './secrets/secrets.ts';
+import type { EventStore } from './store/port.ts';
+import { noticingTampered, tamperedStreams } from './store/tampered.ts';
+import { upTo } from './store/upTo.ts';
 
 type Needs = {
   /** The event log. The node closes it. */
@@ -48,8 +49,8 @@ type Needs = {
   readonly secrets: Secrets;
   /** The methods that roles may name. */
   readonly methods: Tools['methods'];
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
+  /** The clock of the node; that of the machine if not set. */
+  readonly clock?: GuardedClock;
   readonly warn: Log;
 };
 
@@ -71,10 +72,11 @@ export const openNode = async ({
   hashing,
   secrets: { seal, unseal, digest },
   methods,
-  now = Date.now,
+  clock = trustedClock(),
   warn,
 }: Needs) => {
   const headAtStart = await log.head();
+  const now = (): string => new Date(clock.now()).toISOString();
   const tampered = tamperedStreams(warn);
   const { store, acknowledged } = rememberingPosition(noticingTampered(log, tampered), headAtStart);
 
@@ -95,16 +97,8 @@ export const openNode = async ({
   const streams = streamsOf(store, aggregates, projections, tampered);
   const tools = commandTools({ model, streams, settled, rest: { ...hashing, seal, unseal, methods } });
   const hub = eventHub();
-  const handle = handler({
-    store,
-    streams,
-    tools,
-    now: () => new Date(now()).toISOString(),
-    follow: hub.stored,
-  });
-
-  const preview = previewer({ store, streams, tools, now: () => new Date(now()).toISOString() });
-
+  const handle = handler({ store, streams, tools, now, follow: hub.stored });
+  const preview = previewer({ store, streams, tools, now });
   const reactions = reactor({
     store,
     tools,
@@ -150,6 +144,8 @@ export const openNode = async ({
       refresh: (stream) => streamsOf(upTo(store, position), aggregates, projections, tampered).refresh(stream),
       kindOf: streams.kindOf,
     }),
+    clock,
+    warn,
     hashing,
     seal,
     unseal,

@@ -1,0 +1,281 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { mayFire } from '../commands/operations-manager/firing.ts';
+import { whyGone } from '../commands/operations-manager/jobEnds.ts';
+import { runNotes } from '../commands/operations-manager/runNotes.ts';
+import { type TriggerRuns, triggerRuns } from '../commands/operations-manager/triggerRuns.ts';
+import type { Filters } from '../commands/user-schemas/filters.ts';
+import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
+import type { Config } from '../config.ts';
+import { parkedReaction } from '../domain/engine/parkedReactions.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
+import { triggerSchedule } from '../domain/operations-manager/triggerSchedules.ts';
+import type { Metrics } from '../http/engine/metrics.ts';
+import type { ParkedRuns } from '../http/engine/service.ts';
+import type { EventAccess } from '../http/events/eventAccess.ts';
+import { jobReaders as readersOf } from '../http/operations-manager/jobReaders.ts';
+import type { ActiveSettings } from '../http/profiles/settings.ts';
+import type { Node } from '../node.ts';
+import { projections } from '../projections/all.ts';
+import { type SessionRunner, sessionRunner } from '../runners/agentSessions.ts';
+import { agentRun } from '../runners/jobs/builtIn/agentRun.ts';
+import { commandRun } from '../runners/jobs/builtIn/commandRun.ts';
+import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
+import { templateRun } from '../runners/jobs/builtIn/templateRun.ts';
+import { jobWork } from '../runners/jobs/jobWork.ts';
+import { retirement } from '../runners/retirement.ts';
+import { type Schedules, schedules } from '../runners/schedules/schedules.ts';
+import { anchoring } from '../runners/signing/anchoring.ts';
+import { signer } from '../runners/signing/signer.ts';
+import { type EventTriggers, eventTriggers } from '../runners/triggers/eventTriggers.ts';
+import type { Retried } from '../runners/triggers/retrying.ts';
+import { splitStream } from '../store/event.ts';
+import type { OpenedLog } from '../store/open.ts';
+import { tellAnchor } from '../store/proof/anchor.ts';
+import { fingerprintOf, type SigningKeys } from '../store/proof/keys.ts';
+import { isUnusable } from '../store/tampered.ts';
+import type { HealthPart } from './monitor.ts';
+import type { WaysOut } from './waysOut.ts';
+
+/** The runs of triggers: the function that starts their jobs, and the notes of what came of it. */
+export const openRuns = ({ handle, tools, warn }: Node, { renderer }: WaysOut, filters: Filters) => ({
+  ...triggerRuns({ handle, tools, filters, transform: renderer.evaluate }),
+  ...runNotes({ handle, log: warn }),
+});
+
+export type Runs = ReturnType<typeof openRuns>;
+
+/** The parts of a service that its runners work with. */
+export type Base = {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly node: Node;
+  /** The name of the node. */
+  readonly name: string;
+  readonly opened: OpenedLog;
+  readonly signingKeys: SigningKeys;
+  readonly settings: ActiveSettings;
+  readonly out: WaysOut;
+  readonly filters: Filters;
+  readonly runs: Runs;
+  readonly access: EventAccess;
+  readonly metrics: Metrics;
+  readonly places: ReaderPlaces;
+};
+
+/** The reader of the log that fires event triggers. */
+export const eventTriggersOf = (base: Base): EventTriggers => {
+  const { config, node, settings, runs, filters, access, metrics, logger } = base;
+  return eventTriggers({
+    store: node.log,
+    handle: node.handle,
+    tools: node.tools,
+    events: node.events,
+    run: runs.run,
+    ran: runs.ran,
+    // A filter that an earlier version has taken, and that cannot be compiled, lets nothing pass.
+    fits: (schema, payload) => {
+      const filter = filters.of(schema);
+      return filter.ok && filter.matches(payload).valid;
+    },
+    mayFire: (event) => mayFire(event) && access.isForSomebody(event),
+    viewerOf: access.viewerOf,
+    sees: access.sees,
+    reached: async (position) => node.settled(position),
+    decidedAtOnce: () => settings.current().eventWorkerCount,
+    rate: config.TRIGGER_RATE,
+    leadership: node.leadership,
+    ready: node.run.whenReady,
+    outcome: (outcome) => metrics.ran('eventSystem', outcome),
+    log: node.warn,
+    info: (message, about) => logger.info(about, message),
+  });
+};
+
+/** The runs that requests ask for, counted. */
+export const countedRuns = ({ runs, metrics: { ran } }: Pick<Base, 'runs' | 'metrics'>): Runs => {
+  const run: TriggerRuns['run'] = async (one) => {
+    const { type } = one.trigger.content;
+    try {
+      const done = await runs.run(one);
+      ran(type, 'refused' in done ? done.refused.reason : 'job');
+      return done;
+    } catch (error) {
+      ran(type, 'failed');
+      throw error;
+    }
+  };
+  return { ...runs, run };
+};
+
+/** The schedules of a service. */
+export const schedulesOf = ({ node, runs, access, metrics }: Base): Schedules =>
+  schedules({
+    store: node.log,
+    model: node.model,
+    handle: node.handle,
+    tools: node.tools,
+    run: runs.run,
+    ran: runs.ran,
+    viewerOf: access.viewerOf,
+    leadership: node.leadership,
+    ready: node.run.whenReady,
+    outcome: (outcome) => metrics.ran('schedule', outcome),
+    guardedClock: node.clock,
+    timer: (call, ms) => {
+      const timer = setTimeout(call, ms);
+      return () => clearTimeout(timer);
+    },
+    log: node.warn,
+  });
+
+type Retries = Pick<EventTriggers | Schedules, 'retry'>;
+
+/** The answer where a stream that a run needs cannot be read: another try does not help. */
+const unusable = (error: unknown): Retried => {
+  if (!isUnusable(error)) throw error;
+  return { job: null, refused: { reason: 'unusable', message: error.message } };
+};
+
+/** The parked runs and reactions, for routes. */
+export const parkedRunsOf = (
+  { log, tools, retryReaction }: Node,
+  { triggers, schedules }: { readonly triggers: Retries; readonly schedules: Retries },
+): ParkedRuns => ({
+  eventOf: async (stream, revision) => {
+    for await (const events of log.read(stream, revision)) return events.find((event) => event.revision === revision);
+    return undefined;
+  },
+  retry: async (id, about) => {
+    const { parked, parking } = await tools.state(parkedReaction, id);
+    if (!parked || !parking) throw new RequestError('not_found', 'No such parked run');
+    if (splitStream(parking.stream).category === triggerSchedule.category)
+      return schedules.retry(id, about).catch(unusable);
+    if (parking.trigger !== undefined) return triggers.retry(id, about).catch(unusable);
+    await retryReaction({ event: id, ...parking });
+    return { job: null, refused: null };
+  },
+});
+
+/** The sessions of agents. */
+export const sessionsOf = ({ node, out: { webhook, renderer } }: Base): SessionRunner =>
+  sessionRunner({
+    handle: node.handle,
+    tools: node.tools,
+    events: node.events,
+    webhook,
+    renderer,
+    leadership: node.leadership,
+    clock: node.clock,
+    log: node.warn,
+  });
+
+/**
+ * The work on jobs, with the retirement of all that has ended, and the readers of jobs. All of them hear of the node's
+ * events.
+ */
+export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, settings }: Base) => {
+  const { handle, tools, events, retries, model, leadership, settled, clock, warn } = node;
+  const gone = whyGone({ model, tools, settled, viewerOf });
+  const agents = agentRun({ handle, tools });
+  const work = jobWork({
+    handle,
+    tools,
+    events,
+    retries,
+    model,
+    ready: node.run.whenReady,
+    leadership,
+    clock,
+    builtIn: {
+      worker: name,
+      components: {
+        template: templateRun({ tools, renderer: out.renderer }),
+        'mop-template': commandRun({ tools, devices: out.devices }),
+        agent: agents.run,
+      },
+      actorOf: rightsNow({ whyGone: gone, viewerOf }),
+      atOnce: () => settings.current().jobsAtOnce,
+    },
+    startLimit: () => settings.current().startLimit,
+    whyGone: gone,
+    timeoutHours: config.JOB_TIMEOUT,
+    log: warn,
+  });
+  settings.onChange(work.limitsChanged);
+  const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, places, log: warn });
+  work.onProgress(jobReaders.change);
+  node.subscribe({ categories: work.categories, onShown: work.onEvent });
+  node.subscribe({ categories: agents.categories, onShown: agents.onEvent });
+  node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
+  const retiring = retirement({
+    handle,
+    tools,
+    model,
+    kinds: projections.filter(({ retires }) => retires),
+    leadership,
+    ready: node.run.whenReady,
+    head: node.head,
+    settled,
+    days: config.RETENTION_DAYS,
+    clock,
+    log: warn,
+  });
+  const start = (): void => {
+    work.start();
+    retiring.start();
+  };
+  const stop = async (): Promise<void> => {
+    await retiring.stop();
+    await work.stop();
+  };
+  return { work: { ...work, start, stop }, jobReaders };
+};
+
+/** The signing of the log, and the telling of its anchor. */
+type Signing = HealthPart & {
+  readonly start: () => void;
+  readonly stop: () => Promise<void>;
+};
+
+/** Signs the log of a service, and tells its anchor if it has one. */
+export const signingOf = ({ config, signingKeys: keys, node, opened }: Base): Signing => {
+  // Signatures are over the events as they are stored, so large ones are not put together here.
+  const store = 'embedded' in opened ? opened.embedded : opened.remote;
+  const { leadership, warn } = node;
+  const { AUDIT_ANCHOR: at } = config;
+  const anchor =
+    at && anchoring({ store, leadership, at, tell: (line, stop) => tellAnchor(at, line, stop), log: warn });
+  const signing = signer({
+    store,
+    keys,
+    leadership,
+    ready: node.run.whenReady,
+    onSigned: () => anchor?.wake(),
+    now: node.clock.now,
+    newId: randomUUID,
+    log: warn,
+  });
+  return {
+    start: () => {
+      signing.start();
+      anchor?.start();
+    },
+    stop: async () => {
+      await Promise.all([signing.stop(), anchor?.stop()]);
+    },
+    measures: {
+      audit_unsigned_events: {
+        help: 'Events that no signature covers yet, on the node that leads',
+        value: () => signing.status().unsigned ?? 0,
+      },
+      audit_anchor_lag: {
+        help: 'Signatures that the anchor was not told yet, on the node that leads',
+        value: () => anchor?.status().lag ?? 0,
+      },
+    },
+    status: async () => ({
+      audit: { ...signing.status(), key: fingerprintOf(keys.own.key), anchor: anchor?.status() ?? null },
+    }),
+  };
+};
