@@ -17,7 +17,6 @@ import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { LogUrl } from '../store/url.ts';
-import { openNode } from './node.ts';
 
 /**
  * Opens the log. A log in a file is locked against other writers. With EventStoreDB, running nodes get the change from
