@@ -112,5 +112,3 @@ export const retirement = (needs: Needs) => {
     stop,
   };
 };
-
-export type Retirement = ReturnType<typeof retirement>;

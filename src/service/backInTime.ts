@@ -68,5 +68,3 @@ export const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, '
     stop,
   };
 };
-
-export type BackInTime = ReturnType<typeof backInTime>;

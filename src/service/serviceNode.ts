@@ -144,7 +144,7 @@ const newestTimed = async (log: Backwards): Promise<StoredEvent | undefined> => 
  * The clock of a node, compared with the log, before anything is stored. A clock that is not believed at a start is noted
  * in the log until it is: what this process stores meanwhile proves nothing to the next one.
  */
-export const openNodeClock = async (opened: OpenedLog, patiently: Patiently, warn: Log): Promise<GuardedClock> => {
+const openNodeClock = async (opened: OpenedLog, patiently: Patiently, warn: Log): Promise<GuardedClock> => {
   const log: EventStore & Backwards = 'embedded' in opened ? opened.embedded : opened.remote;
   const doubted = await patiently(() => log.checkpoint(doubtedCheckpoint));
   const newest = await patiently(async () => (doubted && (await log.at(doubted))) || (await newestTimed(log)));
@@ -178,7 +178,7 @@ export const openNodeClock = async (opened: OpenedLog, patiently: Patiently, war
  * has it: an embedded log has one process, and each other node locks its folder. Containers may have folders of one
  * path, but not with one inode.
  */
-export const nodeNameOf = ({
+const nodeNameOf = ({
   EVENTSTORE_URL: at,
   DATA_DIR,
   PORT,
@@ -200,7 +200,7 @@ const constant = (held: boolean): Lead => ({
  * Who does what one process alone should do: the process of an embedded log, for all nodes that use it; else whoever
  * writes the read models that nodes share (undefined); else whoever says so in the log. `node` is the name of this node.
  */
-export const leadOf = (opened: OpenedLog, isShared: boolean, node: string, warn: Log): Lead | undefined => {
+const leadOf = (opened: OpenedLog, isShared: boolean, node: string, warn: Log): Lead | undefined => {
   if ('embedded' in opened) return constant(true);
   const { remote } = opened;
   if (isShared) return remote.serverLeads() ? constant(false) : undefined;

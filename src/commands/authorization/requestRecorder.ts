@@ -82,5 +82,3 @@ export const requestRecorder = ({ handle, isOn, now = Date.now, log, gatherMs = 
     },
   };
 };
-
-export type RequestRecorder = ReturnType<typeof requestRecorder>;

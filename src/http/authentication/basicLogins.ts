@@ -120,7 +120,7 @@ export type UserPassword = { readonly username: string; readonly password: strin
  * The user name and password in an `Authorization: Basic` header, in UTF-8, split at the first colon; undefined when
  * the header is malformed or lacks one of the two.
  */
-export const userPasswordIn = (authorization: string): UserPassword | undefined => {
+const userPasswordIn = (authorization: string): UserPassword | undefined => {
   const encoded = form.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   try {
@@ -164,7 +164,7 @@ export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Princi
   };
 };
 
-export type PasswordCheck = ReturnType<typeof passwordCheck>;
+type PasswordCheck = ReturnType<typeof passwordCheck>;
 
 type About = {
   /** Id of the account that was meant; undefined if there is none. */

@@ -107,7 +107,7 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
 export type Principals = ReturnType<typeof principals>;
 
 /** Reads accounts with the rights that their groups, roles and mappings give, as the read models show them. */
-export const accountReader = (model: ReadStore, settings: () => { readonly admins: Admins }) => {
+const accountReader = (model: ReadStore, settings: () => { readonly admins: Admins }) => {
   const named = async <Doc>(of: Collection<Doc>, names: readonly string[]): Promise<readonly Doc[]> => {
     const ids = await Promise.all(names.map((name) => model.idsNamed(of.collection, name)));
     return documentsOf(model, of, ids.flat());

@@ -116,7 +116,7 @@ const heldOf = ({ account, credential, created, used }: Login): Held => ({
  * less often the longer `logoutTime` is. A node that knows only the stored time lets the login last longer by that
  * interval.
  */
-export const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { now, time }: GuardedClock) => {
+const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { now, time }: GuardedClock) => {
   const held = lruCache<Held>(20_000);
   // If this number changes during a read, the login that was read may have ended.
   let ended = 0;
@@ -186,7 +186,7 @@ type Asked = {
 const holder = (account: string): Actor => ({ id: account, username: '', provenance: '', groups: [], admin: false });
 
 /** The commands that change logins. An `id` is the digest of a login's token. */
-export const loginCommands = (handle: Handle) => {
+const loginCommands = (handle: Handle) => {
   const carryOut = (command: AnyCommand, { id, input, actor, requestId = randomUUID() }: Asked) =>
     handle(command, { id, input, actor, operation: command.name, requestId });
 

@@ -120,5 +120,3 @@ export const eventStream = ({ access, log, after, places, warn, bounds }: Needs)
     stop: readers.stop,
   } satisfies EventReading & Record<string, unknown>;
 };
-
-export type EventStream = ReturnType<typeof eventStream>;

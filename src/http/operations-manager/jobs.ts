@@ -27,7 +27,7 @@ declare module '../engine/service.ts' {
 }
 
 /** What routes need of the work on jobs. */
-export type JobWork = {
+type JobWork = {
   /** Gives out jobs to a worker that waits for so long, unless it has gone. */
   readonly claim: (wanted: WantedJobs, waitMs: number, gone: AbortSignal) => Promise<ClaimedJobs>;
   /** Ends the job at a step of the worker with this claim, if something that it needs is gone. */
