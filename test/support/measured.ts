@@ -85,8 +85,8 @@ const rows: { readonly [measure: string]: (figures: Figures) => readonly number[
 const cellsOf = (line: string): readonly string[] => line.split('|').map((cell) => cell.trim());
 const format = (figures: readonly number[]): string => figures.map((one) => one.toLocaleString('en-US')).join(', ');
 
-/** A count on the page may be a twentieth off, or three: the page need not change with every line of the source. */
-const holds = (said: number, counted: number): boolean => Math.abs(said - counted) <= Math.max(3, counted / 20);
+/** A count on the page may be a tenth off, or five: the page need not change with every line of the source. */
+const holds = (said: number, counted: number): boolean => Math.abs(said - counted) <= Math.max(5, counted / 10);
 
 /** The figures that the last column of the page's table gives wrongly. */
 const staleFigures = (page: string, figures: Figures): readonly string[] => {

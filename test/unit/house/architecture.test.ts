@@ -11,8 +11,8 @@ describe('the page of the architecture', () => {
     assert.deepEqual(faults(page), []));
 
   it('is refused without the row of a folder, or with a count of another day', () => {
-    assert.match(faults(page.replace('| `src/store` |', '| `src/stores` |')).join(), /^no row: `src\/store`$/);
-    assert.match(faults(page.replace(/^\| files \|.*$/m, '| files | 1 | 2 | 3 |')).join(), /^files: the page says 3,/);
+    assert.match(faults(page.replace('| `src/store` |', '| `src/stores` |')).join(), /no row: `src\/store`/);
+    assert.match(faults(page.replace(/^\| files \|.*$/m, '| files | 1 | 2 | 3 |')).join(), /files: the page says 3,/);
   });
 
   it('src has at most six files beside its folders', () => {
