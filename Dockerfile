@@ -1,8 +1,9 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json tsconfig.client.json ./
+COPY tsconfig.json tsconfig.build.json tsconfig.client.json tsconfig.package.json ./
 COPY src src
 RUN npm run build && npm prune --omit=dev
 
@@ -12,6 +13,7 @@ RUN install -d -o node -g node -m 700 /data
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/packages packages
 COPY --from=build /app/dist dist
 USER node
 VOLUME /data

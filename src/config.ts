@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { decoded } from './domain/engine/percentEncoding.ts';
+import { decoded } from '@automation-platform/json';
 import { everySource, type ForeignSources } from './domain/sources.ts';
 import { checkTlsFiles } from './process/tlsFiles.ts';
 import { keyOf } from './secrets/secrets.ts';

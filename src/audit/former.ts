@@ -1,8 +1,8 @@
+import { isObject, type Members } from '@automation-platform/json';
 import { aggregates } from '../domain/all.ts';
 import { same } from '../domain/engine/changes.ts';
 import { fold } from '../domain/engine/core.ts';
 import { type Imported, wholeOf } from '../domain/engine/importedDocuments.ts';
-import { isObject, type Members } from '../domain/engine/members.ts';
 import type { Resource } from '../domain/engine/resource.ts';
 import { projections } from '../projections/all.ts';
 import { project } from '../projections/engine/define.ts';

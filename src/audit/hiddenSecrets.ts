@@ -1,4 +1,4 @@
-import { isObject } from '../domain/engine/members.ts';
+import { isObject } from '@automation-platform/json';
 import { isSealed, type Sealed } from '../domain/engine/sealed.ts';
 import { isSecretOfDocument, mask, maskNamed, maskSecrets } from '../domain/engine/secretFields.ts';
 

@@ -1,7 +1,6 @@
+import { exactValue, isObject } from '@automation-platform/json';
 import { TooLong, textOf } from '../client/answers.ts';
 import { wordsIn } from '../client/messages.ts';
-import { exactValue } from '../domain/engine/exactJson.ts';
-import { isObject } from '../domain/engine/members.ts';
 import { enterPassword } from './password.ts';
 
 /** A request. `body` is JSON text. */
@@ -15,7 +14,7 @@ export type ApiRequest = {
 /** Who calls which platform. */
 export type Access = { readonly url: string; readonly username: string; readonly password: string };
 
-/** An answer: its status, and its body with the marks of domain/engine/exactJson.ts. */
+/** An answer: its status, and its body with the marks of packages/json. */
 type ApiAnswer = { readonly status: number; readonly body: unknown };
 
 export type Platform = { readonly url: string; readonly ask: (request: ApiRequest) => Promise<ApiAnswer> };

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { exactText } from '@automation-platform/json';
 import { differenceOf } from '../audit/difference.ts';
 import { documentAt } from '../audit/documentAt.ts';
 import { resourceGiven } from '../audit/documents.ts';
@@ -9,7 +10,6 @@ import { statsOf } from '../audit/stats.ts';
 import { traceOf } from '../audit/trace.ts';
 import { plainText } from '../client/messages.ts';
 import type { Config } from '../config.ts';
-import { exactText } from '../domain/engine/exactJson.ts';
 import { mayHaveParts } from '../events/ownStreams.ts';
 import { auditIndex } from '../store/auditIndex/auditIndex.ts';
 import { hiddenCategories } from '../store/auditIndex/found.ts';

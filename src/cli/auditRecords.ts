@@ -1,8 +1,8 @@
+import { exactText } from '@automation-platform/json';
 import type { AuditEvent } from '../audit/auditEvent.ts';
 import type { HistoryEntry } from '../audit/history.ts';
 import type { Stat } from '../audit/stats.ts';
 import type { TraceNode } from '../audit/trace.ts';
-import { exactText } from '../domain/engine/exactJson.ts';
 import type { PatchOperation } from '../domain/engine/jsonPatch.ts';
 import { resourceText } from '../domain/engine/resource.ts';
 import type { Column } from './records.ts';

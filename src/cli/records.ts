@@ -1,5 +1,5 @@
+import { exactText } from '@automation-platform/json';
 import { plainText } from '../client/messages.ts';
-import { exactText } from '../domain/engine/exactJson.ts';
 import type { Terminal } from './progress.ts';
 
 /** An output of records. `columns` is the width of a terminal. */

@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { newAgentSchema } from '../domain/agent-session-manager/agentSchemas.ts';
 import { groupPatchSchema, newGroupSchema } from '../domain/authorization/groups.ts';
 import { deviceGroupItemSchema } from '../domain/configuration-manager/deviceGroups.ts';
@@ -6,7 +7,6 @@ import { bannerSchema } from '../domain/customization/banner.ts';
 import { signatureMembers } from '../domain/engine/authors.ts';
 import { same } from '../domain/engine/changes.ts';
 import type { Aggregate } from '../domain/engine/core.ts';
-import type { Members } from '../domain/engine/members.ts';
 import { maskSecrets } from '../domain/engine/secretFields.ts';
 import { newServiceGroupSchema } from '../domain/gateway-manager/serviceGroups.ts';
 import { groupMappingSchema } from '../domain/group-mappings/groupMappings.ts';

@@ -1,8 +1,8 @@
+import { own } from '@automation-platform/json';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { aggregates } from './all.ts';
 import type { Topic } from './engine/core.ts';
-import { own } from './engine/members.ts';
 import { topicsOfAll } from './engine/topicsOfEngine.ts';
 
 const byCategory = new Map(aggregates.map((aggregate) => [aggregate.category, aggregate]));

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,9 +12,19 @@ const throughTsx = (file: string, importsLater: boolean): string => `
   ${importsLater ? "import('tsx/esm/api').then(({ register }) => register()).then(start)" : 'start()'};
 `;
 
+/** The sources of our packages, by their names. */
+const ownPackages = (): Record<string, string> => {
+  const folder = new URL('../../packages/', import.meta.url);
+  const sourceOf = (name: string): string => fileURLToPath(new URL(`${name}/src/index.ts`, folder));
+  return Object.fromEntries(readdirSync(folder).map((name) => [`@automation-platform/${name}`, sourceOf(name)]));
+};
+
 const bundles = new Map<string, string>();
 
-/** A module from source with all that it imports from here, as one script. Its files do not use `import.meta`. */
+/**
+ * A module from source with all that it imports from here and from our packages, as one script. Its files do not use
+ * `import.meta`.
+ */
 const bundled = (file: string): string => {
   const known = bundles.get(file);
   if (known !== undefined) return known;
@@ -24,6 +35,7 @@ const bundled = (file: string): string => {
     platform: 'node',
     format: 'cjs',
     packages: 'external',
+    alias: ownPackages(),
     write: false,
   });
   const from = `require('node:module').createRequire(${JSON.stringify(file)})`;

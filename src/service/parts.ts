@@ -1,6 +1,6 @@
+import { filters as compiledFilters } from '@automation-platform/bounded-schemas';
 import type { Logger } from 'pino';
 import { requestRecorder } from '../commands/authorization/requestRecorder.ts';
-import { filters as compiledFilters } from '../commands/user-schemas/filters.ts';
 import { readerPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import { misplacedEvents } from '../events/misplaced.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Filters } from '@automation-platform/bounded-schemas';
 import type { Logger } from 'pino';
 import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
 import { runNotes } from '../commands/operations-manager/runNotes.ts';
 import { type TriggerRuns, triggerRuns } from '../commands/operations-manager/triggerRuns.ts';
-import type { Filters } from '../commands/user-schemas/filters.ts';
 import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
 import { parkedReaction } from '../domain/engine/parkedReactions.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { devicesOf } from '../southbound/devices.ts';
-import { engines } from '../southbound/jinja/engines.ts';
+import { engines } from '../southbound/engines/engines.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
 import { esdbHosts } from '../store/url.ts';

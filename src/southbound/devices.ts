@@ -1,9 +1,9 @@
+import { isWellFormed } from '@automation-platform/json';
 import { withinTime } from '../concurrency/withinTime.ts';
 import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
-import { isWellFormed } from '../domain/engine/strictJson.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { exactText } from '../domain/engine/exactJson.ts';
+import { exactText } from '@automation-platform/json';
 import { abortable, TooMuch, Unexpected } from './failure.ts';
 import { type Outbound, pinned } from './outbound.ts';
 import { childOf } from './traceparent.ts';
@@ -11,7 +11,7 @@ export type HttpCall = {
   readonly headers?: Readonly<Record<string, string>>;
   /** The traceparent of the request that causes this call. */
   readonly traceparent?: string | undefined;
-  /** Sent as JSON. It may have the marks of domain/engine/exactJson.ts. */
+  /** Sent as JSON. It may have the marks of packages/json. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
   /** The most bytes that the body of an answer may have. A longer body throws `TooMuch`. */

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cut } from '../domain/engine/texts.ts';
+import { cut } from '@automation-platform/json';
 import { adapterFailure } from './failure.ts';
 import { answerTo } from './labCommands.ts';
 import { merge, parse, print } from './labConfig.ts';

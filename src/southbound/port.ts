@@ -83,7 +83,7 @@ export type Evaluation = Pick<Rendering, 'account' | 'signal'>;
 
 /**
  * The engine of templates, Jinja2, and of expressions, JSONata. It runs outside the event loop, limited in time, memory, steps and output. Variables may
- * have the marks of domain/engine/exactJson.ts. Throws `RequestError('unprocessable')` for a template that does not
+ * have marks (exactValue). Throws `RequestError('unprocessable')` for a template that does not
  * parse or render: its fault has `line`, the reason, and `template` if the line is that of another template.
  * Throws `RequestError('limited')` when too many wait, the signal's reason when the signal ends the render, and what
  * `find` throws.

@@ -1,4 +1,4 @@
-import { isObject } from '../domain/engine/members.ts';
+import { isObject } from '@automation-platform/json';
 import { unsoundIn } from '../domain/engine/strictJson.ts';
 import { BadEvent, decode, type Metadata, type Recorded, splitType } from './event.ts';
 import { type Foreign, isForeign, unwrapForeign } from './foreign.ts';

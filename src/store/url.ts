@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { decoded } from '../domain/engine/percentEncoding.ts';
+import { decoded } from '@automation-platform/json';
 
 /** An event log: a file of SQLite, or a connection string of EventStoreDB. */
 export type LogUrl = { readonly file: string } | { readonly url: string };

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
+import { fromSource } from '../../src/process/fromSource.ts';
 import { adminPassword, basic } from './service.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -13,8 +14,11 @@ const isBuilt = (): boolean => {
   const built = join(root, 'dist/.tsbuildinfo');
   if (!existsSync(built)) return false;
   const { mtimeMs } = statSync(built);
-  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
-  return sources.every((name) => statSync(join(root, 'src', name)).mtimeMs < mtimeMs);
+  const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`);
+  return ['src', ...packages].every((folder) => {
+    const sources = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+    return sources.every((name) => statSync(join(root, folder, name)).mtimeMs < mtimeMs);
+  });
 };
 
 const script = transformSync(readFileSync(new URL('cheapPasswords.ts', import.meta.url)), { loader: 'ts' }).code;
@@ -26,7 +30,7 @@ let program: ((entry: string) => readonly string[]) | undefined;
 const programOf = (entry: string): readonly string[] => {
   program ??= isBuilt()
     ? (file) => [join(root, 'dist', file.replace(/\.ts$/, '.js'))]
-    : (file) => ['--import', 'tsx', join(root, 'src', file)];
+    : (file) => [...fromSource(), join(root, 'src', file)];
   return ['--import', cheapPasswords, ...program(entry)];
 };
 

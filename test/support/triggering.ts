@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { compileUserSchema, filters } from '@automation-platform/bounded-schemas';
 import { updateAccount } from '../../src/commands/authorization/accounts.ts';
 import {
   createAutomation,
@@ -9,8 +10,6 @@ import { mayFire } from '../../src/commands/operations-manager/firing.ts';
 import { publishEvent } from '../../src/commands/operations-manager/publishedEvents.ts';
 import { type Run, type TriggerRuns, triggerRuns } from '../../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, deleteTrigger, updateTrigger } from '../../src/commands/operations-manager/triggers.ts';
-import { filters } from '../../src/commands/user-schemas/filters.ts';
-import { compileUserSchema } from '../../src/commands/user-schemas/userSchema.ts';
 import type { Actor } from '../../src/domain/engine/core.ts';
 import { areas } from '../../src/http/areas.ts';
 import { eventAccess } from '../../src/http/events/eventAccess.ts';

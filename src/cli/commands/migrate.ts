@@ -1,6 +1,6 @@
+import { isObject, type Members } from '@automation-platform/json';
 import { plainText } from '../../client/messages.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { isObject, type Members } from '../../domain/engine/members.ts';
 import { stopSignal } from '../../process/program.ts';
 import { askOptions } from '../askOptions.ts';
 import { type Access, accessFrom, messageOf, type Platform, passwordFrom, platformAt } from '../askService.ts';

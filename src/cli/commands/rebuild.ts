@@ -1,4 +1,4 @@
-import { isObject } from '../../domain/engine/members.ts';
+import { isObject } from '@automation-platform/json';
 import { stopSignal } from '../../process/program.ts';
 import type { Compared } from '../../projections/compareFolds.ts';
 import { askHelp, askOptions } from '../askOptions.ts';

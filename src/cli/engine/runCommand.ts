@@ -1,5 +1,5 @@
+import { nearestName } from '@automation-platform/json';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { nearestName } from '../../domain/engine/nearest.ts';
 import { type CommandRow, flagOf, type Given, type Status, shownArg, UsageError } from './command.ts';
 
 /** What the program says of itself. `footer` ends the help of the program and of `serve`. */

@@ -1,6 +1,6 @@
+import type { Members } from '@automation-platform/json';
 import { account, forgottenName as forgotten } from '../../domain/authorization/accounts.ts';
 import { denied } from '../../domain/authorization/requestRecords.ts';
-import type { Members } from '../../domain/engine/members.ts';
 import { prebuilt } from '../../domain/prebuilts/prebuilts.ts';
 import { link, type Metadata, splitStream, splitType } from '../../store/event.ts';
 import { hashIn, linkLength } from '../../store/integrity.ts';

@@ -1,6 +1,5 @@
+import { exactText, isObject, type Members } from '@automation-platform/json';
 import { signatureMembers } from '../../domain/engine/authors.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
-import { isObject, type Members } from '../../domain/engine/members.ts';
 import type { ApiRequest } from '../askService.ts';
 
 /** Only the import of packages has a dry run. */

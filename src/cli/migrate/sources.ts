@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { exactValue } from '../../domain/engine/exactJson.ts';
-import { isObject } from '../../domain/engine/members.ts';
+import { exactValue, isObject } from '@automation-platform/json';
 import { messageOf, type Platform } from '../askService.ts';
 import { documentsIn, exportedDocument, type Found, type Kind, kinds } from './kinds.ts';
 

@@ -1,3 +1,5 @@
+import { compileUserSchema } from '@automation-platform/bounded-schemas';
+import { plainValue } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import { mostMessage, type Outcome, runAgentSchema } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
 import {
@@ -11,7 +13,6 @@ import {
 } from '../../domain/agent-session-manager/agentSessions.ts';
 import { agent } from '../../domain/agent-session-manager/agents.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { plainValue } from '../../domain/engine/exactJson.ts';
 import { openSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { agents } from '../../projections/agent-session-manager/agents.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
@@ -19,7 +20,6 @@ import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { accessListThatDenies } from '../operations-manager/jobs.ts';
 import { publishEvent } from '../operations-manager/publishedEvents.ts';
-import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(agentSession);
 

@@ -1,3 +1,4 @@
+import { schemaFaultOf } from '@automation-platform/bounded-schemas';
 import { type NewAgent, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
 import {
   type AgentState,
@@ -10,7 +11,6 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
-import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(agent);
 

@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import {
   importedScheduledJobSchema,
@@ -8,7 +9,6 @@ import {
 } from '../../domain/automation-catalog/scheduledJobImports.ts';
 import { scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import type { Members } from '../../domain/engine/members.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf } from '../engine/define.ts';
 import { importing } from '../engine/locks.ts';

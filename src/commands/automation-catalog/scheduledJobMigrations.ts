@@ -1,3 +1,4 @@
+import { plainValue } from '@automation-platform/json';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
 import {
   automationOf,
@@ -10,7 +11,6 @@ import {
 } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { gbacOfJob, scheduledJob, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { plainValue } from '../../domain/engine/exactJson.ts';
 import { unsafeIn } from '../../domain/engine/lenientSchemas.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';

@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { identityIn, importOne, sealTree } from '../../domain/configuration-manager/treeImports.ts';
 import {
@@ -18,7 +19,6 @@ import {
   tree,
 } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import type { Members } from '../../domain/engine/members.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';

@@ -1,6 +1,7 @@
+import { schemaFaultOf } from '@automation-platform/bounded-schemas';
+import { plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
 import type { Actor } from '../../domain/engine/core.ts';
-import { plainValue } from '../../domain/engine/exactJson.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import {
   complete,
@@ -25,7 +26,6 @@ import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
-import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(form);
 

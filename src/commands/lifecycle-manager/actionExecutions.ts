@@ -1,9 +1,9 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { isObject } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { same } from '../../domain/engine/changes.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { isObject } from '../../domain/engine/members.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
   actionExecution,

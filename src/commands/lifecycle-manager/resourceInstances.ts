@@ -1,3 +1,4 @@
+import { compileUserSchema } from '@automation-platform/bounded-schemas';
 import { Type } from 'typebox';
 import type { Fault } from '../../domain/engine/requestError.ts';
 import { faultsInTheOpen, sealSecrets } from '../../domain/engine/secretFields.ts';
@@ -16,7 +17,6 @@ import {
 } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
-import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(resourceInstance);
 

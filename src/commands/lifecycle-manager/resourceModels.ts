@@ -1,5 +1,6 @@
+import { schemaFaultOf } from '@automation-platform/bounded-schemas';
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import type { Members } from '../../domain/engine/members.ts';
 import {
   countRemoved,
   create,
@@ -21,7 +22,6 @@ import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
-import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 import { removeResourceGroup } from './resourceGroups.ts';
 import { partsOfModel, removeInstance } from './resourceInstances.ts';
 

@@ -1,8 +1,8 @@
+import { linearPattern, type Pattern, SchemaError } from '@automation-platform/bounded-schemas';
 import { LRUCache } from 'lru-cache';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { type Find, type Flags, type Search, searchOf } from '../../domain/mop/searches.ts';
-import { linearPattern, type Pattern } from '../user-schemas/patterns.ts';
 
 // In steps of the matcher. A step takes about a hundredth of a microsecond at worst.
 const mostPerSearch = 20_000_000;
@@ -10,9 +10,18 @@ const mostInAll = 400_000_000;
 
 const compiled = new LRUCache<string, Pattern>({ max: 500 });
 
+/** Throws `invalid` for a pattern that cannot be used. */
+const usablePattern = (text: string, flags: Omit<Search, 'pattern'>): Pattern => {
+  try {
+    return linearPattern(text, flags);
+  } catch (error) {
+    throw error instanceof SchemaError ? new RequestError('invalid', error.message) : error;
+  }
+};
+
 const patternOf = ({ pattern, ...flags }: Search): Pattern => {
   const key = `${flags.ignoreCase} ${flags.multiline} ${flags.dotAll} ${pattern}`;
-  const known = compiled.get(key) ?? linearPattern(pattern, flags);
+  const known = compiled.get(key) ?? usablePattern(pattern, flags);
   compiled.set(key, known);
   return known;
 };

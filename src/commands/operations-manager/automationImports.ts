@@ -55,7 +55,7 @@ type Importing = Pick<Context, 'actor' | 'newId'> & { readonly input: Static<typ
 
 /**
  * `kept`: the automation in the installed version of a package. The mask keeps its secrets, too. The document may have
- * the marks of domain/engine/exactJson.ts.
+ * the marks of packages/json.
  */
 export const preparing = async (
   { input: { automation: written, overwrite = false }, actor, newId }: Importing,

@@ -1,6 +1,6 @@
+import { linearPatterns, type Patterns } from '@automation-platform/bounded-schemas';
 import jsonata from 'jsonata';
 import { transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
-import { linearPatterns, type Patterns } from '../user-schemas/patterns.ts';
 
 // The parser takes a few milliseconds for such an expression.
 const mostCharacters = 64 * 1024;

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { canonical } from '../../domain/engine/canonical.ts';
+import { compileUserSchema, type Values } from '@automation-platform/bounded-schemas';
+import { canonical, isObject, plainValue } from '@automation-platform/json';
 import { same } from '../../domain/engine/changes.ts';
-import { plainValue } from '../../domain/engine/exactJson.ts';
 import type { Imported } from '../../domain/engine/importedDocuments.ts';
-import { isObject } from '../../domain/engine/members.ts';
 import { faultsInTheOpen, maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { form } from '../../domain/json-forms/forms.ts';
 import type { FormFound, FormRef } from '../../domain/operations-manager/formReferences.ts';
@@ -11,7 +10,6 @@ import { speaksOfForm } from '../../domain/operations-manager/triggers.ts';
 import { formDeletions } from '../../projections/json-forms/formDeletions.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import type { Tools } from '../engine/define.ts';
-import { compileUserSchema, type Values } from '../user-schemas/userSchema.ts';
 
 /** The form fields of a trigger. Triggers without a form have none of them. */
 type Formed = {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Filters } from '@automation-platform/bounded-schemas';
+import { isObject, plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { type Actor, platform } from '../../domain/engine/core.ts';
-import { plainValue } from '../../domain/engine/exactJson.ts';
-import { isObject } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
@@ -32,7 +32,6 @@ import { commandsOf, type Tools } from '../engine/define.ts';
 import type { CommandResult, Handle } from '../engine/handle.ts';
 import { randomId } from '../engine/randomIds.ts';
 import type { Request } from '../engine/requests.ts';
-import type { Filters } from '../user-schemas/filters.ts';
 import { accessListThatDenies } from './jobs.ts';
 import { formNamed, sealedData } from './triggerForms.ts';
 

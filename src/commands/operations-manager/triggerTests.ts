@@ -1,5 +1,6 @@
+import type { Filters } from '@automation-platform/bounded-schemas';
+import { plainValue } from '@automation-platform/json';
 import type { Actor } from '../../domain/engine/core.ts';
-import { plainValue } from '../../domain/engine/exactJson.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Variables } from '../../domain/operations-manager/jobs.ts';
 import type { TriggerContent } from '../../domain/operations-manager/triggers.ts';
@@ -8,7 +9,6 @@ import { decodeAny } from '../../store/anyEvent.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { mayRead } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
-import type { Filters } from '../user-schemas/filters.ts';
 import { depthOf, firingEvent, givenBy, mayFire, tooDeep } from './firing.ts';
 import { RunRefused, type TriggerRuns } from './triggerRuns.ts';
 

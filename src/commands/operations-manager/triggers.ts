@@ -1,3 +1,4 @@
+import { schemaFaultOf } from '@automation-platform/bounded-schemas';
 import { Type } from 'typebox';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
@@ -32,7 +33,6 @@ import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importing } from '../engine/locks.ts';
 import { queryAll } from '../engine/tools.ts';
 import { formReferences } from '../json-forms/forms.ts';
-import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 import { transformationFaultOf } from './transformations.ts';
 import { changedForm, formOf, importedForm, inStoredWords, newsOfForm, sealedData } from './triggerForms.ts';
 

@@ -1,7 +1,8 @@
+import { checker } from '@automation-platform/bounded-schemas';
+import { plainValue } from '@automation-platform/json';
 import { type TObject, Type } from 'typebox';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
 import type { Context, Event } from '../../domain/engine/core.ts';
-import { plainValue } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { HeldType } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { scheduledJobs } from '../../projections/automation-catalog/scheduledJobs.ts';
@@ -19,7 +20,6 @@ import { formMeant, importForm } from '../json-forms/forms.ts';
 import { importAnalyticTemplate } from '../mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../mop/commandTemplates.ts';
 import { importTemplate, templateMeant } from '../template-builder/templates.ts';
-import { checker } from '../user-schemas/checker.ts';
 
 type Document = Readonly<Record<string, any>>; // only the import command knows its type
 

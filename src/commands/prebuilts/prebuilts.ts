@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto';
+import { canonical } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { adminsAlone, everybody } from '../../domain/authorization/gbac.ts';
-import { canonical } from '../../domain/engine/canonical.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
 import { withDescriptions } from '../../domain/engine/secretFields.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';

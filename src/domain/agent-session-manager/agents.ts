@@ -1,8 +1,8 @@
+import { step } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { step } from '../engine/pointer.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import type { Sealed } from '../engine/sealed.ts';

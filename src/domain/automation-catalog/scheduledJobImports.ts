@@ -1,3 +1,5 @@
+import type { Members } from '@automation-platform/json';
+import { exactText } from '@automation-platform/json';
 import { type Static, type TSchema, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { authoredByPeople, authorsOf, type ImportAuthors } from '../engine/authors.ts';
@@ -5,12 +7,10 @@ import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { derivedId } from '../engine/derivedIds.ts';
-import { exactText } from '../engine/exactJson.ts';
 import { isMembers, withMembers } from '../engine/exactMembers.ts';
 import { sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { asWritten, ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
-import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { maskNamed, type Seal, sealImported } from '../engine/secretFields.ts';

@@ -1,7 +1,7 @@
+import { plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { plainValue } from '../engine/exactJson.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { text, textOrNull, topicsOf, typed } from '../engine/topics.ts';

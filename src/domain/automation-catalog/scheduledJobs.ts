@@ -1,10 +1,10 @@
+import type { Members } from '@automation-platform/json';
 import { type TObject, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { type Authored, authored, objectId, time } from '../engine/authors.ts';
 import { aggregate, type Context, type EventOf, type Gbac, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn } from '../engine/importedDocuments.ts';
-import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { anything, restored, text, topicsOf, typed } from '../engine/topics.ts';

@@ -1,10 +1,10 @@
+import type { Members } from '@automation-platform/json';
+import { exactEntries, inOrder } from '@automation-platform/json';
 import { same } from '../engine/changes.ts';
 import { defined } from '../engine/defined.ts';
 import { derivedId } from '../engine/derivedIds.ts';
-import { exactEntries, inOrder } from '../engine/exactJson.ts';
 import { isMembers, withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import type { Imported } from '../engine/importedDocuments.ts';
-import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import type { PublishedTree, TreeNode, TreeVersion } from './treeSchemas.ts';
 import type { TreeContent } from './trees.ts';

@@ -1,13 +1,13 @@
+import type { Members } from '@automation-platform/json';
+import { exactEntries, inOrder } from '@automation-platform/json';
 import { Compile } from 'typebox/compile';
 import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { exactEntries, inOrder } from '../engine/exactJson.ts';
 import { isMembers, withMembers } from '../engine/exactMembers.ts';
 import { exported, type Imported, sameRest, type Words, withoutContent } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import type { Parts } from '../engine/lenientSchemas.ts';
-import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets, type Seal, sealImported } from '../engine/secretFields.ts';

@@ -1,6 +1,6 @@
+import type { Members } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import { objectId } from '../engine/authors.ts';
-import type { Members } from '../engine/members.ts';
 import { name } from '../engine/schemas.ts';
 
 /** A node of a golden configuration tree. */

@@ -1,11 +1,11 @@
+import type { Members } from '@automation-platform/json';
+import { mark } from '@automation-platform/json';
 import { type Static, type TObject, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { mark } from '../engine/exactJson.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { type Imported, importedIn } from '../engine/importedDocuments.ts';
-import type { Members } from '../engine/members.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';

@@ -1,4 +1,4 @@
-import { own } from './members.ts';
+import { own } from '@automation-platform/json';
 
 /** The changes of a record: members with their new values, and the optional members that are removed. */
 export type Changes<T> = { readonly changed: Partial<T>; readonly removed?: readonly string[] };

@@ -1,5 +1,4 @@
-import { exactEntries, exactNumber, inOrder } from './exactJson.ts';
-import { isObject, type Members } from './members.ts';
+import { exactEntries, exactNumber, inOrder, isObject, type Members } from '@automation-platform/json';
 
 /** Whether the value is an object in JSON. A marked number is none. */
 export const isMembers = (value: unknown): value is Members => isObject(value) && exactNumber(value) === undefined;

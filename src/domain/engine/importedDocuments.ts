@@ -1,17 +1,17 @@
+import { exactEntries, inOrder, isObject, type Members, own, withoutOrder } from '@automation-platform/json';
 import { type ImportAuthors, isSigned, signatureMembers } from './authors.ts';
 import { same } from './changes.ts';
-import { exactEntries, inOrder, sameMark, withoutOrder } from './exactJson.ts';
 import { withoutMembers } from './exactMembers.ts';
 import type { Parts } from './lenientSchemas.ts';
-import { isObject, type Members, own } from './members.ts';
 import { maskSecrets } from './secretFields.ts';
+import { sameMark } from './strictJson.ts';
 
 /*
  * An imported document is stored as it was written, beside the content that the service made of it. So an export can
  * give back what the service does not know, and what it says in other words (docs/behaviour/imports-and-exports.md).
  */
 
-/** A document as it was imported, with sealed secrets and the marks of exactJson.ts, and the content made of it. */
+/** A document as it was imported, with sealed secrets and the marks of packages/json, and the content made of it. */
 export type Imported<Content> = { readonly document: Members; readonly content: Content };
 
 const sameMember = { [sameMark]: true };

@@ -1,6 +1,4 @@
-import { exactEntries, inOrder } from './exactJson.ts';
-import { isObject, type Members } from './members.ts';
-import { step } from './pointer.ts';
+import { exactEntries, inOrder, isObject, type Members, step } from '@automation-platform/json';
 import { isSealed } from './sealed.ts';
 import { bounded, isSecretOfDocument, mask, type Seal } from './secretFields.ts';
 

@@ -1,6 +1,5 @@
+import { exactNumber, isObject, type Members, mark } from '@automation-platform/json';
 import { same } from './changes.ts';
-import { exactNumber, mark } from './exactJson.ts';
-import { isObject, type Members } from './members.ts';
 
 /** One operation of a JSON Patch (RFC 6902). */
 export type PatchOperation =

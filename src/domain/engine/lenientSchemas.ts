@@ -1,9 +1,15 @@
+import {
+  exactEntries,
+  exactNumber,
+  inOrder,
+  isObject,
+  type Members,
+  plainValue,
+  step,
+} from '@automation-platform/json';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { exactEntries, exactNumber, inOrder, plainValue } from './exactJson.ts';
 import { isMembers } from './exactMembers.ts';
-import { isObject, type Members } from './members.ts';
-import { step } from './pointer.ts';
 import { RequestError } from './requestError.ts';
 
 /*
@@ -18,7 +24,7 @@ import { RequestError } from './requestError.ts';
  */
 export const ifItFits = Symbol('ifItFits');
 
-/** Marks the schema of a member that stays as it was written, with the marks of domain/engine/exactJson.ts. */
+/** Marks the schema of a member that stays as it was written, with the marks of packages/json. */
 export const asWritten = Symbol('asWritten');
 
 /** A schema as plain JSON Schema. The functions here look only at these keywords. */
@@ -67,7 +73,7 @@ export type Parts<Known> = {
 
 /**
  * Makes the function that takes a document apart, by its strict schema. The document may have the marks of
- * domain/engine/exactJson.ts. Throws `invalid` with the path for a known integer that JavaScript cannot hold; `path` points
+ * packages/json. Throws `invalid` with the path for a known integer that JavaScript cannot hold; `path` points
  * to the document in the request.
  */
 export const partsBy =

@@ -1,6 +1,4 @@
-import { exactText, exactValue } from './exactJson.ts';
-import { isObject, type Members, own } from './members.ts';
-import { step } from './pointer.ts';
+import { exactText, exactValue, isObject, type Members, own, step } from '@automation-platform/json';
 import { RequestError } from './requestError.ts';
 import { isSealed, type Sealed } from './sealed.ts';
 
@@ -225,7 +223,7 @@ const descriptionIn = (sealed: Sealed, name: string, members: Members, unseal: (
   return isSecretOfDocument(name, { ...members, [name]: value }) ? sealed : value;
 };
 
-/** The JSON value of a text, with the marks of exactJson.ts. Throws if the text is no JSON. */
+/** The JSON value of a text, with the marks of packages/json. Throws if the text is no JSON. */
 const jsonIn = (text: string): Json => {
   JSON.parse(text);
   return exactValue(text);

@@ -1,5 +1,4 @@
-import { mark, sameMark } from './exactJson.ts';
-import { step } from './pointer.ts';
+import { isWellFormed, mark, step } from '@automation-platform/json';
 import { RequestError } from './requestError.ts';
 
 /** The deepest nesting of a body; `[]` is one level. */
@@ -28,9 +27,6 @@ const openObject = 0x7b,
   closeArray = 0x5d,
   lowerE = 0x65,
   lowerU = 0x75;
-
-/** True if the text has no half of a surrogate pair. The types of ES2023 lack this method of Node 20. */
-export const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();
 
 /**
  * Checks a text that `JSON.parse` has accepted. It throws `invalid`, with the JSON pointer of the place, for content
@@ -97,6 +93,9 @@ const refuse = (levels: readonly Level[], message: string): never => {
     path: levels.map(({ array, index, name }) => (array ? step(index) : name && step(name.slice(1)))).join(''),
   });
 };
+
+/** Stands in an event for a member that another part of the same event has, too. No request can contain the name. */
+export const sameMark = '$same';
 
 /**
  * `__proto__`, and the names by which the log marks sealed secrets, payloads stored elsewhere, exact JSON, and members

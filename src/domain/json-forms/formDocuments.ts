@@ -1,15 +1,14 @@
+import { exactEntries, exactNumber, inOrder, isObject, type Members } from '@automation-platform/json';
 import { Compile } from 'typebox/compile';
 import { type Person, time, usernameOf } from '../engine/authors.ts';
 import { defined } from '../engine/defined.ts';
-import { exactEntries, exactNumber, inOrder } from '../engine/exactJson.ts';
 import type { Parts } from '../engine/lenientSchemas.ts';
-import { isObject, type Members } from '../engine/members.ts';
 import { name } from '../engine/schemas.ts';
 import { type FormDocument, formDocumentSchema } from './formSchemas.ts';
 
 /*
  * Forms of other installations. A member that the API document does not describe further, such as `uiSchema`, may hold
- * any JSON, and so integers that JavaScript cannot hold. These keep their marks (domain/engine/exactJson.ts) in the
+ * any JSON, and so integers that JavaScript cannot hold. These keep their marks (packages/json) in the
  * content of the form, too.
  */
 

@@ -1,8 +1,7 @@
+import { isObject, step } from '@automation-platform/json';
 import { type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { SchemaData } from '../engine/core.ts';
-import { isObject } from '../engine/members.ts';
-import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
 
 /** The layout of a form: a tree of items. `checkedStruct` checks each item by its kind. */

@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { type Static, type TSchema, Type } from 'typebox';
 import { authoredByPeople, authorsOf, type ImportAuthors, objectId } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
@@ -6,7 +7,6 @@ import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
-import type { Members } from '../engine/members.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { Seal } from '../engine/secretFields.ts';

@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type Authored, authoredByPeople, authorsOf, type ImportAuthors, type Person } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
@@ -6,7 +7,6 @@ import { defined } from '../engine/defined.ts';
 import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
-import type { Members } from '../engine/members.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';

@@ -1,5 +1,4 @@
-import { own } from '../engine/members.ts';
-import { step } from '../engine/pointer.ts';
+import { own, step } from '@automation-platform/json';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 
 /** Variables by name. Only texts, numbers and booleans can replace a variable in a template. */

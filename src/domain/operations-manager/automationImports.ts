@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { everybody, gbacExport, gbacOf } from '../authorization/gbac.ts';
 import { authoredByPeople, authorsOf, type ImportAuthors, objectId, type Signature } from '../engine/authors.ts';
@@ -7,7 +8,6 @@ import { defined } from '../engine/defined.ts';
 import { withMembers } from '../engine/exactMembers.ts';
 import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { lenient } from '../engine/lenientSchemas.ts';
-import type { Members } from '../engine/members.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';
 import { flag, text, texts, topicsOf, typed } from '../engine/topics.ts';
 import { type AutomationContent, automationMembers, automationNames, restoredAutomation } from './automations.ts';

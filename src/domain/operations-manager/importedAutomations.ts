@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import { gbacInput } from '../authorization/gbac.ts';
 import { authored, authoredByPeople, objectId } from '../engine/authors.ts';
@@ -6,7 +7,6 @@ import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { exported, type Words } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
-import type { Members } from '../engine/members.ts';
 import type { Seal } from '../engine/secretFields.ts';
 import { type AutomationState, automationMembers } from './automations.ts';
 import { type ImportedTrigger, sealTrigger, triggerInAutomation, triggerParts } from './importedTriggers.ts';

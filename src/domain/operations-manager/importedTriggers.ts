@@ -1,12 +1,12 @@
+import type { Members } from '@automation-platform/json';
+import { exactEntries, inOrder } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { authoredByPeople, objectId, type Person } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
-import { exactEntries, inOrder } from '../engine/exactJson.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { exported, type Imported, type Words } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
-import type { Members } from '../engine/members.ts';
 import type { Fault } from '../engine/requestError.ts';
 import { type Seal, sealImported } from '../engine/secretFields.ts';
 import { repetitionTree, unit, unitLength } from './repetition.ts';

@@ -1,6 +1,5 @@
+import { isObject, type Members, step } from '@automation-platform/json';
 import { defined } from '../engine/defined.ts';
-import { isObject, type Members } from '../engine/members.ts';
-import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { isSealed, type Sealed } from '../engine/sealed.ts';
 import { isSecretName, mask, openSecrets } from '../engine/secretFields.ts';

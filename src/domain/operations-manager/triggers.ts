@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { type Authored, authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
@@ -5,7 +6,6 @@ import { aggregate, type Context, type EventOf, type Gbac, type Name } from '../
 import { defined } from '../engine/defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import type { Parts } from '../engine/lenientSchemas.ts';
-import type { Members } from '../engine/members.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskSecrets } from '../engine/secretFields.ts';
 import { flag, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';

@@ -1,6 +1,5 @@
-import { exactEntries, inOrder } from '../engine/exactJson.ts';
+import { exactEntries, inOrder, isObject, type Members } from '@automation-platform/json';
 import { isMembers } from '../engine/exactMembers.ts';
-import { isObject, type Members } from '../engine/members.ts';
 
 /*
  * The names that other products give to what a package says. This is the only place that knows them. An export uses our

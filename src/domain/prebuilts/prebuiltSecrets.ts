@@ -1,6 +1,6 @@
+import { isObject } from '@automation-platform/json';
 import { isPublished } from '../configuration-manager/publishedTrees.ts';
 import { hasClearSecret, maskDocument, sealDocument } from '../engine/importedSecrets.ts';
-import { isObject } from '../engine/members.ts';
 import { holdsClear, type IsSecret, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
 import { type Bundle, type HeldType, isHeld, type PrebuiltDocument } from './prebuiltSchemas.ts';
 

@@ -1,8 +1,8 @@
+import { withoutOrder } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { withoutOrder } from '../engine/exactJson.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { maskDocument } from '../engine/importedSecrets.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';

@@ -1,5 +1,5 @@
+import { isObject, type Members, own } from '@automation-platform/json';
 import { same } from '../engine/changes.ts';
-import { isObject, type Members, own } from '../engine/members.ts';
 import { isSealed } from '../engine/sealed.ts';
 
 /** Whether a JSON value has members to merge. A sealed secret has none: it counts as a text. */

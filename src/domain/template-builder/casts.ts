@@ -1,5 +1,5 @@
+import { numeral } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { numeral } from '../engine/exactJson.ts';
 import { RequestError } from '../engine/requestError.ts';
 
 /** The types to which `renderJinja2TemplateWithCast` casts a rendered text. */

@@ -1,3 +1,4 @@
+import { exactText } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { findDenials } from '../../audit/denials.ts';
 import { differenceOf } from '../../audit/difference.ts';
@@ -6,7 +7,6 @@ import { findEvents } from '../../audit/findEvents.ts';
 import { historyOf } from '../../audit/history.ts';
 import type { AuditSources } from '../../audit/reading.ts';
 import { traceOf } from '../../audit/trace.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { Answer, AreaRoutes } from '../engine/route.ts';

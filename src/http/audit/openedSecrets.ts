@@ -1,4 +1,4 @@
-import { isObject, own } from '../../domain/engine/members.ts';
+import { isObject, own } from '@automation-platform/json';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isSealed, type Sealed } from '../../domain/engine/sealed.ts';
 import { mask } from '../../domain/engine/secretFields.ts';

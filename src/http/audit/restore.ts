@@ -1,3 +1,6 @@
+import { checker } from '@automation-platform/bounded-schemas';
+import type { Members } from '@automation-platform/json';
+import { exactText, plainValue } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import { type Former, formerAt, saysTheSame } from '../../audit/former.ts';
 import { masked, withTokens } from '../../audit/hiddenSecrets.ts';
@@ -9,10 +12,7 @@ import type { Previewer } from '../../commands/engine/preview.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import { queryAll } from '../../commands/engine/tools.ts';
 import { type Restoring, restorable } from '../../commands/restorable.ts';
-import { checker } from '../../commands/user-schemas/checker.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { exactText, plainValue } from '../../domain/engine/exactJson.ts';
-import type { Members } from '../../domain/engine/members.ts';
 import { RequestError, refuseFaults } from '../../domain/engine/requestError.ts';
 import { type Resource, wordsOf } from '../../domain/engine/resource.ts';
 import { projections } from '../../projections/all.ts';

@@ -1,3 +1,4 @@
+import { isObject } from '@automation-platform/json';
 import { Type } from 'typebox';
 import {
   attemptDeviceConfig,
@@ -9,7 +10,6 @@ import {
   deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { isObject } from '../../domain/engine/members.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import type { Answer, Route } from '../engine/route.ts';

@@ -1,8 +1,8 @@
+import { exactText } from '@automation-platform/json';
 import { importTree, treeMeant } from '../../commands/configuration-manager/trees.ts';
 import { exportedTree, missingInTree } from '../../domain/configuration-manager/treeImports.ts';
 import { importedTreeSchema, type Tree, treeSchema } from '../../domain/configuration-manager/treeSchemas.ts';
 import { maskTree, tree } from '../../domain/configuration-manager/trees.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Route } from '../engine/route.ts';

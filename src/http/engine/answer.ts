@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { decoded } from '@automation-platform/json';
 import { noInput } from '../../commands/engine/define.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { momentIn, splitAsOf, takesAsOf, withPosition } from './asOf.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { exactValue, isKept } from '@automation-platform/json';
 import type { Context } from 'koa';
 import { koaBody, HttpMethodEnum as Method } from 'koa-body';
-import { exactValue, isKept } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { checkJson } from '../../domain/engine/strictJson.ts';
 import type { Route } from './route.ts';

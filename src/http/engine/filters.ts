@@ -1,4 +1,4 @@
-import { isObject } from '../../domain/engine/members.ts';
+import { isObject } from '@automation-platform/json';
 import type { Fault } from '../../domain/engine/requestError.ts';
 import { checkJson } from '../../domain/engine/strictJson.ts';
 import type { Where } from '../../projections/engine/port.ts';

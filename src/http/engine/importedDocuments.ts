@@ -1,8 +1,8 @@
+import type { Members } from '@automation-platform/json';
+import { exactText } from '@automation-platform/json';
 import type { Aggregate } from '../../domain/engine/core.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
 import { exported, type Imported, type Words } from '../../domain/engine/importedDocuments.ts';
 import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
-import type { Members } from '../../domain/engine/members.ts';
 import type { Fault } from '../../domain/engine/requestError.ts';
 import type { Service } from './service.ts';
 
@@ -28,7 +28,7 @@ export const openEndsOf = ({ missingSecrets = [], warnings = [] }: OpenEnds): Op
   ...(warnings.length > 0 && { warnings }),
 });
 
-/** A resource's export, with the marks of exactJson.ts. */
+/** A resource's export, with the marks of packages/json. */
 export const exportedDocument = async ({ aggregate, id, shown, words }: Export, service: Service): Promise<Members> => {
   const { content = {}, imported } = await stateOf(aggregate, id, service);
   return exported(imported, { content, shown: shown as Members }, words);

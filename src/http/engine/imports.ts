@@ -1,8 +1,8 @@
+import type { Members } from '@automation-platform/json';
+import { exactText } from '@automation-platform/json';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Request } from '../../commands/engine/requests.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
-import type { Members } from '../../domain/engine/members.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { missingSecretsSchema, warningsSchema } from '../../domain/engine/schemas.ts';
 import { openEndsOf } from './importedDocuments.ts';
@@ -35,7 +35,7 @@ type Import<Document extends TSchema> = Pick<
   /** Schema of the answer for each imported document. */
   readonly shown: TSchema;
   /**
-   * Imports one document. It is given as it was written, with the marks of domain/engine/exactJson.ts. `path` points to
+   * Imports one document. It is given as it was written, with the marks of packages/json. `path` points to
    * it in the request. `fresh` is an id for a document without one; a retry gets the same id. `about` is the part of
    * the command's request that comes from the call.
    */

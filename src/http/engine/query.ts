@@ -1,7 +1,7 @@
+import { checker } from '@automation-platform/bounded-schemas';
+import { decoded } from '@automation-platform/json';
 import { type TSchema, Type } from 'typebox';
-import { checker } from '../../commands/user-schemas/checker.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { filterOf, joined, type Sent, whereOf } from './filters.ts';

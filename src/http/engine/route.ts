@@ -147,7 +147,7 @@ export type Common = {
   readonly body?: TSchema;
   /**
    * The member of the body, or `*` for all, that is kept exactly as it was written: numbers of any size, members in their order
-   * (domain/engine/exactJson.ts).
+   * (packages/json).
    */
   readonly exact?: string;
   /**

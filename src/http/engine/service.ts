@@ -1,9 +1,9 @@
+import type { Filters } from '@automation-platform/bounded-schemas';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
-import type { Filters } from '../../commands/user-schemas/filters.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';

@@ -1,5 +1,5 @@
+import { checker } from '@automation-platform/bounded-schemas';
 import type { TSchema } from 'typebox';
-import { checker } from '../../commands/user-schemas/checker.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 
 /** Makes the function that checks a body by a schema; it throws `invalid` with all faults. */

@@ -1,5 +1,5 @@
+import { exactText } from '@automation-platform/json';
 import { inWords } from '../../audit/auditEvent.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import { completeIn } from '../../store/anyEvent.ts';
 import type { StoredEvent } from '../../store/port.ts';

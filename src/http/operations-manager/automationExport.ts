@@ -1,7 +1,7 @@
+import type { Members } from '@automation-platform/json';
 import { componentCollections } from '../../commands/operations-manager/components.ts';
 import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
-import type { Members } from '../../domain/engine/members.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { type AutomationDocument, exportedAutomation } from '../../domain/operations-manager/importedAutomations.ts';
 import { exportedTrigger, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';

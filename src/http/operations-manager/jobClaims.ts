@@ -1,9 +1,9 @@
+import { exactText } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { type ClaimedJob, heartbeatJob, releaseJob } from '../../commands/operations-manager/jobClaims.ts';
 import { failJob } from '../../commands/operations-manager/jobs.ts';
 import { same } from '../../domain/engine/changes.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { clearSecrets, maskSecrets } from '../../domain/engine/secretFields.ts';
 import { heartbeatSchema, type JobClaim, jobClaimSchema } from '../../domain/operations-manager/jobClaims.ts';

@@ -1,10 +1,10 @@
+import { exactText } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { mayRead } from '../../commands/engine/access.ts';
 import { missing } from '../../commands/engine/decide.ts';
 import type { RunNotes } from '../../commands/operations-manager/runNotes.ts';
 import type { Ran, TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { jobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';

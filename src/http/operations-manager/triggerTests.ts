@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { exactText } from '@automation-platform/json';
 import { type TSchema, Type } from 'typebox';
 import {
   type Explained,
@@ -9,7 +10,6 @@ import {
   type TestEvent,
   type TestedTrigger,
 } from '../../commands/operations-manager/triggerTests.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';

@@ -1,5 +1,5 @@
+import { cut } from '@automation-platform/json';
 import type { Log } from '../../concurrency/log.ts';
-import { cut } from '../../domain/engine/texts.ts';
 import { nameOf } from './define.ts';
 import type { StreamDocuments } from './documentsByStream.ts';
 import { keyOf, parkedEntry, parkedSpec } from './parked.ts';

@@ -1,6 +1,5 @@
-import { pinnedIn } from '../../commands/user-schemas/pinned.ts';
-import { canonical } from '../../domain/engine/canonical.ts';
-import { isObject, type Members, own } from '../../domain/engine/members.ts';
+import { pinnedIn } from '@automation-platform/bounded-schemas';
+import { canonical, isObject, type Members, own } from '@automation-platform/json';
 
 /** The events that a trigger waits for. */
 type Waiting = { readonly source: string; readonly topic: string; readonly schema: unknown };

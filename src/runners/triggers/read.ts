@@ -1,5 +1,5 @@
+import { mark, plainValue } from '@automation-platform/json';
 import { givenBy } from '../../commands/operations-manager/firing.ts';
-import { mark, plainValue } from '../../domain/engine/exactJson.ts';
 import { type AnyEvent, decodeAny } from '../../store/anyEvent.ts';
 import type { BadEvent } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';

@@ -1,9 +1,9 @@
+import { plainValue } from '@automation-platform/json';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { completeReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import { givenBy } from '../../commands/operations-manager/firing.ts';
-import { plainValue } from '../../domain/engine/exactJson.ts';
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AnyEvent } from '../../store/anyEvent.ts';

@@ -1,6 +1,6 @@
+import { cut } from '@automation-platform/json';
 import jsonata from 'jsonata';
 import { unsoundIn } from '../../domain/engine/strictJson.ts';
-import { cut } from '../../domain/engine/texts.ts';
 import { LinearRegExp } from './regex.ts';
 
 /** The bytes of a result as JSON. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { isObject, type Members } from '../../domain/engine/members.ts';
+import type { Members } from '@automation-platform/json';
+import { isObject } from '@automation-platform/json';
 import type { StoredEvent } from '../port.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { canonical } from '../../../src/domain/engine/canonical.ts';
+import { canonical } from '@automation-platform/json';
 import { eventsOf, withLog } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { manual } from '../../support/samples/triggerForms.ts';

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { completionFor } from '../../../src/cli/engine/completion.ts';
 import { runCommand } from '../../../src/cli/engine/runCommand.ts';
 import { commands } from '../../../src/cli/table.ts';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import { runInProcess } from '../../support/command.ts';
 import { startProgram } from '../../support/process.ts';
 
@@ -87,7 +88,7 @@ describe('the command line', function () {
 
   it('an output that nobody reads any more is no error; one on a full disk is status 1 and one sentence', () => {
     const ended = (then: string) => {
-      const command = `${process.execPath} --import tsx src/main.ts completion bash ${then}`;
+      const command = `${process.execPath} ${fromSource().join(' ')} src/main.ts completion bash ${then}`;
       const { stdout, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8', cwd: root });
       return [stdout.trim(), stderr.trim()];
     };

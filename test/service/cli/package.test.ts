@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../support/process.ts';
@@ -8,7 +8,8 @@ import { adminPassword, startService, type TestService } from '../../support/ser
 
 const run = promisify(execFile);
 const root = new URL('../../../', import.meta.url).pathname;
-const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json', '.npmrc', 'src'];
+const settings = ['json', 'build.json', 'client.json', 'package.json'].map((name) => `tsconfig.${name}`);
+const sources = ['package.json', ...settings, '.npmrc', 'src', 'packages'];
 
 /** A program of others, which publishes an event and subscribes to it. */
 const program = `
@@ -33,7 +34,9 @@ describe('the package, as npm run package makes it', function () {
     service = await startService();
     const checkout = join(folder, 'checkout');
     for (const source of sources) cpSync(join(root, source), join(checkout, source), { recursive: true });
-    symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+    // Links where the file system can: the links to our packages within must lead to those of the checkout.
+    const [from, to] = [join(root, 'node_modules'), join(checkout, 'node_modules')];
+    await run('cp', ['-al', from, to]).catch(() => run('cp', ['-a', from, to]));
     await run('npm', ['run', '--silent', 'package', '--', '--silent', '--pack-destination', folder], { cwd: checkout });
     const { name, version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
     tarball = join(folder, `${name}-${version}.tgz`);
@@ -64,8 +67,15 @@ describe('the package, as npm run package makes it', function () {
     const files = stdout.trim().split('\n');
     const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
     assert.ok(files.includes(`package/${bin['automation-platform']}`));
-    const others = files.filter((file) => !/^package\/(dist\/.*\.(js|js\.map|d\.ts|json)|package\.json)$/.test(file));
-    assert.deepEqual(others, []);
+    const ours = files.filter((file) => !/^package\/node_modules\/(?!@automation-platform\/)/.test(file));
+    const built =
+      /^package\/(node_modules\/@automation-platform\/[a-z-]+\/)?(dist\/.*\.(js|js\.map|d\.ts|json)|package\.json|README\.md)$/;
+    assert.deepEqual(
+      ours.filter((file) => !built.test(file)),
+      [],
+    );
+    for (const name of readdirSync(join(root, 'packages')))
+      assert.ok(files.includes(`package/node_modules/@automation-platform/${name}/dist/index.js`), name);
     assert.match(readFileSync(join(installed, bin['automation-platform']), 'utf8'), /^#!\/usr\/bin\/env node\n/);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { exactText, exactValue } from '../../../src/domain/engine/exactJson.ts';
+import { exactText, exactValue } from '@automation-platform/json';
 import { ok, refused } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';
 

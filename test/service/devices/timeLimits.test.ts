@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { withinTime } from '../../../src/concurrency/withinTime.ts';
+import { fromSource } from '../../../src/process/fromSource.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 describe('limits of time', () => {
   it('end calls of devices and reports of workers, however often garbage is collected', async () => {
     const calls = 100;
-    const options = ['--import', 'tsx', '--expose-gc', '--max-old-space-size=96'];
+    const options = [...fromSource(), '--expose-gc', '--max-old-space-size=96'];
     const program = join(root, 'test/support/timeLimitsProgram.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [...options, program, String(calls)]);
     const { outcomes, ended, claims } = JSON.parse(stdout);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { exactText, exactValue } from '../../../src/domain/engine/exactJson.ts';
-import { isObject } from '../../../src/domain/engine/members.ts';
+import { exactText, exactValue, isObject } from '@automation-platform/json';
 import { isSecretOfDocument } from '../../../src/domain/engine/secretFields.ts';
 import { ok } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';

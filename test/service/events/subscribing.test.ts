@@ -3,8 +3,8 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 
 const run = promisify(execFile);
@@ -32,10 +32,7 @@ describe('docs/subscribing.md', () => {
     const script = blocks('sh')
       .join('\n')
       .replaceAll('http://127.0.0.1:3000', server.url)
-      .replaceAll(
-        'node dist/main.js',
-        `${process.execPath} --import ${pathToFileURL(createRequire(import.meta.url).resolve('tsx'))} ${root}src/main.ts`,
-      )
+      .replaceAll('node dist/main.js', `${process.execPath} ${fromSource().join(' ')} ${root}src/main.ts`)
       .split('\n')
       .filter((line) => !line.startsWith('#=> '))
       .join('\n');
@@ -62,7 +59,7 @@ describe('docs/subscribing.md', () => {
           .replace(/'esdb:[^']*'/, `'${login}'`)
           .replace('http://127.0.0.1:3000', server.url),
       );
-      const { stdout } = await run(process.execPath, ['--import', 'tsx', file], { cwd: root });
+      const { stdout } = await run(process.execPath, [...fromSource(), file], { cwd: root });
       assert.match(stdout, /^\d+n? (shop:)?orderPlaced \{ order: 7 \}$/m);
     }
   });

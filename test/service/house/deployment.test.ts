@@ -205,7 +205,7 @@ describe('Dockerfile', () => {
     }
     assert.deepEqual(
       ignored
-        .slice(1)
+        .filter((line) => line.startsWith('!'))
         .map((line) => line.slice(1))
         .sort(),
       [...copied].sort(),
@@ -220,7 +220,7 @@ describe('Dockerfile', () => {
     } = JSON.parse(read('tsconfig.build.json')) as { compilerOptions: { outDir: string; rootDir: string } };
     assert.deepEqual(
       [...final.matchAll(/^COPY --from=build \/app\/(\S+)/gm)].map(([, source]) => source),
-      ['package.json', 'node_modules', outDir],
+      ['package.json', 'node_modules', 'packages', outDir],
     );
     const [program, main] = command('CMD');
     assert.equal(program, 'node');

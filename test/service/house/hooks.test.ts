@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import { watched } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
 
@@ -30,7 +31,7 @@ describe('a run of the tests', () => {
     const file = join(folder, 'one.test.mjs');
     writeFileSync(file, `import { spawn } from 'node:child_process';\n${test}\n`);
     return watched(
-      spawn(process.execPath, ['--import', 'tsx', mocha, '--no-config', '--require', hooks, file], {
+      spawn(process.execPath, [...fromSource(), mocha, '--no-config', '--require', hooks, file], {
         cwd: new URL('../../..', import.meta.url),
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, MOCHA_WORKER_ID: '', ...env },

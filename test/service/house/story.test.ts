@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 
 const run = promisify(execFile);
@@ -55,7 +56,10 @@ const brokenPromise = (output: string, promised: readonly string[]): string | un
     const outputOf = async ({ commands }: Step): Promise<string> => {
       const script = `${setup}\n${commands}`
         .replace('http://127.0.0.1:3000', server.url)
-        .replace('npm run --silent cli --', `'${process.execPath}' --import tsx '${source('src/main.ts')}'`);
+        .replace(
+          'npm run --silent cli --',
+          `'${process.execPath}' ${fromSource().join(' ')} '${source('src/main.ts')}'`,
+        );
       const { stdout } = await run('bash', ['-c', script], { env: { ...process.env, DATA_DIR: data } });
       return stdout;
     };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { formats } from '@automation-platform/bounded-schemas';
 import { Ajv } from 'ajv';
-import { formats } from '../../../src/commands/user-schemas/formats.ts';
 import { loadSample } from '../../../src/demo/load.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import type { Kept } from '../../../src/demo/step.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { checker } from '../../../src/commands/user-schemas/checker.ts';
+import { checker } from '@automation-platform/bounded-schemas';
 import {
   type Asked,
   at,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { formats } from '@automation-platform/bounded-schemas';
 import { Ajv } from 'ajv';
 import type { TSchema } from 'typebox';
-import { formats } from '../../../src/commands/user-schemas/formats.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { readRecorded } from '../../../src/http/documentation/examples.ts';
 import { openapi } from '../../../src/http/documentation/openapi.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import { openCutter } from '../../support/cutter.ts';
 import { ok } from '../../support/people.ts';
 import { type Program, temporaryFolder, watched } from '../../support/process.ts';
@@ -69,9 +68,8 @@ describe('docs/workers.md', function () {
         .replace("'automation-platform/client'", `'${root}src/client/index.ts'`)
         .replace('http://127.0.0.1:3000', service.url),
     );
-    const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
     const [good, bad] = [await start('Back up', ['edge-01', 'edge-02']), await start('Back up', [])];
-    const worker = started(process.execPath, ['--import', tsx, file]);
+    const worker = started(process.execPath, [...fromSource(), file]);
     assert.deepEqual((await ended(good, worker)).variables.saved, ['edge-01.cfg', 'edge-02.cfg']);
     const { status, error } = await ended(bad, worker);
     assert.deepEqual([status, error], ['error', 'There is nothing to back up']);

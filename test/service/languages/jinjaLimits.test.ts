@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { engines } from '../../../src/southbound/jinja/engines.ts';
+import { engines } from '../../../src/southbound/engines/engines.ts';
 import type { Renderer, Rendering } from '../../../src/southbound/port.ts';
 import { sampled } from '../../support/sample.ts';
 

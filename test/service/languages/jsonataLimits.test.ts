@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { engines } from '../../../src/southbound/jinja/engines.ts';
+import { engines } from '../../../src/southbound/engines/engines.ts';
 import type { Renderer } from '../../../src/southbound/port.ts';
 import { sampled } from '../../support/sample.ts';
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import type { Ask } from '../../support/clientProgram.ts';
 import { steps } from '../../support/clientSteps.ts';
 import { authorityAndServerInOne } from '../../support/earlierCertificate.ts';
@@ -17,7 +18,7 @@ for (const [name, protocol] of Object.entries(libraries)) {
     let program: ChildProcess;
     const start = (): ChildProcess =>
       fork(new URL('../../support/clientProgram.ts', import.meta.url), [name], {
-        execArgv: ['--import', 'tsx'],
+        execArgv: fromSource(),
         stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
       });
     const ask = async (step: string, to: GrpcLog): Promise<void> => {

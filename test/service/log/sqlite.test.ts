@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
 import { connect, openFile } from '../../../src/store/sqlite/log.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
@@ -20,9 +21,13 @@ const children: ChildProcess[] = [];
 
 const child = (file: string, shell = ''): ChildProcess => {
   const program = fileURLToPath(new URL('../../support/crash/appendUntilRefused.ts', import.meta.url));
-  const running = spawn('bash', ['-c', `${shell} exec "$0" --import tsx "$1" "$2"`, process.execPath, program, file], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const running = spawn(
+    'bash',
+    ['-c', `${shell} exec "$0" ${fromSource().join(' ')} "$1" "$2"`, process.execPath, program, file],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   children.push(running);
   return running;
 };

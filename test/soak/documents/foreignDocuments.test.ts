@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Members } from '@automation-platform/json';
+import { exactText, exactValue } from '@automation-platform/json';
 import fc from 'fast-check';
-import { exactText, exactValue } from '../../../src/domain/engine/exactJson.ts';
-import type { Members } from '../../../src/domain/engine/members.ts';
 import { automations } from '../../support/foreign/automations.ts';
 import { analyticTemplates, commandTemplates } from '../../support/foreign/commandTemplates.ts';
 import { forms, oldForms } from '../../support/foreign/forms.ts';

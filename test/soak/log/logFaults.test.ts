@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import { link } from '../../../src/store/event.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
@@ -24,7 +25,7 @@ const patienceMs = 120_000;
 
 /** Runs the program on the log in a folder until its end; `tracing`: how strace meddles with it. */
 const run = async (folder: string, end: 'close' | 'kill', tracing: readonly string[] = []) => {
-  const node = [process.execPath, '--import', 'tsx', program, join(folder, 'events.db'), String(eventsEach), end];
+  const node = [process.execPath, ...fromSource(), program, join(folder, 'events.db'), String(eventsEach), end];
   const [command, ...args] = tracing.length > 0 ? ['strace', ...tracing, ...node] : node;
   const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let [out, err, late] = ['', '', false];

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fromSource } from '../../../src/process/fromSource.ts';
 import { verifyFile } from '../../../src/store/moving/backup.ts';
 import { content } from '../../../src/store/moving/content.ts';
 import { logAt } from '../../../src/store/moving/replaceLog.ts';
@@ -66,7 +67,7 @@ describe('kill -9', function () {
     const out = openSync(to, 'w');
     const source = new URL('../../../src/main.ts', import.meta.url).pathname;
     const env = { PATH: process.env.PATH!, DATA_DIR: join(folder, name) };
-    const child = spawn(process.execPath, ['--import', 'tsx', source, 'export'], {
+    const child = spawn(process.execPath, [...fromSource(), source, 'export'], {
       env,
       stdio: ['ignore', out, 'ignore'],
     });

@@ -1,5 +1,5 @@
+import type { Members } from '@automation-platform/json';
 import fc from 'fast-check';
-import type { Members } from '../../../src/domain/engine/members.ts';
 import type { Kind } from './kind.ts';
 import { always, documentOf, epoch, json, maybe, name, objectId, person, text, time, word } from './values.ts';
 

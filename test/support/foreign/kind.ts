@@ -1,5 +1,5 @@
+import type { Members } from '@automation-platform/json';
 import type fc from 'fast-check';
-import type { Members } from '../../../src/domain/engine/members.ts';
 
 /** A request. The body is JSON text, because the order of members and the writing of numbers count. */
 export type Request = { readonly method: string; readonly path: string; readonly body?: string };

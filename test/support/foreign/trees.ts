@@ -1,5 +1,5 @@
+import type { Members } from '@automation-platform/json';
 import fc from 'fast-check';
-import type { Members } from '../../../src/domain/engine/members.ts';
 import type { Kind } from './kind.ts';
 import { always, documentOf, json, maybe, name, object, objectId, text, time, word } from './values.ts';
 

@@ -1,6 +1,6 @@
+import type { Members } from '@automation-platform/json';
+import { exactValue, inOrder } from '@automation-platform/json';
 import fc from 'fast-check';
-import { exactValue, inOrder } from '../../../src/domain/engine/exactJson.ts';
-import type { Members } from '../../../src/domain/engine/members.ts';
 
 /*
  * Parts of documents that other installations have published. Values have the marks of exactJson.ts where JavaScript

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import type { Members } from '@automation-platform/json';
 import type { Context } from '../../../src/domain/engine/core.ts';
-import type { Members } from '../../../src/domain/engine/members.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import {
   automationImport,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { compileUserSchema } from '@automation-platform/bounded-schemas';
 import fc from 'fast-check';
-import { compileUserSchema } from '../../../src/commands/user-schemas/userSchema.ts';
 import { candidates } from '../../../src/runners/triggers/candidates.ts';
 
 const old = 'http://json-schema.org/draft-07/schema#';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { filters } from '@automation-platform/bounded-schemas';
 import { pino } from 'pino';
 import type { Run } from '../../../src/commands/operations-manager/triggerRuns.ts';
 import { restoreTrigger } from '../../../src/commands/operations-manager/triggers.ts';
-import { filters } from '../../../src/commands/user-schemas/filters.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { settingsOf } from '../../../src/http/profiles/settings.ts';
 import { jobIdOf, parkedIdOf } from '../../../src/runners/triggers/firing.ts';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { filters } from '@automation-platform/bounded-schemas';
 import {
   createAutomation,
   deleteAutomation,
@@ -7,7 +8,6 @@ import {
 import { runNotes } from '../../../src/commands/operations-manager/runNotes.ts';
 import { type Run, type Transform, triggerRuns } from '../../../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, deleteTrigger, updateTrigger } from '../../../src/commands/operations-manager/triggers.ts';
-import { filters } from '../../../src/commands/user-schemas/filters.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { isSealed } from '../../../src/domain/engine/sealed.ts';
 import { automation } from '../../../src/domain/operations-manager/automations.ts';

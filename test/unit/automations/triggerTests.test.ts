@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { filters } from '@automation-platform/bounded-schemas';
 import type { Tools } from '../../../src/commands/engine/define.ts';
 import {
   explainer,
@@ -6,7 +7,6 @@ import {
   type TestEvent,
   type TestedTrigger,
 } from '../../../src/commands/operations-manager/triggerTests.ts';
-import { filters } from '../../../src/commands/user-schemas/filters.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
 
 describe('An event of some depth', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Members } from '@automation-platform/json';
 import { importedId } from '../../../src/commands/engine/imports.ts';
 import { importTemplate } from '../../../src/commands/template-builder/templates.ts';
 import { withoutContent } from '../../../src/domain/engine/importedDocuments.ts';
-import type { Members } from '../../../src/domain/engine/members.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { create, importOne, remove, template, update } from '../../../src/domain/template-builder/templates.ts';
 import type { ActionRoute, Call } from '../../../src/http/engine/route.ts';

@@ -12,8 +12,11 @@ import { projections } from '../../../src/projections/all.ts';
 const root = new URL('../../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
 
+const packages = readdirSync(new URL('packages/', root)).map((name) => `packages/${name}`);
+
 /** Every Markdown file for readers. */
 const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].concat(
+  packages.map((folder) => `${folder}/README.md`),
   readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -113,9 +116,12 @@ describe('the documentation', () => {
   });
 
   it('says of every library why it is there, and of no other', () => {
-    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
-    const there = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !name.startsWith('@types/'));
-    assert.deepEqual([...firstColumn(read('docs/libraries.md'))].sort(), there.sort());
+    const named = ['.', ...packages].flatMap((folder) => {
+      const { dependencies, devDependencies } = JSON.parse(read(`${folder}/package.json`));
+      return Object.keys({ ...dependencies, ...devDependencies });
+    });
+    const there = new Set(named.filter((name) => !/^@(types|automation-platform)\//.test(name)));
+    assert.deepEqual([...firstColumn(read('docs/libraries.md'))].sort(), [...there].sort());
   });
 
   it('begins with a README of 70 lines and 700 words at most, and five links', () => {
@@ -139,7 +145,7 @@ describe('the documentation', () => {
   for (const file of documents) {
     it(`${file} names files, scripts and sections that are there`, () => {
       const text = read(file);
-      for (const [, path = ''] of text.matchAll(/`((?:src|test|docs|bench)\/[\w./-]+)`/g))
+      for (const [, path = ''] of text.matchAll(/`((?:src|test|docs|bench|packages)\/[\w./-]+)`/g))
         assert.ok(existsSync(new URL(path, root)), `There is no ${path}`);
       const { scripts } = JSON.parse(read('package.json'));
       for (const [, script = ''] of text.matchAll(/`npm run ([\w:]+)`/g))

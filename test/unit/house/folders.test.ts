@@ -17,6 +17,12 @@ describe('the folders of tests', () => {
     assert.deepEqual(odd, []);
   });
 
+  it('of a package are unit and service', () => {
+    const placed = /^[a-z-]+\/test\/(unit|service)\/\w+\.test\.ts$/;
+    const odd = namesIn('../packages/').filter((name) => /\.test\.ts$/.test(name) && !placed.test(name));
+    assert.deepEqual(odd, []);
+  });
+
   for (const folder of ['unit', 'service'])
     for (const name of namesIn(`${folder}/`)) {
       const text = textOf(`${folder}/${name}`);

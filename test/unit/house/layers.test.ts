@@ -59,7 +59,6 @@ const layersOfAreas = ['domain', 'commands', 'projections', 'http'];
 
 /** Other folders of these layers, and the areas that they know. Tables such as all.ts, beside the folders, know all. */
 const rooms: Record<string, readonly Area[]> = {
-  'commands/user-schemas': [],
   'projections/asOf': [],
   'projections/index': [],
   'projections/rebuild': [],
@@ -142,11 +141,12 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   ],
 };
 
-/** Packages that a layer may use beside Node's own modules; in the domain not even those. */
+/** Packages, ours and of others, that a layer may use beside Node's own modules; in the domain not even those. */
 const packages: Record<string, readonly string[]> = {
   client: [],
-  domain: ['typebox', 'typebox/compile'],
+  domain: ['typebox', 'typebox/compile', '@automation-platform/json'],
   store: [
+    '@automation-platform/json',
     '@photostructure/sqlite',
     'lru-cache',
     '@grpc/grpc-js',
@@ -156,21 +156,12 @@ const packages: Record<string, readonly string[]> = {
     'google-protobuf/google/protobuf',
   ],
   'store/grpc': ['re2js', 'selfsigned'],
-  projections: ['lru-cache', 'redis'],
+  projections: ['lru-cache', 'redis', '@automation-platform/json'],
   concurrency: ['lru-cache'],
-  events: [],
-  runners: [],
-  cli: ['commander'],
-  commands: [
-    'typebox',
-    'lru-cache',
-    'ajv',
-    'ajv/dist/2020.js',
-    'ajv-formats',
-    'ajv-formats/dist/formats.js',
-    're2js',
-    'jsonata',
-  ],
+  events: ['@automation-platform/json'],
+  runners: ['@automation-platform/json', '@automation-platform/bounded-schemas'],
+  cli: ['commander', '@automation-platform/json'],
+  commands: ['typebox', 'lru-cache', 'jsonata', '@automation-platform/json', '@automation-platform/bounded-schemas'],
 };
 
 /** Messages that a compiler has made come in a file each. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { formats } from '@automation-platform/bounded-schemas';
 import { Ajv } from 'ajv';
-import { formats } from '../../../src/commands/user-schemas/formats.ts';
 import { listedTopics } from '../../../src/domain/topics.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { asyncapi } from '../../../src/http/documentation/asyncapi.ts';

@@ -11,7 +11,7 @@ const entries = [
   'store/sqlite/aheadWorker.ts',
   'projections/snapshots/snapshotWorker.ts',
   'projections/rebuild/foldWorker.ts',
-  'southbound/jinja/engine.ts',
+  'southbound/engines/engine.ts',
 ];
 
 /** The tree of a value without its names: what no reader of names can get wrong. */

@@ -1,7 +1,7 @@
+import { isObject } from '@automation-platform/json';
 import type { Tools } from '../../../commands/engine/define.ts';
 import { type CommandTemplateRun, runCommandTemplate } from '../../../commands/mop/runTemplates.ts';
 import { oneByOne } from '../../../concurrency/oneByOne.ts';
-import { isObject } from '../../../domain/engine/members.ts';
 import type { Sealed } from '../../../domain/engine/sealed.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
 import { commandTemplate } from '../../../domain/mop/commandTemplates.ts';

@@ -1,0 +1,37 @@
+import { Ajv, type Options, type ValidateFunction } from 'ajv';
+import { faultsOf, type SchemaFault } from './faults.ts';
+import { formats } from './formats.ts';
+import { toldApart } from './unions.ts';
+
+const options: Options = { strict: true, allowUnionTypes: true, formats };
+const quickly = new Ajv(options);
+const inDetail = new Ajv({ ...options, strict: false, allErrors: true, verbose: true, logger: false });
+
+// A larger value could have millions of faults, so only its first one is reported.
+const largest = 10_000;
+
+/**
+ * Compiles one of our own schemas and makes the function that checks values by it. That function returns at most 20
+ * faults, each with the JSON pointer of its field.
+ */
+export const checker = (schema: object): ((value: unknown) => readonly SchemaFault[]) => {
+  const check = quickly.compile(schema);
+  let detailed: ValidateFunction | undefined;
+  return (value) => {
+    if (check(value)) return [];
+    const first = check.errors ?? [];
+    if (count(value, largest) >= largest) return faultsOf(first);
+    detailed ??= inDetail.compile(toldApart(schema));
+    detailed(value);
+    return faultsOf(detailed.errors ?? first);
+  };
+};
+
+/** Counts the values inside a JSON value, at most up to `enough`. */
+const count = (value: unknown, enough: number): number => {
+  if (typeof value !== 'object' || value === null) return 1;
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  let counted = 1;
+  for (let i = 0; i < members.length && counted < enough; i++) counted += count(members[i], enough - counted);
+  return counted;
+};

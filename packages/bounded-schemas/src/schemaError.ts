@@ -1,0 +1,7 @@
+/** Why a schema, or a pattern, cannot be used. */
+export class SchemaError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SchemaError';
+  }
+}

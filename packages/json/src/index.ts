@@ -1,0 +1,17 @@
+export { canonical } from './canonical.ts';
+export {
+  exactEntries,
+  exactNumber,
+  exactText,
+  exactValue,
+  inOrder,
+  isKept,
+  mark,
+  numeral,
+  plainValue,
+  withoutOrder,
+} from './exactJson.ts';
+export { isObject, type Members, own } from './members.ts';
+export { nearestName } from './nearest.ts';
+export { step } from './pointer.ts';
+export { cut, decoded, isWellFormed } from './texts.ts';

@@ -1,0 +1,35 @@
+import '../../process/soundJson.ts';
+import { type Job, newJob, type Template, TemplateError } from '@automation-platform/jinja';
+import { evaluate } from '../jsonata/evaluate.ts';
+import type { Message, Supplied, Work } from './protocol.ts';
+
+/** The work that waits for templates. */
+let waiting: Job | undefined;
+
+const rendered = (given: Template | Supplied): Message => {
+  const job = 'supplied' in given ? waiting : newJob(given);
+  // What is done with takes no memory from the next work.
+  waiting = undefined;
+  if (!job) throw new Error('The engine has no work');
+  if ('supplied' in given) job.add(given.supplied);
+  try {
+    const outcome = job.attempt();
+    if ('wanted' in outcome) waiting = job;
+    return outcome;
+  } catch (error) {
+    if (error instanceof TemplateError) return { line: error.line, reason: error.message, template: error.template };
+    throw error;
+  }
+};
+
+const answer = (given: Message): void => {
+  process.send?.(given);
+};
+
+const carriedOn = async (given: Work | Supplied): Promise<Message> =>
+  'expression' in given ? evaluate(given) : rendered(given);
+
+// The process ends by itself when the service is gone: then nothing is left to listen to. It also ends by an error that
+// nobody expects.
+process.on('message', (given: Work | Supplied) => void carriedOn(given).then(answer));
+answer('ready');

@@ -1,0 +1,22 @@
+import type { Template, Texts } from '@automation-platform/jinja';
+import type { Evaluated, Expression } from '../jsonata/evaluate.ts';
+
+/** What the engine does. It takes one work at a time. */
+export type Work = Template | Expression;
+
+/** The templates that the engine wanted. */
+export type Supplied = { readonly supplied: Texts };
+
+/** The engine wants templates, to go on with its work. */
+type Wants = { readonly wanted: readonly string[] };
+
+/** How the rendering of a template ends. `template` is the one that has the line, if it is not the one to render. */
+type Rendered =
+  | { readonly text: string }
+  | { readonly line: number; readonly reason: string; readonly template?: string | undefined };
+
+/** How a work ends. */
+export type Outcome = Rendered | Evaluated;
+
+/** The engine's answers: `ready` once it can take work, then what it wants, and one outcome for each work. */
+export type Message = 'ready' | Wants | Outcome;

@@ -1,0 +1,38 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fromSource } from '../../process/fromSource.ts';
+
+/**
+ * Starts the engine as a separate process with a limited heap. `ready` resolves when the engine can work. A thread
+ * would not do, because a thread without memory can end the whole process. The engine gets neither the environment nor
+ * the output of the service, and it cannot turn text into code.
+ */
+export const startEngine = (megabytes: number): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
+  const type = extname(import.meta.url);
+  const engine = fork(fileURLToPath(new URL(`engine${type}`, import.meta.url)), [], {
+    execArgv: [
+      `--max-old-space-size=${megabytes}`,
+      '--disallow-code-generation-from-strings',
+      ...(type === '.ts' ? fromSource() : []),
+    ],
+    // Times without a zone mean the same on every node.
+    env: { TZ: 'UTC' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // This is not JSON, because Node may misread some member names of JSON (soundJson.ts).
+    serialization: 'advanced',
+  });
+  const ended = once(engine, 'exit').then(([code, signal]) => {
+    throw new Error(`The engine ended while it started: ${code ?? signal}`);
+  });
+  return { engine, ready: Promise.race([once(engine, 'message'), ended]) };
+};
+
+/** With `holding`, the engine keeps the process of the service alive. Without it, the process may end. */
+export const hold = (engine: ChildProcess, holding: boolean): void => {
+  for (const handle of [engine, engine.channel]) {
+    if (holding) handle?.ref();
+    else handle?.unref();
+  }
+};
