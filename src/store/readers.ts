@@ -1,15 +1,13 @@
 import type { WholeLog } from './port.ts';
 
-/** Carries out what follows from events. */
+/** Carries out reactions. */
 export const reactionsReader = 'reactions';
 /** Starts the jobs of event triggers. */
 export const triggersReader = 'triggers';
 /** Starts the jobs of schedules that have fired. */
 export const schedulesReader = 'schedules';
-/** The checkpoint of a trigger that lags behind the reader of all triggers. */
-export const cursorOfTrigger = (trigger: string): string => `${triggersReader}:${trigger}`;
 
-// Readers of the log that keep a position in it. Each may have cursors besides: checkpoints `<reader>:<name>`.
+// Each may have checkpoints of partitions besides: `<reader>:<partition>`.
 const readers = [reactionsReader, triggersReader, schedulesReader];
 
 /** The places of all readers and their cursors, by the names of their checkpoints. What moves a log moves them too. */

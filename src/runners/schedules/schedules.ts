@@ -5,13 +5,13 @@ import { triggerSchedule } from '../../domain/operations-manager/triggerSchedule
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
-import type { EventStore } from '../../store/port.ts';
+import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { schedulesReader } from '../../store/readers.ts';
-import { beginning } from '../triggers/beginning.ts';
+import { reader } from '../../store/reading/reader.ts';
 import { scheduleClock } from './clock.ts';
 import { clocksApart } from './clocksApart.ts';
 import { deciding } from './deciding.ts';
-import { type FiredState, firedReader } from './firedReader.ts';
+import { firedReading } from './firedReading.ts';
 import { retryingRuns } from './retryingRuns.ts';
 import { type StartingNeeds, starting } from './starting.ts';
 import { timetable } from './timetable.ts';
@@ -30,36 +30,41 @@ type Needs = StartingNeeds & {
   readonly log: Log;
 };
 
-const pauseMs = 1000;
-const longestPauseMs = 5000;
+/** How many instants are kept in memory that have fired and are not settled. */
+const mostFired = 20_000;
 
 /** Runs schedule triggers (docs/schedules.md): the clock says what is due, the log decides, the leader starts jobs. */
 export const schedules = (needs: Needs) => {
   const { store, model, handle, leadership, ready, guardedClock, timer, log } = needs;
   const table = timetable({ model, moment: guardedClock.moment, set: (id, at) => clock.set(id, at) });
-  const fired: FiredState = {};
-  const patience = (subject: string) => ({
-    ready,
-    pauseMs,
-    longestPauseMs,
-    onFailure: (error: unknown, isNew: boolean): void => {
-      if (isNew) log(`${subject} begins again`, { error });
-    },
-  });
   const planning = leaderWork({
     leadership: onEveryNode,
-    ...patience('The timetable of schedules'),
+    ready,
     work: async (term) => {
       await table.load(term);
       clock.start();
       await table.follow(term);
     },
+    pauseMs: 1000,
+    longestPauseMs: 5000,
+    onFailure: (error, isNew) => {
+      if (isNew) log('The timetable of schedules begins again', { error });
+    },
   });
   const signal = planning.stopping;
   const decisions = deciding({ handle, clock: guardedClock, changed: table.changed, timer, signal, log });
   const clock = scheduleClock({ clock: guardedClock, timer, due: decisions.decide });
-  const work = firedReader({ store, starting: (term) => starting(needs, term), state: fired, log });
-  const reading = leaderWork({ leadership, ...patience('The reader of schedules that have fired'), work });
+  const fired = reader<StoredEvent>({
+    store,
+    name: schedulesReader,
+    on: leadership,
+    ready,
+    first: 'head',
+    begin: firedReading({ store, starting: (term) => starting(needs, term), log }),
+    mostInFlight: mostFired,
+    failure: 'The reader of schedules that have fired begins again',
+    log,
+  });
 
   return {
     categories: new Set([trigger.category, triggerSchedule.category]),
@@ -68,26 +73,26 @@ export const schedules = (needs: Needs) => {
     /** To be called with each event of the log. */
     onStored: clocksApart({ now: guardedClock.now, monotonic: guardedClock.monotonic, log }),
     /** How many schedules are set, mean nothing, and have fired without a job yet. */
-    status: () => ({ set: clock.size(), faults: table.faults(), starting: fired.open?.() ?? 0 }),
+    status: () => ({ set: clock.size(), faults: table.faults(), starting: fired.status().inFlight }),
     /**
      * To be called before the first request is taken. In a log of a version that did not run schedules they begin now.
      */
     prepare: async (): Promise<void> => {
-      if ((await store.checkpoint(schedulesReader)) !== undefined) return;
+      if (!(await fired.isNew())) return;
       // Read models may be made anew after an upgrade. What is due meanwhile is not lost.
       const begun = guardedClock.now();
       await ready(signal);
       await beginAll(begun, { model, handle });
-      await beginning(store, schedulesReader);
+      await fired.beginAtHead();
     },
     start: (): void => {
       planning.start();
-      reading.start();
+      fired.start();
     },
     retry: retryingRuns(needs, starting(needs, signal)),
     /** Decides and starts nothing more, and waits for what is under way. The rest is left to the next start or leader. */
     stop: async (): Promise<void> => {
-      const stopped = [planning.stop(), reading.stop()];
+      const stopped = [planning.stop(), fired.stop()];
       clock.stop();
       await decisions.ended();
       await Promise.all(stopped);

@@ -1,17 +1,15 @@
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
-import { parkReaction } from '../../commands/engine/parkedReactions.ts';
-import type { Request } from '../../commands/engine/requests.ts';
-import { noteRefusals } from '../../commands/operations-manager/refusedRuns.ts';
 import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
-import { type Actor, platform } from '../../domain/engine/core.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { triggerRuns } from '../../domain/operations-manager/triggerRuns.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import { parkedIdOf, type Started } from '../triggers/firing.ts';
+import type { Started } from '../triggers/firing.ts';
+import { outcomes } from '../triggers/outcomes.ts';
 import { readOf } from '../triggers/read.ts';
 import type { Refused } from '../triggers/refusals.ts';
 
@@ -42,6 +40,7 @@ const gone = { refusal: { reason: 'gone', message: 'No such trigger' } } as cons
 /** What becomes of instants that have fired: each function stores one of the outcomes. */
 export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
   const { handle, tools, run, ran, viewerOf, outcome } = needs;
+  const { refuse, park } = outcomes({ handle, operation, outcome });
 
   const actorOf = async (account: unknown): Promise<Actor | undefined> =>
     typeof account === 'string' ? (await viewerOf(account))?.actor : undefined;
@@ -82,20 +81,10 @@ export const starting = (needs: StartingNeeds, signal: AbortSignal) => {
     /** Stores refusals of a trigger's runs, unless they are stored already. */
     refuse: async (id: string, refused: Refused): Promise<void> => {
       const { last } = await tools.state(triggerRuns, id);
-      if (last === refused.event) return;
-      const about = { operation, requestId: refused.event, causation: refused.event };
-      await handle(noteRefusals, { id, input: { ...refused, after: last ?? null }, actor: platform, ...about });
-      for (let n = 0; n < refused.count; n++) outcome(refused.reason);
+      if (last !== refused.event) await refuse(id, refused, last);
     },
-    park: async (event: StoredEvent, error: unknown, tries: number): Promise<void> => {
-      const { id, stream, revision } = event;
-      const { id: triggerId } = splitStream(stream);
-      const reason = error instanceof Error ? error.message : String(error);
-      const about: Omit<Request, 'id' | 'input'> = { operation, requestId: id, causation: id, actor: platform };
-      const input = { stream, revision, reason, trigger: triggerId, tries };
-      await handle(parkReaction, { ...about, id: parkedIdOf(id, triggerId), input });
-      outcome('parked');
-    },
+    park: (event: StoredEvent, error: unknown, tried: number): Promise<void> =>
+      park(event, { trigger: splitStream(event.stream).id, error, tried }),
   };
 };
 

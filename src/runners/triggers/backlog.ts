@@ -1,5 +1,6 @@
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
+import type { Backlog } from '../../store/reading/partition.ts';
 import {
   aboutDefinition,
   automationAfter,
@@ -26,7 +27,11 @@ type Known = { readonly definition: Definition | undefined; readonly automation:
  * The events of one trigger from a position on, which it reads by itself. It goes by what the trigger and its automation
  * said at each event.
  */
-export const backlog = (trigger: string, from: number, { store, past, fits, mayFire }: BacklogNeeds) => {
+export const backlog = (
+  trigger: string,
+  from: number,
+  { store, past, fits, mayFire }: BacklogNeeds,
+): Backlog<Firing> => {
   let position = from;
   let known: Known | undefined;
 
@@ -87,5 +92,3 @@ export const backlog = (trigger: string, from: number, { store, past, fits, mayF
     },
   };
 };
-
-export type Backlog = ReturnType<typeof backlog>;

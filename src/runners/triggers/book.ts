@@ -78,5 +78,3 @@ export const triggerBook = ({ candidates, fits, mayFire, breathe }: BookNeeds) =
     size: (): number => triggers.size,
   };
 };
-
-export type TriggerBook = ReturnType<typeof triggerBook>;

@@ -1,13 +1,17 @@
-import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
+import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { EventStore } from '../../store/port.ts';
 import { triggersReader } from '../../store/readers.ts';
-import { beginning } from './beginning.ts';
+import { reader } from '../../store/reading/reader.ts';
+import { backlog } from './backlog.ts';
+import type { Carried } from './carrying.ts';
+import { pastDefinitions } from './definitions.ts';
 import type { MayFire } from './firing.ts';
-import { type ReaderState, triggerReader } from './reader.ts';
+import { rateLimits } from './rate.ts';
 import { retrying } from './retrying.ts';
-import { type StartingNeeds, starting } from './starting.ts';
+import { type Starting, type StartingNeeds, starting } from './starting.ts';
+import { triggerReading } from './triggerReading.ts';
 
 type Needs<Viewer> = StartingNeeds<Viewer> & {
   readonly store: EventStore;
@@ -26,36 +30,25 @@ type Needs<Viewer> = StartingNeeds<Viewer> & {
   readonly info: Log;
 };
 
-const againMs = 1000;
-const longestAgainMs = 5000;
-
 /** Fires event triggers while this process leads (docs/decisions/event-triggers.md). */
 export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: Needs<Viewer>) => {
-  const { store, leadership, ready, log, info } = needs;
-  const state: ReaderState = {};
-  const { start, stop, stopping } = leaderWork({
-    leadership,
-    ready,
-    work: (term, goesOn) => read(term, goesOn),
-    pauseMs: againMs,
-    longestPauseMs: longestAgainMs,
-    onFailure: (error, isNew) => {
-      if (isNew) log('The reader of event triggers begins again', { error });
-    },
-  });
-  const working = starting(needs, stopping);
-
-  const read = triggerReader({
+  const { store, leadership, ready, mayFire, decidedAtOnce, elapsed = () => performance.now(), log, info } = needs;
+  const past = pastDefinitions(store);
+  const rates = rateLimits(needs.rate, elapsed);
+  const { start, stop, stopping, status, acked, isNew, beginAtHead } = reader<Carried>({
     store,
-    ...working,
-    away: () => store.fault() !== undefined || !store.connected(),
-    decidedAtOnce: needs.decidedAtOnce,
-    rate: needs.rate,
-    mayFire: needs.mayFire,
-    state,
-    elapsed: needs.elapsed ?? (() => performance.now()),
+    name: triggersReader,
+    on: leadership,
+    ready,
+    first: 'head',
+    begin: (term) => begin(term),
+    backlog: (trigger, from) => backlog(trigger, from, { store, past, fits: working.fits, mayFire }),
+    elapsed,
+    failure: 'The reader of event triggers begins again',
     log,
   });
+  const working: Starting = starting(needs, stopping);
+  const begin = triggerReading({ store, ...working, mayFire, decidedAtOnce, rates, log });
 
   return {
     /**
@@ -63,8 +56,8 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
      * events before this start.
      */
     prepare: async (isUpgrade: boolean): Promise<void> => {
-      if ((await store.checkpoint(triggersReader)) !== undefined) return;
-      const position = await beginning(store, triggersReader);
+      if (!(await isNew())) return;
+      const position = await beginAtHead();
       if (isUpgrade) info('Event triggers begin at the head of the log', { position, head: await store.head() });
     },
     start,
@@ -73,19 +66,11 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
     retry: retrying(needs, working),
     /** How many runs wait, and how many triggers are behind the common reader. Only the leader knows. */
     status: (): { readonly waiting: number; readonly behind: number } => {
-      const lanes = [...(state.reading?.lanes.values() ?? [])];
-      return {
-        waiting: lanes.reduce((sum, lane) => sum + lane.waiting(), 0),
-        behind: lanes.filter((lane) => lane.behind()).length,
-      };
+      const { inFlight, behind } = status();
+      return { waiting: inFlight, behind };
     },
     /** The position up to which everything is settled, also by triggers that are behind; undefined: it does not read. */
-    settled: (): number | undefined => {
-      const { reading } = state;
-      if (!reading) return undefined;
-      const places = [...reading.lanes.values()].map((lane) => lane.place() ?? Infinity);
-      return places.reduce((least, place) => Math.min(least, place), reading.settled());
-    },
+    settled: acked,
   };
 };
 

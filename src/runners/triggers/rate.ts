@@ -38,3 +38,21 @@ export const rateLimit = (most: number, elapsed: () => number) => {
 };
 
 export type RateLimit = ReturnType<typeof rateLimit>;
+
+/** The rates of all triggers: so many starts of each in a minute. */
+export const rateLimits = (most: number, elapsed: () => number) => {
+  const byTrigger = new Map<string, RateLimit>();
+  return {
+    of: (trigger: string): RateLimit => {
+      const rate = byTrigger.get(trigger) ?? rateLimit(most, elapsed);
+      byTrigger.set(trigger, rate);
+      return rate;
+    },
+    /** Forgets triggers that have started nothing for a minute, but for these. */
+    tidy: (busy: ReadonlyMap<string, unknown>): void => {
+      for (const [trigger, rate] of byTrigger) if (rate.idle() && !busy.has(trigger)) byTrigger.delete(trigger);
+    },
+  };
+};
+
+export type RateLimits = ReturnType<typeof rateLimits>;

@@ -1,20 +1,16 @@
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
-import { parkReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
 import { firingEvent, givenBy } from '../../commands/operations-manager/firing.ts';
-import { noteRefusals } from '../../commands/operations-manager/refusedRuns.ts';
 import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
-import { type Actor, fold, platform } from '../../domain/engine/core.ts';
-import { RequestError } from '../../domain/engine/requestError.ts';
+import { type Actor, fold } from '../../domain/engine/core.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { type TriggerState, trigger } from '../../domain/operations-manager/triggers.ts';
-import { WrongRevision } from '../../store/port.ts';
 import { type DecideNeeds, decider } from './decide.ts';
 import type { Definition } from './definitions.ts';
-import { type Firing, jobIdOf, parkedIdOf, type Refusal, type Started, type Verdict } from './firing.ts';
-import type { Refused } from './refusals.ts';
+import { type Firing, jobIdOf, type Refusal, type Started, type Verdict } from './firing.ts';
+import { outcomes } from './outcomes.ts';
 
 export type StartingNeeds<Viewer> = Omit<DecideNeeds<Viewer>, 'state'> & {
   readonly handle: Handle;
@@ -53,6 +49,7 @@ const aboutOf = ({ event, read }: Pick<Firing, 'event' | 'read'>): Omit<Request,
 export const starting = <Viewer extends { readonly actor: Actor }>(needs: StartingNeeds<Viewer>, stop: AbortSignal) => {
   const { handle, tools, run } = needs;
   const outcome = needs.outcome ?? (() => undefined);
+  const { refuse, park } = outcomes({ handle, operation, outcome });
 
   const fits = ({ content: { schema } }: Definition, payload: unknown): boolean =>
     schema === null || needs.fits(schema, payload);
@@ -105,33 +102,6 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
     return undefined;
   };
 
-  const refuse = async (id: string, refused: Refused, after: string | undefined): Promise<void> => {
-    const input = { ...refused, after: after ?? null };
-    const request = { id, input, actor: platform, operation, requestId: refused.event, causation: refused.event };
-    try {
-      await handle(noteRefusals, request);
-    } catch (error) {
-      if (error instanceof RequestError && error.code === 'conflict')
-        throw new WrongRevision(`triggerRuns-${id}`, -1, -1);
-      throw error;
-    }
-    for (let n = 0; n < refused.count; n++) outcome(refused.reason);
-  };
-
-  const park = async (firing: Firing, error: unknown, tries: number): Promise<void> => {
-    const { event, definition } = firing;
-    const { stream, revision } = event;
-    const reason = error instanceof Error ? error.message : String(error);
-    const input = { stream, revision, reason, trigger: definition.id, tries };
-    await handle(parkReaction, {
-      ...aboutOf(firing),
-      id: parkedIdOf(event.id, definition.id),
-      input,
-      actor: platform,
-    });
-    outcome('parked');
-  };
-
   return {
     decide: decider({ ...needs, state: tools.state }),
     start: startAndTell,
@@ -139,7 +109,8 @@ export const starting = <Viewer extends { readonly actor: Actor }>(needs: Starti
     endedSince,
     hasJob,
     refuse,
-    park,
+    park: (firing: Firing, error: unknown, tried: number): Promise<void> =>
+      park(firing.event, { trigger: firing.definition.id, error, tried }, aboutOf(firing)),
     fits,
   };
 };
