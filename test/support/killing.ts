@@ -26,6 +26,3 @@ export const injecting = ({ calls, fault, nth }: Fault): readonly string[] => [
 /** What goes before a program in a shell, so that it is killed at the n-th of some system calls of a thread. */
 export const killedAt = (calls: string, n: number): string =>
   `exec strace -D ${injecting({ calls, fault: 'signal=KILL', nth: n }).join(' ')} "$@"`;
-
-/** The same at its n-th fsync. */
-export const killedAtFsync = (n: number): string => killedAt('fsync,fdatasync', n);

@@ -10,6 +10,7 @@ import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import type { May } from '../../../src/store/grpc/access.ts';
 import { type GrpcLog, openGrpcLog } from '../../support/grpcLog.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
 import { longestTurn } from '../../support/processorTime.ts';
 import { gather, newEvent, newEvents, newStream } from '../../support/store.contract.ts';
 
@@ -470,7 +471,7 @@ describe('whatever comes over gRPC', () => {
       status.UNAVAILABLE,
     );
   });
-  it('however much of it, does not hold up the others', async () => {
+  itInSoak('however much of it, does not hold up the others', async () => {
     for (let n = 0; n < 40; n++) await log.store.append(newStream(), -1, newEvents(500));
     const longest = longestTurn();
     const filter = new streams.ReadReq.Options.FilterOptions()

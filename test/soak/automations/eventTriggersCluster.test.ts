@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cluster, type ClusterNode, cluster, note } from '../../support/cluster.ts';
 import { makeTriggers, publishing } from '../../support/eventTriggerPrograms.ts';
-import { cannotKill, killedAtFsync } from '../../support/killing.ts';
+import { cannotKill } from '../../support/killing.ts';
+import { sweepKills } from '../../support/kills/sweep.ts';
 import { eventsIn, withLog } from '../../support/logged.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';
 import { expectedOf, sortedOutcome } from '../../support/triggering.ts';
 import { until } from '../../support/until.ts';
 
 const rounds = Number(process.env.SOAK_ROUNDS ?? 2);
-/** Every n-th fsync is tried; all with SOAK_ROUNDS. */
-const stride = process.env.SOAK_ROUNDS ? 1 : 4;
 
 describeOwnRedis('event triggers on two nodes', (redis) => {
   let nodes: Cluster;
@@ -68,20 +67,17 @@ describeOwnRedis('event triggers on two nodes', (redis) => {
     this.timeout(3_600_000);
     const [first] = nodes.nodes;
     assert.ok(first);
-    let killed = 0;
-    for (let [n, lived] = [1, false]; !lived; n += stride) {
+    await sweepKills(async (n, limit) => {
       await nodes.log.stop();
-      await nodes.log.start(killedAtFsync(n)).catch(() => undefined);
+      await nodes.log.start(limit).catch(() => undefined);
       const all = publish(first.ask, `fsync${n}`).then(done);
-      lived = await Promise.race([all.then(() => true), nodes.log.ended().then(() => false)]);
-      if (lived) break;
-      killed++;
+      const lived = await Promise.race([all.then(() => true), nodes.log.ended().then(() => false)]);
+      if (lived) return true;
       await nodes.log.kill();
       await nodes.log.start();
       await all;
-    }
-    note(`killed at ${killed} fsyncs`);
-    assert.ok(killed * stride > 6, `killed at ${killed} fsyncs only`);
+      return false;
+    });
     await nodes.log.stop();
     await nodes.log.start();
   });

@@ -8,12 +8,12 @@ import { verifyFile } from '../../../src/store/moving/backup.ts';
 import { content } from '../../../src/store/moving/content.ts';
 import { logAt } from '../../../src/store/moving/replaceLog.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
-import { cannotKill, killedAtFsync } from '../../support/killing.ts';
+import { cannotKill } from '../../support/killing.ts';
+import { sweepKills } from '../../support/kills/sweep.ts';
 import { writeLog } from '../../support/movingLog.ts';
 import { type Server, startProgram, startServer, temporaryFolder } from '../../support/process.ts';
 import { newEvent } from '../../support/store.contract.ts';
 
-const soak = process.env.SOAK_ROUNDS !== undefined;
 const rounds = Number(process.env.SOAK_ROUNDS ?? 4);
 const size = 20_500;
 
@@ -189,20 +189,16 @@ describe('kill -9', function () {
       prepared: (name: string) => Promise<void>,
       look: (name: string) => Promise<void>,
     ): Promise<void> => {
-      let kills = 0;
-      for (let [n, lived] = [1, false]; !lived; n += soak ? 1 : Math.max(2, n >> 1)) {
+      const round = async (n: number, limit: string): Promise<boolean> => {
         const name = `at${n}`;
         await prepared(name);
-        const env = { DATA_DIR: join(folder, name) };
-        const program = startProgram(words(name), env, { limit: killedAtFsync(n) });
-        lived = (await program.ended) === 0;
-        if (lived) break;
-        kills++;
+        const program = startProgram(words(name), { DATA_DIR: join(folder, name) }, { limit });
+        if ((await program.ended) === 0) return true;
         assert.equal(program.child.signalCode, 'SIGKILL', program.output().err);
         await look(name);
-      }
-      assert.ok(kills > 1, `${kills} kills`);
-      if (process.env.TEST_LOG) process.stderr.write(`${kills} kills\n`);
+        return false;
+      };
+      await sweepKills(round, { apart: (n) => Math.max(2, n >> 1) });
     };
 
     it('import leaves no log or all of it, and the same command goes on', async () => {

@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { snapshotName } from '../../../src/projections/snapshots/snapshotSeen.ts';
 import { originOf } from '../../../src/service/readModels.ts';
 import { cluster } from '../../support/cluster.ts';
-import { cannotKill, killedAt } from '../../support/killing.ts';
+import { cannotKill } from '../../support/killing.ts';
+import { fsyncs, sweepServiceKills } from '../../support/kills/sweep.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';
 import { spoilSnapshot } from '../../support/spoiltModels.ts';
@@ -32,7 +33,6 @@ const stateOf = async ({ ask }: Asked): Promise<'spoilt' | 'right'> => {
   return isRight ? 'right' : 'spoilt';
 };
 
-const fsyncs = 'fsync,fdatasync';
 /** A snapshot that differed is removed. */
 const removals = 'unlink,unlinkat';
 /** A snapshot gets its name once it is whole. */
@@ -41,11 +41,10 @@ const renames = 'rename,renameat,renameat2';
 (cannotKill ? describe.skip : describe)(`a rebuild of read models: kill -9${cannotKill}`, function () {
   this.timeout(3_600_000);
   let folder: string;
-  let server: Server | undefined;
   before(async () => {
     folder = temporaryFolder();
     const base = join(folder, 'base');
-    server = await startServer(base);
+    const server = await startServer(base);
     for (let n = 0; n < 10; n++) await change(server, n);
     await server.stop();
     for (const [name, version] of [
@@ -56,64 +55,43 @@ const renames = 'rename,renameat,renameat2';
       await spoilSnapshot(join(folder, name), { version });
     }
   });
-  after(async () => {
-    await server?.stop('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Starts a service on a copy of a folder, kills it at its n-th call, and looks at what the next one shows. */
-  const killsAt = async (
-    { calls, from }: { readonly calls: string; readonly from: string },
-    use: (killed: Server, data: string) => Promise<boolean>,
-    look: (next: Server, isDone: boolean) => Promise<void>,
-  ): Promise<void> => {
-    const data = join(folder, 'data');
-    let kills = 0;
-    for (let [n, lived] = [1, false]; !lived; n += soak ? 1 : n) {
-      rmSync(data, { recursive: true, force: true });
-      cpSync(join(folder, from), data, { recursive: true });
-      const killed = await startServer(data, { READ_WAIT_MS: '100000' }, killedAt(calls, n)).catch(() => undefined);
-      server = killed;
-      const isDone = killed !== undefined && (await use(killed, data));
-      lived = isDone && killed.child.exitCode === null && killed.child.signalCode === null;
-      if (!lived) kills++;
-      await killed?.stop('SIGKILL');
-      server = await startServer(data, { READ_WAIT_MS: '100000' });
-      await look(server, isDone);
-      await server.stop();
-      server = undefined;
-    }
-    assert.ok(kills > 0, `no kill at ${calls}`);
-    if (process.env.TEST_LOG) process.stderr.write(`${calls}: ${kills} kills\n`);
-  };
+  const about = (calls: string, base: string) => ({
+    folder,
+    base,
+    calls,
+    settings: { READ_WAIT_MS: '100000' },
+    apart: (n: number) => n,
+  });
 
   for (const calls of [fsyncs, removals])
     it(`at ${calls} leaves the old documents or the right ones, and the right ones if it was answered`, async () => {
-      await killsAt(
-        { calls, from: 'same' },
-        async ({ ask }) => (await ask('POST', '/health/rebuild')).status === 200,
-        async (next, isDone) => {
+      await sweepServiceKills({
+        ...about(calls, 'same'),
+        use: async ({ ask }) => (await ask('POST', '/health/rebuild')).status === 200,
+        look: async (next, isDone) => {
           const state = await stateOf(next);
           if (isDone) assert.equal(state, 'right');
           assert.equal((await next.ask('POST', '/health/rebuild')).status, 200);
           assert.equal(await stateOf(next), 'right');
         },
-      );
+      });
     });
 
   for (const calls of [fsyncs, renames])
     it(`after an upgrade, at ${calls}, leaves documents that become right`, async () => {
-      const versionIn = (data: string): string =>
-        JSON.parse(readFileSync(join(data, snapshotName), 'utf8').split('\n', 1)[0] ?? '').version;
-      await killsAt(
-        { calls, from: 'earlier' },
-        async ({ child }, data) => {
+      const version = (): string =>
+        JSON.parse(readFileSync(join(folder, 'data', snapshotName), 'utf8').split('\n', 1)[0] ?? '').version;
+      await sweepServiceKills({
+        ...about(calls, 'earlier'),
+        use: async ({ child }) => {
           const ended = (): boolean => child.exitCode !== null || child.signalCode !== null;
-          await until(() => ended() || versionIn(data) === originOf('').version, 'a snapshot or an end');
+          await until(() => ended() || version() === originOf('').version, 'a snapshot or an end');
           return !ended();
         },
-        async (next) => until(async () => (await stateOf(next)) === 'right', 'the right documents'),
-      );
+        look: (next) => until(async () => (await stateOf(next)) === 'right', 'the right documents'),
+      });
     });
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jobOfInstant } from '../../../src/commands/operations-manager/triggerSchedules.ts';
@@ -7,19 +7,16 @@ import type { Recorded } from '../../../src/store/event.ts';
 import { authorityFile } from '../../../src/store/grpc/certificate.ts';
 import { auditKey } from '../../support/auditKey.ts';
 import { freePort } from '../../support/freePort.ts';
-import { cannotKill, killedAtFsync } from '../../support/killing.ts';
+import { cannotKill } from '../../support/killing.ts';
+import { sweepServiceKills } from '../../support/kills/sweep.ts';
 import { eventsIn, withLog } from '../../support/logged.ts';
 import { ok } from '../../support/people.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
-import { seed } from '../../support/sample.ts';
 import { outcomeOf, ranOf } from '../../support/scheduleOutcome.ts';
 import { minute, second } from '../../support/scheduling.ts';
 import { adminPassword } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-/** Every n-th fsync is tried, other ones with another seed; all with SOAK_ROUNDS. */
-const stride = process.env.SOAK_ROUNDS ? 1 : 4;
-const first = 1 + (seed % stride);
 const om = '/operations-manager';
 const settings = { SECRET_KEY: 'the same key on every node', AUDIT_KEY: auditKey };
 
@@ -109,70 +106,61 @@ const check = (events: readonly Recorded<any>[], { instant, ids }: Schedules): v
   this.timeout(3_600_000);
   let folder: string;
   let made: Schedules;
-  let servers: Server[] = [];
-  const ended = async (server: Server | undefined, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
-    await server?.stop(signal);
-    servers = servers.filter((one) => one !== server);
-  };
-  const started = async (...args: Parameters<typeof startServer>): Promise<Server> => {
-    const server = await startServer(...args);
-    servers.push(server);
-    return server;
-  };
   before(async () => {
     folder = temporaryFolder();
-    const server = await started(join(folder, 'base'), settings);
+    const server = await startServer(join(folder, 'base'), settings);
     made = await makeSchedules(server);
-    await ended(server);
+    await server.stop();
     await until(async () => Date.now() > made.instant + minute + second || pause(100, false), 'a minute to pass');
   });
-  after(async () => {
-    await Promise.all(servers.map((server) => server.stop('SIGKILL')));
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
 
-  const killing = async (others: (port: number, data: string) => Promise<Server[]>): Promise<number> => {
+  const killing = async (others: (port: string, data: string) => Promise<readonly Server[]>): Promise<void> => {
     const data = join(folder, 'data');
     const done = async (): Promise<boolean> => isDone(await loggedIn(data), made) || pause(50, false);
-    let rounds = 0;
-    for (let [n, lived] = [first, false]; !lived; n += stride) {
-      rmSync(data, { recursive: true, force: true });
-      cpSync(join(folder, 'base'), data, { recursive: true });
-      const port = await freePort();
-      const own = { ...settings, ESDB_PORT: String(port) };
-      let server = await started(data, own, killedAtFsync(n)).catch(() => undefined);
-      const beside = server ? await others(port, data).catch(() => []) : [];
-      if (server && (await enabling(server, made.ids))) {
-        const dead = server.ended.then(() => true);
-        await Promise.race([until(done, 'the outcome of the model'), dead]);
-        lived = server.child.exitCode === null && server.child.signalCode === null;
-      }
-      if (!lived) {
-        await ended(server, 'SIGKILL');
-        server = await started(data, own);
-        assert.ok(await enabling(server, made.ids));
-        await until(done, 'the outcome of the model');
-      }
-      for (const one of beside) await ended(one);
-      await ended(server);
-      check(await loggedIn(data), made);
-      rounds++;
+    let [port, beside]: [string, readonly Server[]] = ['', []];
+    const end = async (): Promise<void> => {
+      for (const one of beside) await one.stop();
+      beside = [];
+    };
+    try {
+      await sweepServiceKills({
+        folder,
+        settings: async () => {
+          port = String(await freePort());
+          return { ...settings, ESDB_PORT: port };
+        },
+        use: async (killed) => {
+          beside = await others(port, data).catch(() => []);
+          if (!(await enabling(killed, made.ids))) return false;
+          return Promise.race([
+            until(done, 'the outcome of the model').then(() => true),
+            killed.ended.then(() => false),
+          ]);
+        },
+        look: async (next) => {
+          assert.ok(await enabling(next, made.ids));
+          await until(done, 'the outcome of the model');
+          await end();
+          await next.stop();
+          check(await loggedIn(data), made);
+        },
+      });
+    } finally {
+      await end();
     }
-    return rounds;
   };
 
   it('settles each instant once on one node', async () => {
-    const rounds = await killing(async () => []);
-    assert.ok(rounds > 1, 'nothing was killed');
+    await killing(async () => []);
   });
 
   it('settles each instant once on two nodes that both decide, of which one starts the jobs', async () => {
-    const rounds = await killing(async (port, data) => {
+    await killing(async (port, data) => {
       const url = `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${authorityFile(data)}`;
       const other = join(folder, 'other');
       rmSync(other, { recursive: true, force: true });
-      return [await started(other, { ...settings, EVENTSTORE_URL: url })];
+      return [await startServer(other, { ...settings, EVENTSTORE_URL: url })];
     });
-    assert.ok(rounds > 1, 'nothing was killed');
   });
 });
