@@ -210,13 +210,13 @@ const askingOver = (connections: Connections) => {
     }
   };
 
-  return { insist: retryUntilDone, first, ask, only, newestIn, upTo, followedBack };
+  return { retryUntilDone, first, ask, only, newestIn, upTo, followedBack };
 };
 
 type Asking = ReturnType<typeof askingOver>;
 
 /** Finds the newest event that followers without a filter get. */
-const headFinder = ({ insist: retryUntilDone, first, ask, followedBack }: Asking) => {
+const headFinder = ({ retryUntilDone, first, ask, followedBack }: Asking) => {
   /** The last result: the positions of the newest event of all, and of the newest one that followers get. */
   let known = { newest: 0, followed: 0 };
 
@@ -255,7 +255,7 @@ const headFinder = ({ insist: retryUntilDone, first, ask, followedBack }: Asking
  */
 export const eventStoreDbReads = (connections: Connections) => {
   const asking = askingOver(connections);
-  const { insist: retryUntilDone, first, ask, only, newestIn, upTo, followedBack } = asking;
+  const { retryUntilDone, first, ask, only, newestIn, upTo, followedBack } = asking;
   const head = headFinder(asking);
 
   /** Position of the newest event of all, including the server's own. */
