@@ -1,4 +1,6 @@
+import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
+import { places } from '../../concurrency/places.ts';
 import { persist } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { NotReadable } from '../../domain/engine/requestError.ts';
@@ -6,6 +8,7 @@ import { parkedReactions } from '../../projections/engine/parkedReactions.ts';
 import { decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { reactionsReader } from '../../store/readers.ts';
+import { reader } from '../../store/reading/reader.ts';
 import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
 import { completeReaction } from './parkedReactions.ts';
@@ -17,11 +20,13 @@ import type { Streams } from './streams.ts';
 type Needs = {
   readonly store: EventStore;
   readonly table: ReactionTable;
-  readonly runs: ReactionRuns;
+  /** Makes the runs, which end when the signal aborts. */
+  readonly runsUntil: (stop: AbortSignal) => ReactionRuns;
   readonly tools: Tools;
   readonly handle: Handle;
   /** The events of a stream between two revisions. */
   readonly events: Streams['events'];
+  readonly leadership: Leadership;
   /**
    * Resolves when the read models show everything that the log held when this process began to follow it. Resolves also
    * when the signal aborts.
@@ -30,8 +35,9 @@ type Needs = {
   readonly log: Log;
 };
 
-const keepEvery = 1000;
 const askAgainMs = 100;
+/** How many events of the log are reacted to at once. */
+const mostAtOnce = 16;
 
 /** The platform itself parks an event that cannot be read, because the event's actor is unknown. */
 const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'> => ({
@@ -41,8 +47,35 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
   causation: id,
 });
 
-/** Carries out reactions for one term as leader: first the parked ones, then those of the log. */
-export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
+/**
+ * Carries out reactions while this process leads: first the parked ones, then those of the log, of each stream in the
+ * order of its events.
+ */
+export const reactionReader = ({ store, table, runsUntil, tools, handle, events, leadership, ready, log }: Needs) => {
+  const atPlace = places(() => mostAtOnce);
+  const { start, stop, stopping } = reader<StoredEvent>({
+    store,
+    name: reactionsReader,
+    on: leadership,
+    ready: async (term) => {
+      await ready(term);
+      if (!term.aborted) await retryParked(term);
+    },
+    first: 'beginning',
+    begin: () => ({
+      types: table.types,
+      itemsOf: (event) => (table.following(event.stream, event.type).length > 0 ? [event] : []),
+      key: ({ stream }) => stream,
+      take: async (event) => {
+        await atPlace(() => react(event));
+        return undefined;
+      },
+    }),
+    failure: 'The reader of reactions failed',
+    log,
+  });
+  const runs: ReactionRuns = runsUntil(stopping);
+
   /** Repeats the work while the read models are not available. That is no failure of the work. */
   const whenReadable = <T>(work: () => Promise<T>, signal: AbortSignal, about: Record<string, unknown>): Promise<T> =>
     persist(work, {
@@ -70,8 +103,14 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
     }
   };
 
+  /** Tries parked reactions again: a reaction that failed in an earlier process may work now. */
+  const retryParked = (term: AbortSignal): Promise<void> =>
+    retryAll(term).catch((error: unknown) => {
+      if (!term.aborted) log('Parked reactions could not be read', { error });
+    });
+
   /** Carries out the reactions to one event of the log, or parks the event if it cannot be read. */
-  const meet = async (stored: StoredEvent): Promise<void> => {
+  const react = async (stored: StoredEvent): Promise<void> => {
     let event: Recorded;
     try {
       event = decode(stored);
@@ -83,39 +122,5 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
     await runs.react(event);
   };
 
-  const readLog = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
-    let kept = (await store.checkpoint(reactionsReader)) ?? 0;
-    let done = kept;
-    let keptAt = 0;
-    const keep = async (): Promise<void> => {
-      if (done === kept) return;
-      await store.setCheckpoint(reactionsReader, done);
-      kept = done;
-      keptAt = performance.now();
-    };
-    try {
-      for await (const { events: read, position } of store.follow(kept, table.types, signal)) {
-        for (const event of read) if (table.following(event.stream, event.type).length > 0) await meet(event);
-        if (read.length > 0) done = position;
-        // To keep a checkpoint may cost an append. So it is kept once a second at most. After a crash the reactions of
-        // that second run again and change nothing.
-        if (performance.now() - keptAt >= keepEvery) await keep();
-        goesOn();
-      }
-    } finally {
-      await keep();
-    }
-  };
-
-  return {
-    /** Tries parked reactions again: a reaction that failed in an earlier process may work now. */
-    retryParked: async (term: AbortSignal): Promise<void> => {
-      await ready(term);
-      if (term.aborted) return;
-      await retryAll(term).catch((error: unknown) => {
-        if (!term.aborted) log('Parked reactions could not be read', { error });
-      });
-    },
-    readLog,
-  };
+  return { runs, start, stop };
 };

@@ -1,4 +1,4 @@
-import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
+import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
@@ -7,7 +7,7 @@ import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
 import { completeReaction } from './parkedReactions.ts';
 import { reactionReader } from './reactionReader.ts';
-import { reactionRuns } from './reactionRuns.ts';
+import { type ReactionRuns, reactionRuns } from './reactionRuns.ts';
 import { type Reaction, reactionTable, requestFor } from './reactions.ts';
 import type { Streams } from './streams.ts';
 
@@ -32,26 +32,15 @@ type Needs = {
   readonly log: Log;
 };
 
-const readAgainMs = 1000;
-
 /**
  * Carries out reactions. Those to events of this node run at once. While this process leads, it also reads the log, for
  * events whose reactions a stopped process left undone.
  */
-export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: Needs) => {
+export const reactor = ({ reactions, patienceMs = 2000, ...needs }: Needs) => {
   const table = reactionTable(reactions);
-  const reading = leaderWork({
-    leadership,
-    ready: (term) => retryParked(term),
-    work: (term, goesOn) => readLog(term, goesOn),
-    pauseMs: readAgainMs,
-    onFailure: (error, isNew) => {
-      if (isNew) needs.log('The reader of reactions failed', { error });
-    },
-  });
   const away = (): boolean => needs.store.fault() !== undefined || !needs.store.connected();
-  const runs = reactionRuns({ ...needs, table, away, stop: reading.stopping });
-  const { retryParked, readLog } = reactionReader({ ...needs, table, runs });
+  const runsUntil = (stop: AbortSignal): ReactionRuns => reactionRuns({ ...needs, table, away, stop });
+  const { runs, ...reading } = reactionReader({ ...needs, table, runsUntil });
 
   /** The events with reactions that the request waits for. */
   const waitedFor = (events: readonly Recorded[]): readonly Recorded[] =>

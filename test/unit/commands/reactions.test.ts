@@ -44,9 +44,9 @@ describe('reactions', () => {
     const set: number[] = [];
     const one = node({
       ...store,
-      setCheckpoint: (name, position) => {
-        set.push(position);
-        return store.setCheckpoint(name, position);
+      keepCheckpoint: (name, position) => {
+        set.push(position ?? NaN);
+        return store.keepCheckpoint(name, position);
       },
     });
     const began = Date.now();
@@ -318,9 +318,9 @@ describe('reactions', () => {
     const read: string[] = [];
     const store: EventStore = {
       ...log.store,
-      checkpoint: (name) => {
+      takeCheckpoint: (name) => {
         read.push(name);
-        return log.store.checkpoint(name);
+        return log.store.takeCheckpoint(name);
       },
     };
     node(store, {
