@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { groupMapping, groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
-import { foldStreams } from '../src/projections/asOf/foldUnit.ts';
+import { foldStreams } from '../src/projections/asOf/pastReads.ts';
 import { openSqliteReader } from '../src/store/sqlite/store.ts';
 import { type Findings, inTurn, milliseconds, perSecond, progress, scale, seconds } from './compare.ts';
 import { mappingOf, mappingPath, mappings } from './kinds.ts';

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type JobEvent, job, originless } from '../src/domain/operations-manager/jobs.ts';
-import { snapshotName } from '../src/projections/snapshots/snapshotSeen.ts';
+import { snapshotName } from '../src/projections/snapshots/snapshot.ts';
 import { collecting } from './collecting.ts';
 import { type Findings, inTurn, median, milliseconds, progress, scale, seconds } from './compare.ts';
 import { hexId, type Kind } from './kinds.ts';

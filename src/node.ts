@@ -23,7 +23,7 @@ import { collectionsOf } from './projections/engine/projector.ts';
 import { reader } from './projections/engine/reader.ts';
 import { type Projections, runProjections } from './projections/engine/run.ts';
 import { memoryReadStore } from './projections/index/memory.ts';
-import { touching } from './projections/rebuild/touched.ts';
+import { touching } from './projections/rebuild/rebuild.ts';
 import type { Passwords } from './secrets/passwords.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { EventStore } from './store/port.ts';

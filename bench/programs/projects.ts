@@ -7,7 +7,7 @@ import { runProjections } from '../../src/projections/engine/run.ts';
 import { collections } from '../../src/projections/index/collections.ts';
 import { memoryReadStore } from '../../src/projections/index/memory.ts';
 import { redisReadStore } from '../../src/projections/redis/redis.ts';
-import { redisStep } from '../../src/projections/redis/redisStep.ts';
+import { redisStep } from '../../src/projections/redis/redisConnection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 
 // A whole log projected into an empty Redis: a process of its own for each measurement, which takes one order.

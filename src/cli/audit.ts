@@ -1,10 +1,7 @@
 import { existsSync } from 'node:fs';
 import { exactText } from '@automation-platform/json';
-import { differenceOf } from '../audit/difference.ts';
-import { documentAt } from '../audit/documentAt.ts';
-import { resourceGiven } from '../audit/documents.ts';
 import { type AuditPage, findEvents, type PageAsked, type Wanted } from '../audit/findEvents.ts';
-import { historyOf } from '../audit/history.ts';
+import { differenceOf, documentAt, historyOf, resourceGiven } from '../audit/history.ts';
 import type { AuditSources } from '../audit/reading.ts';
 import { statsOf } from '../audit/stats.ts';
 import { traceOf } from '../audit/trace.ts';

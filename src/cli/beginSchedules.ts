@@ -4,7 +4,7 @@ import { platform } from '../domain/engine/core.ts';
 import { mayHaveParts } from '../events/ownStreams.ts';
 import { openNode } from '../node.ts';
 import { project } from '../projections/engine/define.ts';
-import { type PlanDoc, schedulePlans } from '../projections/operations-manager/schedulePlans.ts';
+import { type PlanDoc, schedulePlans } from '../projections/operations-manager/triggerSchedules.ts';
 import { passwords } from '../secrets/passwords.ts';
 import { secrets } from '../secrets/secrets.ts';
 import { decode, splitStream } from '../store/event.ts';

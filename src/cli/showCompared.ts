@@ -1,4 +1,4 @@
-import type { Compared } from '../projections/compareFolds.ts';
+import type { Compared } from '../projections/foldLog.ts';
 import { type Column, type RecordOutput, recordWriter } from './records.ts';
 
 const shownIds = 20;

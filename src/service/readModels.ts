@@ -7,18 +7,16 @@ import { RequestError } from '../domain/engine/requestError.ts';
 import { everySource, type ForeignSources } from '../domain/sources.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
-import type { Compared } from '../projections/compareFolds.ts';
 import type { ReadStore } from '../projections/engine/port.ts';
 import { collectionsOf } from '../projections/engine/projector.ts';
 import type { Projections } from '../projections/engine/run.ts';
 import { projectionVersion } from '../projections/engine/version.ts';
+import type { Compared } from '../projections/foldLog.ts';
 import { memoryReadStore } from '../projections/index/memory.ts';
 import { type Folder, startFolder } from '../projections/rebuild/folder.ts';
 import { rebuild } from '../projections/rebuild/rebuild.ts';
 import { redisReadStore } from '../projections/redis/redis.ts';
-import { readSnapshot } from '../projections/snapshots/snapshot.ts';
-import type { Origin } from '../projections/snapshots/snapshotFile.ts';
-import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
+import { type Origin, readSnapshot, snapshotName } from '../projections/snapshots/snapshot.ts';
 import { snapshots } from '../projections/snapshots/snapshots.ts';
 
 /** The read store of the service, and its snapshots. */

@@ -14,7 +14,7 @@ import { areas } from '../http/areas.ts';
 import { methodsOf } from '../http/authorization/methods.ts';
 import { openNode } from '../node.ts';
 import { withoutLogins } from '../process/withoutLogins.ts';
-import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotSeen.ts';
+import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshot.ts';
 import { type Lead, logLead } from '../runners/logLead.ts';
 import { keyOfLog } from '../secrets/keyCheck.ts';
 import { passwords } from '../secrets/passwords.ts';

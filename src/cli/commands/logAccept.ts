@@ -20,7 +20,7 @@ export const accept = command({
  * stopped; if it is not, an Error is thrown.
  */
 export const logAccept = async (config: Config, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
-  const { seenBySnapshot, snapshotName } = await import('../../projections/snapshots/snapshotSeen.ts');
+  const { seenBySnapshot, snapshotName } = await import('../../projections/snapshots/snapshot.ts');
   const { acceptDamage } = await import('../../store/sqlite/accept.ts');
   const { lockFolder } = await import('../../store/sqlite/lock.ts');
   const { noteOf } = await import('../../store/sqlite/note.ts');

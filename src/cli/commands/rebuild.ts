@@ -1,6 +1,6 @@
 import { isObject } from '@automation-platform/json';
 import { stopSignal } from '../../process/program.ts';
-import type { Compared } from '../../projections/compareFolds.ts';
+import type { Compared } from '../../projections/foldLog.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
 import { type Access, accessFrom, messageOf, noAnswer, platformAt } from '../askService.ts';
 import { command } from '../engine/command.ts';

@@ -1,6 +1,5 @@
 import { stopSignal } from '../../process/program.ts';
-import type { Compared } from '../../projections/compareFolds.ts';
-import type { Fold } from '../../projections/foldLog.ts';
+import type { Compared, Fold } from '../../projections/foldLog.ts';
 import { logUrl } from '../../store/url.ts';
 import { argument, command } from '../engine/command.ts';
 import { progressLine, type Terminal } from '../progress.ts';
@@ -52,5 +51,5 @@ export const replayLog = async (
   const one = await folded(from, output);
   signal.throwIfAborted();
   const other = await folded(to, output);
-  return (await import('../../projections/compareFolds.ts')).compareFolds(one, other);
+  return (await import('../../projections/foldLog.ts')).compareFolds(one, other);
 };

@@ -1,7 +1,6 @@
 import { type ImportAuthors, type Person, usernameOf } from '../../domain/engine/authors.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
-import { accounts } from '../../projections/authorization/accounts.ts';
-import { formerAccounts } from '../../projections/authorization/formerAccounts.ts';
+import { accounts, formerAccounts } from '../../projections/authorization/accounts.ts';
 import type { Tools } from '../engine/define.ts';
 
 type Authors = { readonly createdBy?: Person; readonly lastUpdatedBy?: Person };

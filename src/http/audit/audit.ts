@@ -1,10 +1,7 @@
 import { exactText } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { findDenials } from '../../audit/denials.ts';
-import { differenceOf } from '../../audit/difference.ts';
-import { resourceGiven } from '../../audit/documents.ts';
-import { findEvents } from '../../audit/findEvents.ts';
-import { historyOf } from '../../audit/history.ts';
+import { findDenials, findEvents } from '../../audit/findEvents.ts';
+import { differenceOf, historyOf, resourceGiven } from '../../audit/history.ts';
 import type { AuditSources } from '../../audit/reading.ts';
 import { traceOf } from '../../audit/trace.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

@@ -1,10 +1,8 @@
 import { checker } from '@automation-platform/bounded-schemas';
-import type { Members } from '@automation-platform/json';
-import { exactText, plainValue } from '@automation-platform/json';
+import { exactText, isObject, type Members, own, plainValue } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
-import { type Former, formerAt, saysTheSame } from '../../audit/former.ts';
-import { masked, withTokens } from '../../audit/hiddenSecrets.ts';
-import { changesOf } from '../../audit/history.ts';
+import { masked, withTokens } from '../../audit/auditEvent.ts';
+import { changesOf, type Former, formerAt, saysTheSame } from '../../audit/history.ts';
 import { missing } from '../../commands/engine/decide.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { CommandResult } from '../../commands/engine/handle.ts';
@@ -15,12 +13,13 @@ import { type Restoring, restorable } from '../../commands/restorable.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError, refuseFaults } from '../../domain/engine/requestError.ts';
 import { type Resource, wordsOf } from '../../domain/engine/resource.ts';
+import { isSealed, type Sealed } from '../../domain/engine/sealed.ts';
+import { mask } from '../../domain/engine/secretFields.ts';
 import { projections } from '../../projections/all.ts';
 import type { Answer, AreaRoutes, Call } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
-import { openedSecrets } from './openedSecrets.ts';
 import { patchSchema } from './schemas.ts';
 
 declare module '../engine/service.ts' {
@@ -218,3 +217,28 @@ export const restoreRoute = (areas: () => readonly AreaRoutes[]) =>
     }),
     run: (call, service) => restored(call.body, call, service, areas()),
   });
+
+/**
+ * The former value with its secrets in clear. Where the present value has the same secret, it is the mask, which keeps
+ * it. Throws `unprocessable` for a secret that was sealed with another key.
+ */
+const openedSecrets = (former: unknown, present: unknown, unseal: (sealed: Sealed) => string): unknown => {
+  if (isSealed(former)) return isSealed(present) && present.tag === former.tag ? mask : unsealed(former, unseal);
+  if (Array.isArray(former))
+    return former.map((item, i) => openedSecrets(item, Array.isArray(present) ? present[i] : undefined, unseal));
+  if (!isObject(former)) return former;
+  return Object.fromEntries(
+    Object.entries(former).map(([name, value]) => [
+      name,
+      openedSecrets(value, isObject(present) ? own(present, name) : undefined, unseal),
+    ]),
+  );
+};
+
+const unsealed = (sealed: Sealed, unseal: (sealed: Sealed) => string): string => {
+  try {
+    return unseal(sealed);
+  } catch {
+    throw new RequestError('unprocessable', 'A secret of that time was sealed with another key');
+  }
+};

@@ -1,6 +1,6 @@
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Node } from '../../node.ts';
-import { credentials } from '../../projections/authorization/credentials.ts';
+import { credentials } from '../../projections/authorization/accounts.ts';
 import type { EventNotice } from '../../store/event.ts';
 import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
 import { limiter as limiterOf } from './limiter.ts';

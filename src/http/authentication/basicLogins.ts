@@ -3,7 +3,7 @@ import { lruCache } from '../../concurrency/lruCache.ts';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Node } from '../../node.ts';
-import { credentials, credentialTag } from '../../projections/authorization/credentials.ts';
+import { credentials, credentialTag } from '../../projections/authorization/accounts.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
 import { utf8 } from '../../store/utf8.ts';

@@ -1,7 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Gbac } from '../../domain/engine/core.ts';
-import { accounts } from '../../projections/authorization/accounts.ts';
-import { formerAccounts } from '../../projections/authorization/formerAccounts.ts';
+import { accounts, formerAccounts } from '../../projections/authorization/accounts.ts';
 import { groups } from '../../projections/authorization/groups.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';

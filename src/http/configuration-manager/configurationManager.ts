@@ -3,8 +3,7 @@ import { adapterRoutes } from './adapters.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
 import { deviceRoutes } from './devices.ts';
 import { planRoutes } from './plans.ts';
-import { treeRoutes } from './trees.ts';
-import { treeTransferRoutes } from './treeTransfer.ts';
+import { treeRoutes, treeTransferRoutes } from './trees.ts';
 
 export const configurationManagerRoutes: AreaRoutes = {
   area: 'configuration-manager',

@@ -5,8 +5,8 @@ import type { ListedTopic } from '../../domain/topics.ts';
 import type { ActionRoute, Answer, AreaRoutes } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { asyncapi } from './asyncapi.ts';
-import { readRecorded } from './examples.ts';
 import { openapi } from './openapi.ts';
+import { readRecorded } from './openapiParts.ts';
 
 // The page may send requests to this service only, and runs only scripts that the service sends as files.
 const contentSecurityPolicy =

@@ -6,20 +6,25 @@ import { pageParameters } from '../engine/query.ts';
 import type { AreaRoutes, Route } from '../engine/route.ts';
 import { isListing, listFieldsOf } from '../engine/routeQuery.ts';
 import { fullPathOf } from '../engine/router.ts';
-import type { Example, Failures, Recorded } from './examples.ts';
-import { descriptionOf } from './openapiDescriptions.ts';
-import { changes, codesOf, commonFailures, failureResponses } from './openapiFailures.ts';
 import {
   type AnswerHeader,
+  changes,
+  codesOf,
+  commonFailures,
   components,
+  descriptionOf,
+  type Example,
+  type Failures,
+  failureResponses,
   failureSchema,
   headers,
+  type Recorded,
   type RequestHeader,
   refTo,
+  schemaWriter,
   tagsOf,
   text,
 } from './openapiParts.ts';
-import { schemaWriter } from './openapiSchemas.ts';
 
 type About = {
   readonly version: string;

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
+import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import { asOfHeader, asOfParameter } from '../engine/asOf.ts';
-import type { AreaRoutes } from '../engine/route.ts';
+import { failureBody, internal, statusOf, unmetExpectation } from '../engine/errors.ts';
+import type { AreaRoutes, Route } from '../engine/route.ts';
 import { faultSchema } from '../engine/schemas.ts';
 
 /** A title and a description for each area. The page shows them in this order: as a person meets them. */
@@ -131,3 +133,216 @@ export const components = (schemas: object, responses: object): object => ({
     },
   },
 });
+
+/** The description of an operation: what it does beyond its summary, and who may call it. */
+export const descriptionOf = (area: AreaRoutes['area'], route: Route): string =>
+  `${route.description ?? ofKind(route)}\n\n${whoMayCall(area, route)}`;
+
+/** The description that holds for all operations of a kind. */
+const ofKind = (route: Route): string => {
+  if ('list' in route && route.list) {
+    const fields = Object.keys(route.list.filters).map((field) => `\`${field}\``);
+    const visible = 'guard' in route.list && route.list.guard !== undefined ? ' Shows what the caller may read.' : '';
+    const filters = fields.length > 0 ? ` Filters look at ${fields.join(', ')}.` : '';
+    return `One page: \`skip\`, \`limit\`, \`sort\` and \`order\` say which.${filters}${visible}`;
+  }
+  if (changes(route)) return changeOf(route);
+  if ('get' in route) {
+    const visible = route.get.guard === undefined ? '' : ' 404 for who may not read it.';
+    return `The document as it is now, with everything that this node has acknowledged.${visible}`;
+  }
+  return 'Changes nothing.';
+};
+
+const changeOf = (route: Route): string => {
+  if (!('command' in route)) return 'Sent again with its `Idempotency-Key`, it is carried out once.';
+  if (route.command.on === 'new')
+    return 'The answer has what was created. Sent again with its `Idempotency-Key`, it creates nothing twice.';
+  return 'With `If-Match` it is refused if somebody has changed the resource since the caller looked.';
+};
+
+const whoMayCall = (area: AreaRoutes['area'], { access, name, byMetricsToken }: Route): string => {
+  if (access === 'open') return 'Everybody may call it, without a login.';
+  if (byMetricsToken) return 'Whoever is logged in may call it, and whoever sends METRICS_TOKEN.';
+  if (access === 'login') return 'Whoever is logged in may call it.';
+  const groups = ['admins', ...access].map((group) => `\`${group}\``).join(', ');
+  return `Members of ${groups} may call it, and whoever has a role with the method \`${name}\` of \`${area}\`.`;
+};
+
+/** A JSON Schema, or a part of one. */
+type Json = { [keyword: string]: unknown };
+
+const data = new Set(['const', 'default', 'enum', 'examples']);
+const maps = new Set(['properties', 'patternProperties']);
+
+/**
+ * Writes our schemas in the form of OpenAPI 3.1 (JSON Schema 2020-12). Schemas with a title, and schemas that contain
+ * themselves, are written once in `components` and as references elsewhere. Two different schemas must not share a
+ * title.
+ */
+export const schemaWriter = (components: Record<string, Json>): ((schema: object) => Json) => {
+  const keep = (name: string, written: Json): Json => {
+    const known = components[name] ?? written;
+    components[name] = known;
+    if (JSON.stringify(known) !== JSON.stringify(written))
+      throw new Error(`Two different schemas are called ${name}: give one of them another title`);
+    return refTo('schemas', name);
+  };
+
+  const writeEach = (schemas: Json): Json =>
+    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, writeAny(schema)]));
+
+  const writeAny = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(writeAny);
+    return typeof value === 'object' && value !== null ? write(value) : value;
+  };
+
+  const write = (schema: object): Json => {
+    const { $defs = {}, $id: _, $ref, ...rest } = schema as Json;
+    for (const [name, defined] of Object.entries($defs as Record<string, object>)) keep(name, write(defined));
+    if ($ref !== undefined) return refTo('schemas', String($ref).replace(/^.*\//, ''));
+    const written: Json = {};
+    for (const [keyword, value] of Object.entries(rest)) {
+      if (data.has(keyword)) written[keyword] = value;
+      else if (maps.has(keyword)) written[keyword] = writeEach(value as Json);
+      else written[keyword] = writeAny(value);
+    }
+    const plain = modern(written);
+    return typeof plain.title === 'string' ? keep(plain.title, plain) : plain;
+  };
+  return write;
+};
+
+/** Writes tuples and records in the form of draft 2020-12. */
+const modern = ({ additionalItems, patternProperties, ...schema }: Json): Json => {
+  if (Array.isArray(schema.items)) return { ...schema, prefixItems: schema.items, items: additionalItems ?? true };
+  const [every, ...more] = Object.entries(patternProperties ?? {});
+  if (every?.[0] === '^.*$' && more.length === 0) return { ...schema, additionalProperties: every[1] };
+  return patternProperties ? { ...schema, patternProperties } : schema;
+};
+
+const words: Readonly<Record<Code, string>> = {
+  invalid: 'The request is malformed; `errors` names the fields',
+  unauthenticated: 'No credentials, or wrong ones',
+  forbidden: 'No role for this operation, or no write access to the resource',
+  not_found: 'No such resource, or none that the body names',
+  method_not_allowed: 'The path does not know this method; `Allow` names those that it knows',
+  conflict: 'The name is taken, or the state does not allow it',
+  stale: 'If-Match names an older revision',
+  too_large: 'The body is too large',
+  unsupported_media: 'The body is not JSON in UTF-8',
+  expectation_failed: 'The request expects something else than 100-continue',
+  unprocessable: 'Well-formed, but it cannot be done; or the Idempotency-Key was used with another request',
+  limited: 'Too many failed logins, or too much waits already',
+  internal: 'A bug; the answer has the request id',
+  adapter_failed: 'The southbound system refused, failed or timed out',
+  unavailable: 'A store cannot be reached, the answer takes too long, or the service is shutting down',
+};
+
+const bodyOf = (error: RequestError): Failure => JSON.parse(failureBody(error)) as Failure;
+
+/** Example bodies of errors that tests do not provoke for each operation, made like the real ones. */
+const rare: Failures = {
+  expectation_failed: bodyOf(unmetExpectation()),
+  limited: bodyOf(new RequestError('limited', 'Too many failed logins; try again later')),
+  internal: bodyOf(internal('3f2b8a04-6f0e-4c1d-9a7b-2d4e6f8a0c11')),
+  adapter_failed: bodyOf(
+    new RequestError('adapter_failed', 'Adapter "core": there was no answer in time', {
+      metadata: { adapter: { name: 'core', status: null, body: null } },
+    }),
+  ),
+  unavailable: bodyOf(new RequestError('unavailable', 'This node cannot reach the event log')),
+};
+
+const ofCode: Readonly<Partial<Record<Code, readonly AnswerHeader[]>>> = {
+  unauthenticated: ['WWW-Authenticate'],
+  method_not_allowed: ['Allow'],
+  limited: ['Retry-After'],
+  unavailable: ['Retry-After'],
+};
+
+/** Error codes that only these operations have. */
+const also: Readonly<Record<string, readonly Code[]>> = {
+  changePassword: ['forbidden'],
+  applyDeviceConfig: ['adapter_failed'],
+  getDeviceConfiguration: ['adapter_failed'],
+};
+
+/** True if the operation stores something. Operations for readers store nothing. */
+export const changes = ({ method, access }: Route): boolean =>
+  method !== 'get' && access !== 'open' && !access.includes('readers');
+
+/** The error codes of an operation. */
+export const codesOf = (route: Route, path: string): readonly Code[] => {
+  const codes: Code[] = ['invalid', 'method_not_allowed', 'internal', 'unavailable', ...(also[route.name] ?? [])];
+  // Login is open, but can fail with these codes as well.
+  if (route.access !== 'open' || route.method !== 'get') codes.push('unauthenticated', 'limited');
+  if (typeof route.access !== 'string') codes.push('forbidden');
+  if (route.method !== 'get') codes.push('too_large', 'unsupported_media');
+  if (path.includes(':') || (route.method !== 'get' && route.access !== 'open')) codes.push('not_found');
+  if (route.method !== 'get' && route.access !== 'open') codes.push('unprocessable');
+  if (changes(route)) codes.push('conflict');
+  if ('command' in route && route.command.on !== 'new') codes.push('stale');
+  return codes;
+};
+
+const response = (code: Code, schema: object, example: Failure | undefined): object => ({
+  description: `\`${code}\`: ${words[code]}`,
+  headers: headers('X-Request-Id', ...(ofCode[code] ?? [])),
+  content: { 'application/json': example ? { schema, example } : { schema } },
+});
+
+/** The error answers of an operation by status. Answers without an example of their own are references. */
+export const failureResponses = (
+  codes: readonly Code[],
+  schema: object,
+  examples: Failures,
+): Readonly<Record<number, object>> =>
+  Object.fromEntries(
+    codes.map((code) => {
+      const example = examples[code];
+      return [statusOf[code], example ? response(code, schema, example) : refTo('responses', code)];
+    }),
+  );
+
+/** The error answers to which operations refer, by code. */
+export const commonFailures = (schema: object, examples: Failures): Readonly<Record<string, object>> => {
+  const shown = { ...rare, ...examples };
+  const codes = Object.keys(words) as Code[];
+  return Object.fromEntries(codes.map((code) => [code, response(code, schema, shown[code])]));
+};
+
+/** The body of an error. */
+export type Failure = {
+  readonly message: string;
+  readonly data: null;
+  readonly metadata: { readonly errors: readonly { readonly code: Code; readonly message: string }[] };
+};
+
+export type Failures = Readonly<Partial<Record<Code, Failure>>>;
+
+/** One recorded request and answer of an operation. Lists are cut to two members, long texts to their beginning. */
+export type Example = {
+  /** The parameters of the path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly answer?: unknown;
+};
+
+/**
+ * Examples that tests have recorded from a running node (`npm run golden` renews them). The keys of `examples` and
+ * `failures` are method and path of the operation, such as `GET /profiles/:id`. Errors that are the same for every
+ * operation are under `*`.
+ */
+export type Recorded = {
+  readonly examples: Readonly<Record<string, Example>>;
+  readonly failures: Readonly<Record<string, Failures>>;
+};
+
+/** Reads the examples; called when the API document is first requested. */
+export const readRecorded = async (): Promise<Recorded> => {
+  const attributes = { with: { type: 'json' } } as const;
+  const examples = (await import('./examples.json', attributes)).default as Recorded['examples'];
+  const failures = (await import('./failures.json', attributes)).default as Recorded['failures'];
+  return { examples, failures };
+};

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { nearestName } from '@automation-platform/json';
-import { resourceKinds } from '../../audit/resourceOf.ts';
+import { resourceKinds } from '../../audit/auditEvent.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Resource, resourceIn } from '../../domain/engine/resource.ts';
 import type { StoredEvent } from '../../store/port.ts';

@@ -1,22 +1,26 @@
-import { resourceOf } from '../../audit/resourceOf.ts';
+import { LRUCache } from 'lru-cache';
+import { resourceOf } from '../../audit/auditEvent.ts';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { aggregates } from '../../domain/all.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
+import { automationsIn, type PrebuiltImported, prebuilt } from '../../domain/prebuilts/prebuilts.ts';
 import { everySource, type ForeignSources } from '../../domain/sources.ts';
 import type { Node } from '../../node.ts';
+import { projections } from '../../projections/all.ts';
+import { type Projection, project } from '../../projections/engine/define.ts';
 import { lastGuard, mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
+import type { ReadStore } from '../../projections/engine/port.ts';
+import { prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { hiddenCategories } from '../../store/auditIndex/found.ts';
-import { splitStream } from '../../store/event.ts';
+import { BadEvent, decode, splitStream } from '../../store/event.ts';
 import { foreignEvents } from '../../store/foreignEvents.ts';
-import type { StoredEvent } from '../../store/port.ts';
+import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';
-import { type GetRow, getRows } from './getRows.ts';
-import { packagedAutomations } from './packagedAutomations.ts';
-import { retiredGuards } from './retiredGuards.ts';
 
 /** Who wants to see an event. */
 export type Viewer = Pick<Principal, 'actor' | 'may'>;
@@ -178,3 +182,105 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
 };
 
 export type EventAccess = ReturnType<typeof eventAccess>;
+
+/** A row with method GET that shows a resource. */
+export type GetRow = {
+  readonly area: string;
+  readonly row: Pick<Common, 'name' | 'access'>;
+  readonly shows: Projection;
+};
+
+/** The last parts of a path are the furthest from the resource: `/automations/:id/export` is below `/automations/:id`. */
+const depth = (path: string): number => path.split('/').length;
+
+/**
+ * The GET row of each category: the one with the shortest path that shows one document, else the list. A category that
+ * has neither is not in the map.
+ */
+export const getRows = (areas: readonly AreaRoutes[]): ReadonlyMap<string, GetRow> => {
+  const found = new Map<string, GetRow & { readonly rank: number }>();
+  const offer = (rank: number, { of }: Projection, row: GetRow): void => {
+    if (rank < (found.get(of.category)?.rank ?? Infinity)) found.set(of.category, { ...row, rank });
+  };
+  for (const { area, routes } of areas) {
+    for (const row of routes) {
+      const one = 'get' in row ? row.get : undefined;
+      const shown = one ?? ('run' in row ? row.shows : undefined);
+      if (shown) offer(depth(row.path), shown, { area, row, shows: shown });
+      const listed = 'list' in row && row.method === 'get' ? projectionListed(row.list) : undefined;
+      if (listed) offer(Number.MAX_SAFE_INTEGER, listed, { area, row, shows: listed });
+    }
+  }
+  return found;
+};
+
+const projectionListed = (list: unknown): Projection | undefined => projections.find((each) => each === list);
+
+/**
+ * Makes the function that finds the automations which a package has ever brought: its events show them. None for streams
+ * of other kinds; undefined if the stream is damaged.
+ */
+const packagedAutomations = (model: ReadStore, log: EventStore) => {
+  const kept = new LRUCache<string, { readonly version: number; readonly ids: readonly string[] | undefined }>({
+    max: 1000,
+  });
+
+  const read = async (stream: string): Promise<readonly string[]> => {
+    const ids = new Set<string>();
+    for await (const events of log.read(stream)) {
+      for (const stored of events) {
+        const { topic, data } = decode(stored);
+        if (topic !== 'prebuiltImported') continue;
+        const { installed } = data as PrebuiltImported; // the topic says so
+        for (const id of automationsIn(installed)) ids.add(id);
+      }
+    }
+    return [...ids];
+  };
+
+  return async (stream: string): Promise<readonly string[] | undefined> => {
+    if (splitStream(stream).category !== prebuilt.category) return [];
+    const version = model.version(prebuilts.collection);
+    const known = kept.get(stream);
+    if (known?.version === version) return known.ids;
+    const ids = await read(stream).catch((error: unknown) => {
+      if (error instanceof BadEvent) return undefined;
+      throw error;
+    });
+    kept.set(stream, { version, ids });
+    return ids;
+  };
+};
+
+/**
+ * Makes the function that finds the guard of a retired document in its stream: null if everybody may read it, undefined
+ * if there never was such a document, or its stream is damaged.
+ */
+const retiredGuards = (log: EventStore) => {
+  // Nothing happens to what is retired.
+  const kept = lruCache<{ readonly guard: string | null }>(10_000);
+
+  const read = async (shows: Projection, id: string): Promise<string | null | undefined> => {
+    let doc: unknown;
+    let last: unknown;
+    for await (const events of log.read(`${shows.of.category}-${id}`)) {
+      for (const event of events) {
+        doc = project(shows, doc, decode(event));
+        last = doc ?? last;
+      }
+    }
+    return last === undefined ? undefined : (shows.guard?.(last) ?? null);
+  };
+
+  return async (shows: Projection, id: string): Promise<string | null | undefined> => {
+    const key = `${shows.collection}/${id}`;
+    const known = kept.get(key);
+    if (known) return known.guard;
+    const guard = await read(shows, id).catch((error: unknown) => {
+      if (error instanceof BadEvent) return undefined;
+      throw error;
+    });
+    if (guard !== undefined) kept.set(key, { guard });
+    return guard;
+  };
+};

@@ -1,10 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import { exactText } from '@automation-platform/json';
+import { inWords } from '../../audit/auditEvent.ts';
 import { idBatches } from '../../concurrency/idBatches.ts';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
+import type { Resource } from '../../domain/engine/resource.ts';
+import { completeIn } from '../../store/anyEvent.ts';
+import type { StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
-import { type Connection, connectionTo } from './connection.ts';
+import type { Common } from '../engine/route.ts';
+import { keyOf, type Wanted, wants } from './asked.ts';
 import type { EventAccess } from './eventAccess.ts';
-import type { Reason } from './frames.ts';
 
 /** A reader who has opened a stream. */
 export type Reader = {
@@ -130,4 +135,131 @@ export const readersOf = <More extends object>({ viewerOf, mayRead, places, pati
   };
 };
 
-export type Readers<More extends object> = ReturnType<typeof readersOf<More>>;
+type Readers<More extends object> = ReturnType<typeof readersOf<More>>;
+
+/** How many bytes are sent at once, unless one frame is longer. So little is held in memory for a reader who is behind. */
+export const mostBytes = 64 * 1024;
+
+/**
+ * The way to one reader, who has everything up to a position. Nothing waits here: who sends waits until the connection is
+ * idle.
+ */
+const connectionTo = (res: ServerResponse, after: number, partingMs: number) => {
+  let underWay = 0;
+  let length = 0;
+  let takenAt = 0;
+  let sent = after;
+  let ended = res.destroyed;
+  let whenIdle = (): void => undefined;
+
+  const write = (bytes: Buffer): void => {
+    if (underWay++ === 0) takenAt = performance.now();
+    length += bytes.length;
+    res.write(bytes, () => {
+      takenAt = performance.now();
+      length -= bytes.length;
+      if (--underWay === 0) whenIdle();
+    });
+  };
+
+  const close = (): void => {
+    ended = true;
+    whenIdle();
+  };
+  res.once('close', close);
+
+  return {
+    ended: (): boolean => ended,
+    /** Sends the events up to a position. */
+    send: (bytes: Buffer, position: number): void => {
+      if (ended) return;
+      sent = position;
+      write(bytes);
+    },
+    /** Keeps the connection, unless something is under way anyhow. */
+    comment: (position: number): void => {
+      if (!ended && underWay === 0) write(commentFrame(position));
+    },
+    /** True if everything was taken that was sent. */
+    isIdle: (): boolean => underWay === 0,
+    /** How many bytes were sent and not taken yet, also after the end of the stream. */
+    underWay: (): number => length,
+    /** For how many milliseconds the reader has taken nothing of what is under way. */
+    takesNothingFor: (): number => (underWay === 0 ? 0 : performance.now() - takenAt),
+    /** Resolves when everything was taken, or the stream has ended. */
+    idle: (): Promise<void> =>
+      underWay === 0 || ended
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            whenIdle = resolve;
+          }),
+    /**
+     * Ends the stream with the reason and the position of the last event that was sent. A reader who takes nothing gets
+     * some time to come back for it.
+     */
+    end: (reason: Reason): void => {
+      if (ended) return;
+      res.end(droppedFrame(reason, sent));
+      close();
+      const parting = setTimeout(() => res.destroy(), partingMs).unref();
+      res.once('close', () => clearTimeout(parting));
+    },
+    /** Breaks the connection off, without a word. */
+    destroy: (): void => void res.destroy(),
+  };
+};
+
+export type Connection = ReturnType<typeof connectionTo>;
+
+/** Why a stream of events ends. */
+export type Reason = 'slow' | 'rights' | 'stopping';
+
+/**
+ * An event as a frame of `text/event-stream`, with its secrets masked. Undefined if it cannot be read, or if it lacks
+ * what the platform always writes: then somebody else wrote it.
+ */
+export const frameOf = (stored: StoredEvent, resource: Resource | null): Buffer | undefined => {
+  const event = completeIn(stored);
+  if (!event) return undefined;
+  const shown = exactText(inWords(event, resource));
+  return Buffer.from(`id: ${event.position}\nevent: ${oneLine(stored.type)}\ndata: ${shown}\n\n`);
+};
+
+/** A published event may have any source. A line break in it must not begin a new line of the frame. */
+const oneLine = (text: string): string => text.replace(/[\r\n]+/g, ' ');
+
+/** The last frame of a stream: why it ends, and the position of the last event that was sent. */
+const droppedFrame = (reason: Reason, position: number): Buffer =>
+  Buffer.from(`event: dropped\ndata: ${JSON.stringify({ reason, position })}\n\n`);
+
+/** A comment. It says up to which position there is nothing more to send, so that a reader can go on from there. */
+const commentFrame = (position: number): Buffer => Buffer.from(`: ${position}\n\n`);
+
+/** What a reader of events has asked for, and how it gets it. */
+type Asked = {
+  readonly wanted: Wanted;
+  /** Readers with the same key want the same events. */
+  readonly wantedKey: string;
+  readonly isWanted: ReturnType<typeof wants>;
+  /** True if it is told of events as they arrive. Otherwise it catches up. */
+  isLive: boolean;
+};
+
+export type EventReader = Reader & Asked;
+export type EventReaders = Readers<Asked>;
+
+export const askedFor = (wanted: Wanted): Asked => ({
+  wanted,
+  wantedKey: keyOf(wanted),
+  isWanted: wants(wanted),
+  isLive: false,
+});
+
+export const mayStream = (principal: Principal | undefined): principal is Principal =>
+  principal?.may(streamEvents.area, streamEvents.row) === true;
+
+/** The operation that opens a stream of events. */
+export const streamEvents = {
+  area: 'operations-manager',
+  row: { name: 'streamEvents', access: ['operators', 'readers'] },
+} as const satisfies { readonly area: string; readonly row: Pick<Common, 'name' | 'access'> };

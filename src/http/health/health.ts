@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Actor } from '../../domain/engine/core.ts';
-import type { Compared } from '../../projections/compareFolds.ts';
+import type { Compared } from '../../projections/foldLog.ts';
 import type { AreaRoutes } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 

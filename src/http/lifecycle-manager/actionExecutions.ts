@@ -5,7 +5,7 @@ import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
-import { executionNow, shownExecution } from './resourceJoins.ts';
+import { executionNow, shownExecution } from './resourceModels.ts';
 import { executionSchema } from './resourceSchemas.ts';
 
 const path = '/action-executions';

@@ -11,8 +11,7 @@ import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
-import { shownGroup } from './resourceJoins.ts';
-import { ofModel } from './resourceModels.ts';
+import { ofModel, shownGroup } from './resourceModels.ts';
 import { groupSchema } from './resourceSchemas.ts';
 
 const path = '/resources/:modelIdentifier/groups';

@@ -6,8 +6,7 @@ import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
-import { shownInstance } from './resourceJoins.ts';
-import { ofModel } from './resourceModels.ts';
+import { ofModel, shownInstance } from './resourceModels.ts';
 import { instanceSchema } from './resourceSchemas.ts';
 
 const path = '/resources/:modelIdentifier/instances';

@@ -7,20 +7,68 @@ import {
   modelMeant,
   updateResourceModel,
 } from '../../commands/lifecycle-manager/resourceModels.ts';
+import type { Authored } from '../../domain/engine/authors.ts';
 import type { Words } from '../../domain/engine/importedDocuments.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { runActionSchema } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import { importedModelSchema, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { documentOf } from '../../projections/engine/documents.ts';
+import type { ReadModel } from '../../projections/engine/port.ts';
+import {
+  actionExecutions,
+  type ExecutionDoc,
+  lastActions,
+} from '../../projections/lifecycle-manager/actionExecutions.ts';
+import type { ResourceGroupDoc } from '../../projections/lifecycle-manager/resourceGroups.ts';
+import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { type ModelDoc, resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
-import { signed } from '../authorization/people.ts';
+import { authorObjects, signed } from '../authorization/people.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { exportedDocument, missingIn } from '../engine/importedDocuments.ts';
 import { importRoute } from '../engine/imports.ts';
-import type { Parent, Route } from '../engine/route.ts';
+import type { Join, Parent, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped, wordsSchema } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
-import { executionNow, shownModel } from './resourceJoins.ts';
 import { deletionSchema, executionSchema, modelSchema } from './resourceSchemas.ts';
+
+const withAuthors = async <D extends Authored>(doc: D, model: ReadModel) => {
+  const author = await authorObjects(model, [doc.createdBy, doc.lastUpdatedBy]);
+  return { ...doc, createdBy: author(doc.createdBy), lastUpdatedBy: author(doc.lastUpdatedBy) };
+};
+
+/** The document with the last action that was run on it, if any. */
+const withLastAction = async <D extends { readonly _id: string }>(doc: D, model: ReadModel) => {
+  const found = await documentOf(model, lastActions, doc._id);
+  if (!found) return doc;
+  const { started: _, ...lastAction } = found;
+  return { ...doc, lastAction };
+};
+
+/** Shows authors as objects. */
+const shownModel: Join<Authored> = (doc, { model }) => withAuthors(doc, model);
+
+/** Shows authors as objects, secrets masked, and the last action. */
+export const shownInstance: Join<InstanceDoc> = async (doc, { model }) =>
+  maskSecrets(await withLastAction(await withAuthors(doc, model), model));
+
+/** Shows authors as objects, and the last action; leaves out `members`. */
+export const shownGroup: Join<ResourceGroupDoc> = async ({ members: _, ...doc }, { model }) =>
+  withLastAction(await withAuthors(doc, model), model);
+
+/** Shows the author as an object, and secrets masked. */
+export const shownExecution: Join<ExecutionDoc> = async ({ automation: _, ...doc }, { model }) =>
+  maskSecrets({ ...doc, createdBy: (await authorObjects(model, [doc.createdBy]))(doc.createdBy) });
+
+/** Shows the execution as it is after the reactions to the request: its jobs may have ended by then. */
+export const executionNow: Join<ExecutionDoc> = async (doc, service, call) => {
+  // If the read models are behind, the answer shows the document that the command has stored.
+  const now = await service.tools
+    .find(actionExecutions, doc._id)
+    .then((id) => (id === undefined ? undefined : documentOf(service.model, actionExecutions, id)))
+    .catch(() => undefined);
+  return shownExecution(now ?? doc, service, call);
+};
 
 const path = '/resources/:id';
 const flag = Type.String({ description: 'true: its instances are deleted as well' });

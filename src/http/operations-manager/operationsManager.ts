@@ -1,10 +1,8 @@
 import type { AreaRoutes } from '../engine/route.ts';
 import { automationRoutes } from './automations.ts';
-import { eventStreamRoutes } from './eventStream.ts';
-import { eventRoutes } from './events.ts';
+import { eventRoutes, eventStreamRoutes } from './events.ts';
 import { jobClaimRoutes } from './jobClaims.ts';
-import { jobStreamRoutes } from './jobStream.ts';
-import { jobRoutes } from './jobs.ts';
+import { jobRoutes, jobStreamRoutes } from './jobs.ts';
 import { parkedRunRoutes } from './parkedRuns.ts';
 import { triggerRunRoutes } from './triggerRuns.ts';
 import { triggerRoutes } from './triggers.ts';

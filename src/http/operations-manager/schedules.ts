@@ -5,8 +5,11 @@ import { type Sequence, sequenceOf, upcoming, withoutNeverDue } from '../../doma
 import { scheduleSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { withInterval } from '../../domain/operations-manager/triggers.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
-import { schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
-import { type ScheduleDoc, triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
+import {
+  type ScheduleDoc,
+  schedulePlans,
+  triggerSchedules,
+} from '../../projections/operations-manager/triggerSchedules.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import type { Answer } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';

@@ -6,8 +6,7 @@ import {
 } from '../../domain/agent-session-manager/agentSessions.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import type { Recorded } from '../../store/event.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 import { guardOfJob } from '../operations-manager/jobs.ts';
 
 export type SessionDoc = {

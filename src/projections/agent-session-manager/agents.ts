@@ -1,7 +1,6 @@
 import { type AgentContent, agent } from '../../domain/agent-session-manager/agents.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { projection } from '../engine/define.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 
 export type AgentDoc = { readonly _id: string } & AgentContent & Authored;
 

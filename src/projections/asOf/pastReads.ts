@@ -1,12 +1,28 @@
 import { LRUCache } from 'lru-cache';
 import { places } from '../../concurrency/places.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { retirement } from '../../domain/engine/retirement.ts';
 import type { ForeignSources } from '../../domain/sources.ts';
-import type { EventStore } from '../../store/port.ts';
-import type { Entry, Page, Query } from '../engine/port.ts';
-import { foldStreams, foldUnit } from './foldUnit.ts';
-import { type PastModel, pastModel, type Verdicts } from './pastModel.ts';
-import { nameOfUnit, streamOf, type Unit, unitOf, unitOfList } from './units.ts';
+import { splitStream } from '../../store/event.ts';
+import type { EventStore, StoredEvent } from '../../store/port.ts';
+import { streamUpTo } from '../../store/upTo.ts';
+import { countedEvents } from '../countedEvents.ts';
+import { endedAt, type Projection } from '../engine/define.ts';
+import { goneSpec } from '../engine/guards.ts';
+import type { Change, Entry, Page, Query } from '../engine/port.ts';
+import { projector } from '../engine/projector.ts';
+import { retiredBefore } from '../engine/retiring.ts';
+import {
+  nameOfUnit,
+  type PastModel,
+  pastModel,
+  projectionsOf,
+  streamOf,
+  type Unit,
+  unitOf,
+  unitOfList,
+  type Verdicts,
+} from './pastModel.ts';
 
 /** Reads of documents as of a position. Rights are not looked at here. */
 export type PastReads = {
@@ -164,3 +180,117 @@ const tooMany = (): RequestError =>
   new RequestError('limited', 'Too many lists of earlier times are being made; try again later', {
     retryAfterSeconds: 10,
   });
+
+/** The time before which everything of this kind that had ended was retired up to a position; undefined: nothing was. */
+const lastRetirement = async (log: EventStore, main: Projection, until: number): Promise<number | undefined> => {
+  let last: number | undefined;
+  for await (const events of streamUpTo(log, `${retirement.category}-${main.of.category}`, until))
+    for (const event of events) last = Math.max(last ?? 0, retiredBefore(event, main) ?? 0) || undefined;
+  return last;
+};
+
+/** Makes the function that leaves out of a unit's documents what was retired up to a position. */
+const leavingRetired = async (
+  log: EventStore,
+  unit: Unit,
+  until: number,
+): Promise<(changes: readonly Change[]) => readonly Change[]> => {
+  const main = projectionsOf(unit).find(({ retires }) => retires);
+  const before = main && (await lastRetirement(log, main, until));
+  if (!main || before === undefined) return (changes) => changes;
+  const isRetired = (entry: Entry | undefined): boolean =>
+    entry !== undefined && (endedAt(main, JSON.parse(entry.text)) ?? Infinity) < before;
+  return (changes) => {
+    const gone = new Set<string>();
+    for (const { collection, id, entry } of changes)
+      if (collection === main.collection && isRetired(entry)) gone.add(id);
+    return gone.size === 0 ? changes : changes.filter(({ id }) => !gone.has(id));
+  };
+};
+
+type Read = (collection: string, id: string) => Promise<Entry | undefined>;
+
+const foldOf = (unit: Unit, read: Read, foreign?: ForeignSources) => {
+  const counted = unit === 'log' ? countedEvents(foreign) : undefined;
+  const fold = projector(projectionsOf(unit), { read, log: () => undefined, counted, keptStreams: 1 });
+  fold.reset(true);
+  return fold;
+};
+
+const nothing: Read = async () => undefined;
+
+/** The documents that some streams of one category had at a position, by `<collection>/<id>`. */
+export const foldStreams = async (
+  log: EventStore,
+  streams: readonly string[],
+  until: number,
+): Promise<ReadonlyMap<string, Entry>> => {
+  const fold = foldOf({ stream: streams[0] ?? '' }, nothing);
+  for (const stream of streams) for await (const events of streamUpTo(log, stream, until)) await fold.take(events);
+  const left = await leavingRetired(log, { stream: streams[0] ?? '' }, until);
+  const found = new Map<string, Entry>();
+  for (const { collection, id, entry } of left(fold.drain())) if (entry) found.set(`${collection}/${id}`, entry);
+  return found;
+};
+
+/**
+ * Folds the events of a unit up to a position, and hands on the documents that they make. A part of the documents is
+ * handed on as soon as their streams are complete, so that the events of few streams are in memory at a time.
+ */
+const foldUnit = async (
+  { log, foreign }: { readonly log: EventStore; readonly foreign?: ForeignSources | undefined },
+  unit: Unit,
+  until: number,
+  put: (changes: readonly Change[]) => void,
+): Promise<void> => {
+  // Streams that are not complete are never drained, so no document has to be read again.
+  const fold = foldOf(unit, nothing, foreign);
+  const left = await leavingRetired(log, unit, until);
+  const drain = (): void => {
+    // Rights are those of now.
+    put(left(fold.drain()).filter(({ collection }) => collection !== goneSpec.name));
+    fold.reset(true, new Map());
+  };
+  for await (const { events, whole } of eventsOf(log, unit, until)) {
+    await fold.take(events);
+    if (whole) drain();
+  }
+  drain();
+};
+
+/** Some events. `whole` is true if the events of their streams are complete after them. */
+type Part = { readonly events: readonly StoredEvent[]; readonly whole: boolean };
+
+/** All events up to a position. An event of a file is not checked: one that is damaged must not hide the others. */
+async function* logUpTo(log: EventStore, until: number): AsyncGenerator<readonly StoredEvent[]> {
+  for await (const { events, position } of log.readAll(0, log.readCategory ? [''] : undefined)) {
+    yield position <= until ? events : events.filter((event) => event.position <= until);
+    if (position >= until) return;
+  }
+}
+
+/** Splits the events before those of the last stream, which may go on. */
+async function* byStream(source: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<Part> {
+  for await (const events of source) {
+    const last = events.at(-1)?.stream;
+    const goesOn = events.findIndex(({ stream }) => stream === last);
+    if (goesOn > 0) yield { events: events.slice(0, goesOn), whole: true };
+    yield { events: events.slice(Math.max(0, goesOn)), whole: false };
+  }
+}
+
+/** The events of a unit up to a position, so that each stream's events are in order. */
+async function* eventsOf(log: EventStore, unit: Unit, until: number): AsyncGenerator<Part> {
+  if (unit === 'log') {
+    for await (const events of logUpTo(log, until)) yield { events, whole: false };
+  } else if ('stream' in unit) {
+    for await (const events of streamUpTo(log, unit.stream, until)) yield { events, whole: false };
+  } else if (log.readCategory) {
+    yield* byStream(log.readCategory(unit.category, until));
+  } else {
+    for await (const events of logUpTo(log, until)) {
+      const own = events.filter(({ stream }) => splitStream(stream).category === unit.category);
+      yield { events: own, whole: false };
+    }
+  }
+}

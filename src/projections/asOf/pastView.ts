@@ -3,9 +3,8 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { bothGuards, lastGuard, mayReadGuard } from '../engine/guards.ts';
 import { keyOf, parkedSpec } from '../engine/parked.ts';
 import type { Entry, ReadModel } from '../engine/port.ts';
-import type { Verdicts } from './pastModel.ts';
+import { guardsVersions, isGuarded, type Verdicts } from './pastModel.ts';
 import type { PastReads } from './pastReads.ts';
-import { guardsVersions, isGuarded } from './units.ts';
 
 type Needs = {
   readonly reads: PastReads;

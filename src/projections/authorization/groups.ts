@@ -1,6 +1,5 @@
 import { type GroupContent, group } from '../../domain/authorization/groups.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 
 export type Group = { readonly _id: string } & GroupContent & {
     readonly created: string;

@@ -1,6 +1,5 @@
 import { type RoleContent, role } from '../../domain/authorization/roles.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 
 export type Role = { readonly _id: string } & RoleContent & { readonly created: string; readonly lastUpdated: string };
 

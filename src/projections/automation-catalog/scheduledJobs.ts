@@ -1,8 +1,11 @@
+import {
+  type MigrationDecided,
+  scheduledJobMigration,
+} from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { gbacOfJob, type ScheduledJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { projection } from '../engine/define.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type ScheduledJobDoc = {
   readonly _id: string;
@@ -32,4 +35,14 @@ export const scheduledJobs = projection<ScheduledJobDoc>()(scheduledJob, {
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
   filters: { name: (doc) => doc.name, migrated: (doc) => String(doc.migrated) },
   guard: (doc) => groupsGuard(gbacOfJob(doc)),
+});
+
+export type MigrationDoc = { readonly _id: string } & MigrationDecided;
+
+/** Migrations of scheduled jobs that are decided. Their parts may not be carried out yet in all streams. */
+export const scheduledJobMigrations = projection<MigrationDoc>()(scheduledJobMigration, {
+  collection: 'scheduledJobMigrations',
+  on: { migrationDecided: (_, event) => ({ _id: idOf(event), ...event.data }) },
+  sorts: { name: (doc) => doc._id },
+  filters: { job: (doc) => doc.migrated.map(({ job }) => job) },
 });

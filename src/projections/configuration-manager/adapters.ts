@@ -1,7 +1,6 @@
 import { type AdapterContent, adapter } from '../../domain/configuration-manager/adapters.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { projection } from '../engine/define.ts';
-import { made, touched } from '../engine/stamps.ts';
+import { made, projection, touched } from '../engine/define.ts';
 
 export type Adapter = { readonly name: string } & AdapterContent & Authored;
 

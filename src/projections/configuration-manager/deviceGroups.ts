@@ -1,7 +1,6 @@
 import { type DeviceGroupContent, deviceGroup } from '../../domain/configuration-manager/deviceGroups.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { projection } from '../engine/define.ts';
-import { idOf, made } from '../engine/stamps.ts';
+import { idOf, made, projection } from '../engine/define.ts';
 
 /** Device groups; authors are ids of accounts. */
 export const deviceGroups = projection<{ readonly _id: string } & DeviceGroupContent & Authored>()(deviceGroup, {

@@ -1,9 +1,8 @@
 import { type PlanContent, plan, withNodes } from '../../domain/configuration-manager/plans.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Recorded } from '../../store/event.ts';
-import { projection } from '../engine/define.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type Plan = { readonly _id: string } & PlanContent & Authored;
 

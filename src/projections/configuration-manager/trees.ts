@@ -1,8 +1,7 @@
 import type { Tree } from '../../domain/configuration-manager/treeSchemas.ts';
 import { type TreeEvent, tree } from '../../domain/configuration-manager/trees.ts';
 import type { DataOf } from '../../domain/engine/core.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 
 /** Computes the document's versions with the aggregate's own fold. */
 const evolved =

@@ -1,6 +1,5 @@
 import { type Banner, banner, withChanges } from '../../domain/customization/banner.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 
 /** The banner as `getBanner` shows it. `messageLastUpdated` is the time when its text last changed. */
 export const banners = projection<Banner>()(banner, {

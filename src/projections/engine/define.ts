@@ -1,5 +1,6 @@
+import type { Authored } from '../../domain/engine/authors.ts';
 import type { Aggregate, DataOf, Event } from '../../domain/engine/core.ts';
-import type { Recorded } from '../../store/event.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
 import type { CollectionSpec, Entry, Where } from './port.ts';
 
 /** A collection as its readers name it. They use this value, so a field that the collection lacks does not compile. */
@@ -194,3 +195,20 @@ const mapped = <A, B>(record: Readonly<Record<string, A>>, f: (a: A) => B): Reco
   for (const key in record) out[key] = f(record[key] as A);
   return out;
 };
+
+/** The id of the resource that an event is about. */
+export const idOf = ({ stream }: Recorded): string => splitStream(stream).id;
+
+/** Times and authors of a document that an event creates. */
+export const made = ({ metadata: { at, actor } }: Recorded): Authored => ({
+  created: at,
+  createdBy: actor.id,
+  lastUpdated: at,
+  lastUpdatedBy: actor.id,
+});
+
+/** Time and author of the last change of a document, from the event that changes it. */
+export const touched = ({ metadata: { at, actor } }: Recorded): Pick<Authored, 'lastUpdated' | 'lastUpdatedBy'> => ({
+  lastUpdated: at,
+  lastUpdatedBy: actor.id,
+});

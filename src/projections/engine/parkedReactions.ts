@@ -1,7 +1,6 @@
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
-import { projection } from './define.ts';
+import { idOf, projection } from './define.ts';
 import { documentGuard } from './guards.ts';
-import { idOf } from './stamps.ts';
 
 export type ParkedReaction = {
   readonly _id: string;

@@ -1,13 +1,21 @@
+import { cut } from '@automation-platform/json';
 import type { Log } from '../../concurrency/log.ts';
 import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import { endedAt, entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
+import {
+  type Children,
+  endedAt,
+  entryOf,
+  nameOf,
+  type Projection,
+  project,
+  projectChildren,
+  specsOf,
+} from './define.ts';
 import { type LoadedDocument, newDocumentsByStream, type StreamDocuments } from './documentsByStream.ts';
 import { type Counted, eventTypesSpec, newEventCounts } from './eventTypes.ts';
-import { goneSpec, newGone } from './gone.ts';
-import { parkedSpec } from './parked.ts';
-import { newParking } from './parking.ts';
-import { newPendingChildren } from './pendingChildren.ts';
+import { goneSpec, newGone } from './guards.ts';
+import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
 import type { Change, CollectionSpec, Entry, ReadStore } from './port.ts';
 import { newRetiring } from './retiring.ts';
 
@@ -166,3 +174,90 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
 };
 
 export type Projector = ReturnType<typeof projector>;
+
+const longestReason = 300;
+
+/** Keeps the keys of parked documents and the reasons. */
+const newParking = (pendingChildren: AllPendingChildren, log: Log) => {
+  const parked = new Map<string, string>();
+  const newlyParked = new Map<string, Entry>();
+
+  return {
+    /** The reasons by key. */
+    parked: parked as ReadonlyMap<string, string>,
+    /** Removes a stream's documents and their children from their collections, and records the reason. */
+    park: ({ stream, docs }: StreamDocuments, fault: string, more?: { readonly touched: true }): void => {
+      const reason = cut(fault, longestReason);
+      log('The documents of a stream are parked', { stream, reason });
+      for (const one of docs) {
+        const { projection, id, doc } = one;
+        const document = keyOf(projection.collection, id);
+        const name = doc === undefined ? id : nameOf(projection, doc);
+        parked.set(document, reason);
+        newlyParked.set(
+          document,
+          parkedEntry(
+            { document, stream, reason, ...more },
+            keyOf(projection.collection, name),
+            doc === undefined ? undefined : projection.guard?.(doc),
+          ),
+        );
+        one.doc = undefined;
+        one.changed = true;
+        if (projection.children) pendingChildren.clear(pendingChildren.of(projection.children, id));
+      }
+    },
+    reset: (before: ReadonlyMap<string, string>): void => {
+      newlyParked.clear();
+      parked.clear();
+      for (const [key, reason] of before) parked.set(key, reason);
+    },
+    drain: (changes: Change[]): void => {
+      for (const [id, entry] of newlyParked) changes.push({ collection: parkedSpec.name, id, entry });
+      newlyParked.clear();
+    },
+  };
+};
+
+/** The changes of one document's children since the last drain: first `cleared`, then `docs`, by name. */
+type PendingChildren = {
+  readonly children: Children;
+  readonly id: string;
+  cleared: boolean;
+  readonly docs: Map<string, { readonly doc: unknown; readonly revision: number }>;
+};
+
+/** Collects the changes of children since the last drain. */
+const newPendingChildren = () => {
+  const pendingChildren = new Map<string, PendingChildren>();
+
+  const of = (children: Children, id: string): PendingChildren => {
+    const key = keyOf(children.collection, id);
+    const pending = pendingChildren.get(key) ?? { children, id, cleared: false, docs: new Map() };
+    pendingChildren.set(key, pending);
+    return pending;
+  };
+
+  return {
+    of,
+    /** Removes all children of the document. */
+    clear: (pending: PendingChildren): void => {
+      pending.cleared = true;
+      pending.docs.clear();
+    },
+    reset: (): void => pendingChildren.clear(),
+    drain: (changes: Change[]): void => {
+      for (const { children, id: parent, cleared, docs } of pendingChildren.values()) {
+        const { collection } = children;
+        if (cleared) changes.push({ collection, id: parent, wholePart: true });
+        for (const [name, { doc, revision }] of docs) {
+          const id = `${parent}/${name}`;
+          changes.push({ collection, id, entry: entryOf(children, id, doc, revision) });
+        }
+      }
+      pendingChildren.clear();
+    },
+  };
+};
+
+export type AllPendingChildren = ReturnType<typeof newPendingChildren>;

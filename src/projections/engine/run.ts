@@ -4,15 +4,13 @@ import type { Log } from '../../concurrency/log.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isDamage } from '../../store/integrity.ts';
-import type { EventStore } from '../../store/port.ts';
-import { betweenTerms } from './betweenTerms.ts';
+import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Projection } from './define.ts';
 import type { Counted } from './eventTypes.ts';
-import { leaseMs, type ReadStore } from './port.ts';
-import { newProgress } from './progress.ts';
-import { projecting } from './projecting.ts';
-import { projector } from './projector.ts';
-import { renewEveryMs, watching } from './watching.ts';
+import { parkedIn, parkedSpec } from './parked.ts';
+import { type Checkpoint, leaseMs, type ReadStore } from './port.ts';
+import { newProgress, type Progress } from './progress.ts';
+import { type Projector, projector } from './projector.ts';
 
 type Needs = {
   readonly store: EventStore;
@@ -38,7 +36,7 @@ const longestPauseMs = 5000;
  * The others take over what the leader writes. When the leader is gone or has lost the log, one of them becomes leader.
  */
 export const runProjections = (needs: Needs) => {
-  const { store, model, projections, counted, catchUp, onTampered, now = () => performance.now(), log } = needs;
+  const { store, model, projections, counted, onTampered, now = () => performance.now(), log } = needs;
   const stop = new AbortController();
   const leadership = newLeadership();
   let leaseEnd = 0;
@@ -82,8 +80,8 @@ export const runProjections = (needs: Needs) => {
     onTampered,
     counted,
   });
-  const { project, taken } = projecting({ store, model, documents, progress, catchUp, log });
-  const { watch, wake, onMoved } = watching({ store, model, progress, leads });
+  const { project, taken } = projecting(needs, documents, progress);
+  const { watch, wake, onMoved } = watching(needs, progress, leads);
 
   const endTerm = (): void => {
     term.abort();
@@ -172,3 +170,163 @@ export const runProjections = (needs: Needs) => {
 };
 
 export type Projections = ReturnType<typeof runProjections>;
+
+/** The work of the leader: it follows the log and writes the resulting changes to the read store. */
+const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector, progress: Progress) => {
+  const { move, position, ready, setReady } = progress;
+  let taken = 0;
+
+  return {
+    /** How many events this process has projected since its start. */
+    taken: (): number => taken,
+    /** Runs until the signal aborts. Calls `goesOn` at each step. */
+    project: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
+      const before = position();
+      move((await resume(store, model, documents, log)).position);
+      const target = await store.head();
+      // What was ready stays so, unless the read store has started over.
+      setReady((ready() && position() >= before) || position() >= target);
+      if (ready()) goesOn();
+      let pending = 0;
+      for await (const { events, position: to } of store.follow(position(), undefined, signal)) {
+        await documents.take(events);
+        pending += events.length;
+        taken += events.length;
+        if (to < target && pending < catchUp && !documents.isFull()) continue;
+        pending = 0;
+        if (!(await model.apply(documents.drain(), position(), checkpointAt(to, events))))
+          throw new RequestError('unavailable', 'The read models are not where they were left');
+        move(to);
+        if (!ready()) setReady(to >= target);
+        goesOn();
+      }
+    },
+  };
+};
+
+const renewEveryMs = leaseMs / 3;
+const askEveryMs = leaseMs / 15;
+
+/**
+ * The work of processes that do not lead: they take over the leader's changes, until one of them can become leader.
+ * `leads` takes the leadership if nobody has it, and resolves to true if this process leads.
+ */
+const watching = ({ store, model }: Needs, progress: Progress, leads: () => Promise<boolean>) => {
+  const { move, position, setReady } = progress;
+  let moved = false;
+  let wake = (): void => undefined;
+
+  /** Resolves when another process may have written something. */
+  const next = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (moved) return resolve();
+      const timer = setTimeout(() => wake(), renewEveryMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  return {
+    /** Ends the wait, so that an aborted signal is seen at once. */
+    wake: (): void => wake(),
+    /** Ends the wait and looks at once, because another process may have written something. */
+    onMoved: (): void => {
+      moved = true;
+      wake();
+    },
+    /** Runs until this process leads or the signal aborts. Calls `goesOn` at each step. */
+    watch: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
+      move((await model.resume()).position);
+      const target = await store.head();
+      for (let asked = performance.now(); !signal.aborted; ) {
+        moved = false;
+        move((await model.catchUp()).position);
+        setReady(position() >= target);
+        goesOn();
+        if (performance.now() - asked > askEveryMs) {
+          if (await leads()) return;
+          asked = performance.now();
+        }
+        await next();
+      }
+    },
+  };
+};
+
+/** A place between two terms of projecting, where nothing is projected. `endTerm` ends the term. */
+const betweenTerms = (endTerm: () => void) => {
+  let asked: { readonly run: () => Promise<void>; readonly refuse: () => void } | undefined;
+  return {
+    /** Does the work that was asked for, if any. */
+    run: async (): Promise<void> => {
+      const work = asked;
+      asked = undefined;
+      await work?.run();
+    },
+    /** Ends the term, and resolves when the work is done. */
+    ask: (work: () => Promise<void>): Promise<void> =>
+      new Promise((resolve, reject) => {
+        asked = {
+          run: () => work().then(resolve, reject),
+          refuse: () =>
+            reject(new RequestError('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 })),
+        };
+        endTerm();
+      }),
+    /** Nothing is projected any more. */
+    refuse: (): void => asked?.refuse(),
+  };
+};
+
+const pageLength = 1000;
+
+const parkedBefore = async ({ list }: ReadStore['forRunner']): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>();
+  for (;;) {
+    const { entries, total } = await list(parkedSpec.name, {
+      sort: 'name',
+      order: 1,
+      skip: found.size,
+      limit: pageLength,
+    });
+    for (const entry of entries) found.set(entry.id, parkedIn(entry).reason);
+    if (found.size >= total || entries.length === 0) return found;
+  }
+};
+
+/** The checkpoint for a position up to which every event was delivered. `events` are the last ones delivered. */
+export const checkpointAt = (position: number, events: readonly StoredEvent[]): Checkpoint => {
+  const last = events.at(-1);
+  return { position, event: last?.position === position ? last.id : '' };
+};
+
+/**
+ * True if the log goes on from the checkpoint. A missing event proves nothing, because EventStoreDB drops old events
+ * when it is scavenged. Another event at the position shows that the log is another one. So does a head before the
+ * position: the log became shorter, and other events will take the position.
+ */
+const goesOnFrom = async (store: EventStore, { position, event }: Checkpoint): Promise<boolean> => {
+  const there = event === '' ? undefined : await store.at(position);
+  return there ? there.id === event : position <= (await store.head());
+};
+
+/**
+ * The checkpoint from which projecting goes on: that of the read store if the log goes on from there, else the
+ * beginning.
+ */
+export const resume = async (
+  store: EventStore,
+  model: ReadStore,
+  documents: Projector,
+  log: Log,
+): Promise<Checkpoint> => {
+  let checkpoint = await model.resume();
+  if (checkpoint.position > 0 && !(await goesOnFrom(store, checkpoint))) {
+    log('The read models do not belong to this log; they are built anew', { position: checkpoint.position });
+    await model.clear();
+    checkpoint = { position: 0, event: '' };
+  }
+  documents.reset(checkpoint.position === 0, await parkedBefore(model.forRunner));
+  return checkpoint;
+};

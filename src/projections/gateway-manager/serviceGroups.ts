@@ -1,6 +1,5 @@
 import { type ServiceGroupContent, serviceGroup } from '../../domain/gateway-manager/serviceGroups.ts';
-import { projection } from '../engine/define.ts';
-import { idOf, made } from '../engine/stamps.ts';
+import { idOf, made, projection } from '../engine/define.ts';
 
 export type ServiceGroup = { readonly _id: string } & ServiceGroupContent & {
     readonly created: string;

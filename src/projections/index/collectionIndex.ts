@@ -1,10 +1,8 @@
 import { slices } from '../../concurrency/slices.ts';
 import type { CollectionSpec, Entry, Query, Where } from '../engine/port.ts';
 import { type Derived, matcher } from './columns.ts';
-import { valueKey } from './order.ts';
 import { type Matching, matchesIn, scan } from './scan.ts';
-import { shared } from './shared.ts';
-import { type SortedList, unknown } from './sorted.ts';
+import { type SortedList, unknown, valueKey } from './sorted.ts';
 import { sortedLists } from './sortedLists.ts';
 
 /** The part of an entry that the index needs. The text may be kept elsewhere. */
@@ -141,5 +139,110 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
       return sorting ? sorting.then(() => prepareMatches(sort, where)) : prepareMatches(sort, where);
     },
     version: () => version,
+  };
+};
+
+/** The part of an id: the text before its first slash. Throws an Error if there is none. */
+export const parentOf = (id: string): string => {
+  const slash = id.indexOf('/');
+  if (slash < 1) throw new Error(`The id ${id} names no part`);
+  return id.slice(0, slash);
+};
+
+/**
+ * A collection in parts, each with an index of its own. So the cost of a list depends on its part alone, and a part is
+ * removed in constant time.
+ */
+export const partedIndex = <E extends Indexed>(spec: CollectionSpec): CollectionIndex<E> => {
+  const parts = new Map<string, CollectionIndex<E>>();
+  let version = 0;
+
+  const ofId = (id: string): CollectionIndex<E> | undefined => parts.get(id.slice(0, Math.max(0, id.indexOf('/'))));
+
+  return {
+    get: (id) => ofId(id)?.get(id),
+    *all(part) {
+      if (part !== undefined) return yield* parts.get(part)?.all() ?? [];
+      for (const index of parts.values()) yield* index.all();
+    },
+    put(entry) {
+      const part = parentOf(entry.id);
+      const index = parts.get(part) ?? collectionIndex<E>(spec);
+      parts.set(part, index);
+      index.put(entry);
+      version++;
+    },
+    remove(id) {
+      ofId(id)?.remove(id);
+      version++;
+    },
+    removePart(part) {
+      parts.delete(part);
+      version++;
+    },
+    clear() {
+      parts.clear();
+      version++;
+    },
+    named: () => {
+      throw new Error(`Collection ${spec.name} is kept in parts`);
+    },
+    page(query) {
+      if (query.part === undefined) throw new Error(`Collection ${spec.name} is kept in parts; which one?`);
+      return parts.get(query.part)?.page(query) ?? { entries: [], total: 0 };
+    },
+    prepare: (query) => (query?.part === undefined ? undefined : parts.get(query.part)?.prepare(query)),
+    version: () => version,
+  };
+};
+
+type Fields = Pick<Entry, 'id' | 'sorts' | 'filters'>;
+
+const none: readonly string[] = Object.freeze([]);
+const noFilters: Entry['filters'] = Object.freeze({});
+/** How many values of a field are remembered. A field with more, such as a name, has few that are the same. */
+const mostValues = 1000;
+
+/**
+ * Makes the entries of a collection share what is the same: there may be millions. The values of a filter field are one
+ * list for all entries that have them. A text that an entry has several times is kept once.
+ */
+export const shared = <E extends Fields>() => {
+  const lists = new Map<string, Map<string, readonly string[]>>();
+
+  const listOf = (field: string, values: readonly string[]): readonly string[] => {
+    const [value] = values;
+    if (value === undefined) return none;
+    if (values.length > 1) return values;
+    const known = lists.get(field) ?? new Map<string, readonly string[]>();
+    lists.set(field, known);
+    const list = known.get(value);
+    if (list) return list;
+    if (known.size < mostValues) known.set(value, values);
+    return values;
+  };
+
+  const filtersOf = ({ filters }: E): Entry['filters'] => {
+    let found: Record<string, readonly string[]> | undefined;
+    for (const field in filters) {
+      found ??= {};
+      found[field] = listOf(field, filters[field] ?? none);
+    }
+    return found ?? noFilters;
+  };
+
+  const sortsOf = ({ id, sorts }: E, filters: Entry['filters']): Entry['sorts'] => {
+    const found: Record<string, string> = {};
+    for (const field in sorts) {
+      const value = sorts[field] ?? '';
+      const same = value === id ? id : filters[field]?.[0];
+      found[field] = same === value ? same : value;
+    }
+    return found;
+  };
+
+  return (entry: E): E => {
+    const filters = filtersOf(entry);
+    return { ...entry, filters, sorts: sortsOf(entry, filters) };
   };
 };

@@ -1,6 +1,5 @@
 import type { Change, CollectionSpec } from '../engine/port.ts';
-import { type CollectionIndex, collectionIndex, type Indexed } from './collectionIndex.ts';
-import { parentOf, partedIndex } from './partedIndex.ts';
+import { type CollectionIndex, collectionIndex, type Indexed, parentOf, partedIndex } from './collectionIndex.ts';
 
 /** A change whose entry may lack its text. */
 export type IndexChange<E extends Indexed> = Omit<Change, 'entry'> & { readonly entry?: E };

@@ -1,6 +1,18 @@
 import type { Query } from '../engine/port.ts';
-import { addBits, type Bits, countBits, dropBits, firstBits, hasBit, noBits, setBit } from './bits.ts';
-import { type Derived, derivedOf, type Filtered, type FilteredBlock } from './columns.ts';
+import {
+  addBits,
+  type Bits,
+  countBits,
+  type Derived,
+  derivedOf,
+  dropBits,
+  type Filtered,
+  type FilteredBlock,
+  firstBits,
+  hasBit,
+  noBits,
+  setBit,
+} from './columns.ts';
 import { type SortedList, unknown } from './sorted.ts';
 
 /** What a filter matches in a list. */

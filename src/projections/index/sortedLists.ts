@@ -1,7 +1,6 @@
 import { slices } from '../../concurrency/slices.ts';
 import type { Entry } from '../engine/port.ts';
-import { sortKey } from './order.ts';
-import { type SortedList, sortedList } from './sorted.ts';
+import { type SortedList, sortedList, sortKey } from './sorted.ts';
 
 type Needs<E> = {
   /** All entries by id, as they are now. */

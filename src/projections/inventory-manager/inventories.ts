@@ -5,8 +5,7 @@ import {
   inventory,
   type Node,
 } from '../../domain/inventory-manager/inventories.ts';
-import { childrenOf, projection } from '../engine/define.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
+import { childrenOf, idOf, made, projection, touched } from '../engine/define.ts';
 
 export type Inventory = { readonly _id: string } & InventoryContent & { readonly nodeCount: number } & Authored;
 

@@ -1,6 +1,5 @@
 import { formDeletion } from '../../domain/json-forms/formDeletions.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 
 /** Deletions of forms that are decided and not yet carried out in all their streams. */
 export const formDeletions = projection<{ readonly _id: string; readonly ids: readonly string[] }>()(formDeletion, {

@@ -1,8 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { FormContent } from '../../domain/json-forms/formSchemas.ts';
 import { form } from '../../domain/json-forms/forms.ts';
-import { projection } from '../engine/define.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 
 export type FormDoc = { readonly _id: string; readonly id: string } & FormContent & Authored;
 

@@ -7,11 +7,11 @@ import {
   tasksAtStart,
   withTask,
 } from '../../domain/lifecycle-manager/actionExecutions.ts';
+import { type LastAction, lastAction } from '../../domain/lifecycle-manager/lastActions.ts';
 import type { JobError } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
-import { projection } from '../engine/define.ts';
+import { idOf, projection } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
-import { idOf } from '../engine/stamps.ts';
 import { automations } from '../operations-manager/automations.ts';
 
 /** A task of an execution; `job` is null if the action has no workflow. */
@@ -100,4 +100,15 @@ export const actionExecutions = projection<ExecutionDoc>()(actionExecution, {
     target: (doc) => doc.target._id,
     job: (doc) => doc.tasks.flatMap(({ job }) => job ?? []),
   },
+});
+
+/** The last action of each instance or group, by its id. */
+export const lastActions = projection<LastAction>()(lastAction, {
+  collection: 'lastActions',
+  on: {
+    lastActionSet: (_, { data }) => data,
+    lastActionCleared: () => undefined,
+  },
+  sorts: { started: ({ started }) => started },
+  filters: {},
 });

@@ -1,7 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type GroupContent, resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
-import { projection } from '../engine/define.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 
 /**
  * A group of instances. `members` has its size, and how many members the last event added and removed; answers show

@@ -1,7 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type InstanceContent, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
-import { projection } from '../engine/define.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 
 export type InstanceDoc = { readonly _id: string } & InstanceContent & Authored;
 

@@ -1,7 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type ModelContent, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
-import { projection } from '../engine/define.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 
 export type ModelDoc = { readonly _id: string } & ModelContent & Authored;
 

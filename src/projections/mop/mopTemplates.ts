@@ -1,6 +1,6 @@
 import type { Header } from '../../domain/mop/mopTemplates.ts';
 import type { Recorded } from '../../store/event.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf } from '../engine/define.ts';
 
 /** A template as it is stored. Times are epoch milliseconds; authors are ids of accounts. */
 export type TemplateDoc<C> = { readonly _id: string } & C & {

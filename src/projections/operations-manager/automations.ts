@@ -1,8 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
-import { projection } from '../engine/define.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type AutomationDoc = { readonly _id: string } & AutomationContent & Authored;
 

@@ -2,9 +2,8 @@ import type { Claim } from '../../domain/operations-manager/claims.ts';
 import type { JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
 import { type JobError, type JobStarted, job, originless } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
-import { projection } from '../engine/define.ts';
+import { idOf, projection } from '../engine/define.ts';
 import { bothGuards, documentGuard, groupsGuard } from '../engine/guards.ts';
-import { idOf } from '../engine/stamps.ts';
 import { automations } from './automations.ts';
 
 export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution' | 'workflow'> & {

@@ -1,6 +1,5 @@
 import { triggerRuns as runs } from '../../domain/operations-manager/triggerRuns.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 
 /** What came of a trigger's firing. No route serves this document; the answers of triggers show `lastExecuted`. */
 export type RunsDoc = {

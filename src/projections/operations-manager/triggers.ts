@@ -2,9 +2,8 @@ import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { TriggerPatch } from '../../domain/operations-manager/triggerMembers.ts';
 import { patched, type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
-import { projection } from '../engine/define.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
 import { automations } from './automations.ts';
 
 // Runs of triggers have streams of their own, so that a run never makes an editor's `If-Match` stale.

@@ -1,7 +1,6 @@
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { type WatchingState, watching } from '../../domain/operations-manager/watchings.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 
 /** The jobs that an account watches or has stopped watching since the job's start. No route serves this document. */
 export type Watching = WatchingState & { readonly account: string };

@@ -1,9 +1,8 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { PrebuiltPackage } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { automationsIn, type PrebuiltImported, prebuilt, shownOf } from '../../domain/prebuilts/prebuilts.ts';
-import { projection } from '../engine/define.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 import { documentsGuard } from '../engine/guards.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
 import { automations } from '../operations-manager/automations.ts';
 
 export type PrebuiltDoc = { readonly _id: string; readonly name: string } & Omit<PrebuiltPackage, 'bundles'> &

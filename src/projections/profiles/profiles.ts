@@ -2,8 +2,7 @@ import { adminNames } from '../../domain/authorization/admins.ts';
 import { merged } from '../../domain/profiles/mergePatch.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfile, adminsOf, profile } from '../../domain/profiles/profiles.ts';
-import { projection } from '../engine/define.ts';
-import { idOf } from '../engine/stamps.ts';
+import { idOf, projection } from '../engine/define.ts';
 
 /** A profile as it is stored: without defaults, with secrets sealed. */
 export type ProfileDoc = { readonly id: string } & ProfileContent;

@@ -9,10 +9,9 @@ import {
 } from '../engine/port.ts';
 import { checkStep } from '../index/collections.ts';
 import { type Following, nearCache, type State } from './nearCache.ts';
+import { mendingStep, redisStep, redisSteps, restOf } from './redisConnection.ts';
 import { redisReads } from './redisReads.ts';
 import * as scripts from './redisScripts.ts';
-import { mendingStep, redisStep, restOf } from './redisStep.ts';
-import { redisSteps } from './redisSteps.ts';
 
 type Options = {
   /** `redis[s]://[[user]:password@]host[:port][/database]` */

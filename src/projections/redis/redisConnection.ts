@@ -1,5 +1,9 @@
 import { once } from 'node:events';
 import { createClient } from 'redis';
+import { NotReadable, type RequestError } from '../../domain/engine/requestError.ts';
+import type { Change, Entry } from '../engine/port.ts';
+import type { Indexed } from '../index/collectionIndex.ts';
+import type { Collections } from '../index/collections.ts';
 import type { Script } from './redisScripts.ts';
 
 /**
@@ -56,7 +60,7 @@ const within = <T>(ms: number, promise: Promise<T>, late: () => void): Promise<T
     });
   });
 
-export const redisConnection = (url: string): RedisConnection => {
+const redisConnection = (url: string): RedisConnection => {
   let client = open(url);
   let listening: ReturnType<typeof open> | undefined;
 
@@ -97,4 +101,108 @@ export const redisConnection = (url: string): RedisConnection => {
       listening?.destroy();
     },
   };
+};
+
+/** How long a step that writes or loads may take, in milliseconds. */
+const stepMs = 10_000;
+
+/** Runs scripts in Redis, and calls the listeners of `onLost` when one fails. */
+export const redisSteps = (url: string, prefix: string) => {
+  const redis = redisConnection(url);
+  // The text in braces decides the slot. All keys share one slot, so that scripts may use them together on a Redis
+  // Cluster.
+  const keyOf = (name: string): string => `{${prefix}}:${name}`;
+  const keys = ['meta', 'texts', 'index', 'notices', 'lease', 'fence'].map(keyOf);
+  const listeners: (() => void)[] = [];
+  let lost = false;
+  // True if the content of Redis is wrong although its state is complete: somebody else has changed it.
+  let spoilt = false;
+
+  const refuse = (message: string, cause?: unknown): RequestError => {
+    if (!lost) {
+      lost = true;
+      for (const listener of listeners) listener();
+    }
+    return new NotReadable(message, cause);
+  };
+
+  const reached = <T>(asked: Promise<unknown>): Promise<T> =>
+    asked.catch((error: unknown) => {
+      throw refuse('The read models cannot be reached', error);
+    }) as Promise<T>;
+
+  return {
+    /** The error of a read. The first one since `found` calls the listeners of `onLost`. */
+    refuse,
+    refuseSpoilt: (): RequestError => {
+      spoilt = true;
+      return refuse('The read models are incomplete');
+    },
+    spoilt: (): boolean => spoilt,
+    /** Notes that the wrong content of Redis is gone. */
+    mended: (): void => {
+      spoilt = false;
+    },
+    /** Notes that the state is there again. */
+    found: (): void => {
+      lost = false;
+    },
+    ready: (): Promise<void> => reached(redis.ready()),
+    step: <T>(script: Script, args: readonly string[], ms = stepMs): Promise<T> =>
+      reached(redis.run(script, keys, args, ms)),
+    /** Some fields of the index, each followed by its rest. */
+    scan: (cursor: string): Promise<readonly [cursor: string, fieldsAndRests: readonly string[]]> =>
+      reached(redis.send(['HSCAN', keyOf('index'), cursor, 'COUNT', '1000'], stepMs)),
+    onLost: (listener: () => void): void => void listeners.push(listener),
+    onMoved: (listener: () => void): void => redis.listen(keyOf('notices'), listener),
+    close: (): void => redis.close(),
+  };
+};
+
+export type RedisSteps = ReturnType<typeof redisSteps>;
+
+/** The field of a document or a part in the hashes of Redis. */
+export const fieldOf = (collection: string, id: string): string => `${collection}/${id}`;
+
+/** The rest of an entry, which the index keeps: all but the text. */
+export const restOf = ({ text: _, ...rest }: Entry): Indexed => rest;
+
+/**
+ * The changes as arguments of the script `apply`, from its counts on. Of several changes of a document only the last
+ * counts, and a part is removed before documents are written to it again. `there` is the content of Redis.
+ */
+export const redisStep = (changes: readonly Change[], there: Collections<Indexed>): readonly string[] => {
+  const parts = new Map<string, readonly string[]>();
+  const latest = new Map<string, Entry | undefined>();
+  for (const { collection, id, entry, wholePart } of changes) {
+    const field = fieldOf(collection, id);
+    if (!wholePart) latest.set(field, entry);
+    else {
+      for (const earlier of latest.keys()) if (earlier.startsWith(`${field}/`)) latest.delete(earlier);
+      parts.set(
+        field,
+        Array.from(there.of(collection).all(id), (gone) => fieldOf(collection, gone.id)),
+      );
+    }
+  }
+  const written = [...latest].flatMap(([field, entry]) =>
+    entry ? [field, entry.text, JSON.stringify(restOf(entry))] : [],
+  );
+  const removed = [...latest].flatMap(([field, entry]) => (entry ? [] : [field]));
+  return [
+    ...[written.length / 3, removed.length, parts.size].map(String),
+    ...written,
+    ...removed,
+    ...parts.keys(),
+    ...[...parts.values()].flat(),
+  ];
+};
+
+/** Documents to write and to remove, as arguments of the script `mend`, from its count on. */
+export const mendingStep = (changes: readonly Change[]): readonly string[] => {
+  const written = changes.flatMap(({ collection, id, entry }) =>
+    entry ? [fieldOf(collection, id), entry.text, JSON.stringify(restOf(entry))] : [],
+  );
+  const removed = changes.flatMap(({ collection, id, entry }) => (entry ? [] : [fieldOf(collection, id)]));
+  return [String(written.length / 3), ...written, ...removed];
 };

@@ -2,9 +2,8 @@ import { NotReadable } from '../../domain/engine/requestError.ts';
 import type { Entry, Page, Query } from '../engine/port.ts';
 import type { Indexed } from '../index/collectionIndex.ts';
 import type { NearCache, State } from './nearCache.ts';
+import { fieldOf, type RedisSteps } from './redisConnection.ts';
 import * as scripts from './redisScripts.ts';
-import { fieldOf } from './redisStep.ts';
-import type { RedisSteps } from './redisSteps.ts';
 
 type Needs = {
   readonly steps: Pick<RedisSteps, 'refuse' | 'refuseSpoilt' | 'step'>;

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Seen } from '../../store/sqlite/shorter.ts';
 import type { Change, Checkpoint, Entry } from '../engine/port.ts';
-import { type Header, isWhole, linesIn, type Origin, readHeader } from './snapshotFile.ts';
 
 const perChunk = 2000;
 
@@ -105,4 +107,79 @@ const changeIn = (fields: string, text: string): Change => {
   const [collection, id, revision, sorts, filters, guard] = JSON.parse(fields) as Fields;
   const entry = { id, revision, sorts, filters, text };
   return { collection, id, entry: guard === null ? entry : { ...entry, guard } };
+};
+
+/**
+ * The log from which a snapshot was made, and the version of the projections that made it. `shape` tells the collections
+ * and their fields: versions of one shape can read each other's documents.
+ */
+export type Origin = { readonly log: string; readonly version: string; readonly shape?: string };
+
+/** The first line of a snapshot. */
+type Header = Origin & { readonly format: 1; readonly checkpoint: Checkpoint };
+
+const lineFeed = 10;
+const longestHeader = 4096;
+const checksumSize = 64;
+/** How many bytes are read at once: a snapshot may be larger than memory should hold. */
+const bytesAtOnce = 2 ** 20;
+
+const chunksOf = (file: string): AsyncIterable<Buffer> => createReadStream(file, { highWaterMark: bytesAtOnce });
+
+const readHeader = async (file: string): Promise<Partial<Header> | undefined> => {
+  const handle = await open(file).catch(() => undefined);
+  if (!handle) return undefined;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(longestHeader), 0, longestHeader, 0);
+    return JSON.parse(buffer.toString('utf8', 0, bytesRead).split('\n', 1).join('')) as Partial<Header>;
+  } catch {
+    return undefined;
+  } finally {
+    await handle.close();
+  }
+};
+
+/** True if the file is unchanged since it was written, by its checksum. */
+const isWhole = async (file: string): Promise<boolean> => {
+  const checksum = createHash('sha256');
+  let end = Buffer.alloc(0);
+  for await (const chunk of chunksOf(file)) {
+    const bytes = Buffer.concat([end, chunk]);
+    checksum.update(bytes.subarray(0, -checksumSize));
+    end = bytes.subarray(-checksumSize);
+  }
+  return checksum.digest('hex') === end.toString('latin1');
+};
+
+/** The lines of a snapshot between its header and its checksum. Each is a text of its own: none holds on to others. */
+async function* linesIn(file: string): AsyncGenerator<readonly string[]> {
+  let rest = Buffer.alloc(0);
+  let isHeader = true;
+  for await (const chunk of chunksOf(file)) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const lines: string[] = [];
+    let at = 0;
+    for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, at)) {
+      lines.push(bytes.toString('utf8', at, end));
+      at = end + 1;
+    }
+    rest = bytes.subarray(at);
+    yield isHeader ? lines.slice(1) : lines;
+    isHeader &&= lines.length === 0;
+  }
+}
+
+/** The name of the snapshot's file in DATA_DIR. */
+export const snapshotName = 'read-models.snapshot';
+
+/**
+ * The last event of the log that a snapshot includes, whichever version of the projections made the snapshot. Empty if
+ * there is no snapshot, or its header is damaged. `sure` reads the whole file to check it, so it is called only when
+ * that matters.
+ */
+export const seenBySnapshot = async (file: string): Promise<readonly Seen[]> => {
+  const { format, log, checkpoint } = (await readHeader(file)) ?? {};
+  if (format !== 1 || log === undefined || checkpoint === undefined) return [];
+  const { position, event: id } = checkpoint;
+  return [{ log, position, id, by: `the snapshot ${basename(file)}`, sure: () => isWhole(file).catch(() => false) }];
 };

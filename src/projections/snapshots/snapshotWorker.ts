@@ -5,8 +5,7 @@ import { openLogToRead } from '../../store/open.ts';
 import { withPayloads } from '../../store/payloads.ts';
 import type { LogUrl } from '../../store/url.ts';
 import { foldLog, isProjected } from '../foldLog.ts';
-import { readSnapshot, writeSnapshot } from './snapshot.ts';
-import type { Origin } from './snapshotFile.ts';
+import { type Origin, readSnapshot, writeSnapshot } from './snapshot.ts';
 
 export type SnapshotWork = {
   readonly log: LogUrl;

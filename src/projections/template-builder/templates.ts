@@ -1,8 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { TemplateContent } from '../../domain/template-builder/templateSchemas.ts';
 import { template } from '../../domain/template-builder/templates.ts';
-import { projection } from '../engine/define.ts';
-import { idOf, made, touched } from '../engine/stamps.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
 
 export type TemplateDoc = { readonly _id: string } & TemplateContent & Authored;
 

@@ -4,8 +4,12 @@ import type { Moment } from '../../domain/operations-manager/schedules.ts';
 import { nextRun } from '../../domain/operations-manager/triggerSchedules.ts';
 import { documentIn, documentsOf, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import { type PlanDoc, schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
-import { type ScheduleDoc, triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
+import {
+  type PlanDoc,
+  type ScheduleDoc,
+  schedulePlans,
+  triggerSchedules,
+} from '../../projections/operations-manager/triggerSchedules.ts';
 
 type Needs = {
   readonly model: Pick<ReadStore, 'list' | 'getMany'>;

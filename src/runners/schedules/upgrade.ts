@@ -4,8 +4,11 @@ import { setSchedule } from '../../commands/operations-manager/triggerSchedules.
 import { platform } from '../../domain/engine/core.ts';
 import { documentIn, documentsOf, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import { type PlanDoc, schedulePlans } from '../../projections/operations-manager/schedulePlans.ts';
-import { triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
+import {
+  type PlanDoc,
+  schedulePlans,
+  triggerSchedules,
+} from '../../projections/operations-manager/triggerSchedules.ts';
 
 type Needs = { readonly model: Pick<ReadStore, 'list' | 'getMany'>; readonly handle: Handle };
 

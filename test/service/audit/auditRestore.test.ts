@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { restorable } from '../../../src/commands/restorable.ts';
 import { areas } from '../../../src/http/areas.ts';
-import { getRows } from '../../../src/http/events/getRows.ts';
+import { getRows } from '../../../src/http/events/eventAccess.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { type Doc, type RestoreCase, restoresAsItWas } from '../../support/restoring.ts';

@@ -9,8 +9,7 @@ import { createResourceModel } from '../../../src/commands/lifecycle-manager/res
 import { completeJob, failJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
 import { resourceModel } from '../../../src/domain/lifecycle-manager/resourceModels.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
-import { compareFolds } from '../../../src/projections/compareFolds.ts';
-import { foldLog } from '../../../src/projections/foldLog.ts';
+import { compareFolds, foldLog } from '../../../src/projections/foldLog.ts';
 import { openSqliteReader, openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { soon } from '../../support/cluster.ts';
 import { context } from '../../support/given.ts';

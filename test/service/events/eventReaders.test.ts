@@ -9,7 +9,7 @@ import type { Principal } from '../../../src/http/authentication/principal.ts';
 import type { EventAccess } from '../../../src/http/events/eventAccess.ts';
 import { eventStream } from '../../../src/http/events/eventStream.ts';
 import { usualPatience } from '../../../src/http/events/readers.ts';
-import { eventStreamRoutes } from '../../../src/http/operations-manager/eventStream.ts';
+import { eventStreamRoutes } from '../../../src/http/operations-manager/events.ts';
 import type { LogReads, StoredEvent } from '../../../src/store/port.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { until } from '../../support/until.ts';

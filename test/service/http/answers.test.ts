@@ -6,7 +6,7 @@ import { loadSample } from '../../../src/demo/load.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import type { Kept } from '../../../src/demo/step.ts';
 import { areas } from '../../../src/http/areas.ts';
-import type { Example } from '../../../src/http/documentation/examples.ts';
+import type { Example } from '../../../src/http/documentation/openapiParts.ts';
 import type { Route } from '../../../src/http/engine/route.ts';
 import { fullPathOf } from '../../../src/http/engine/router.ts';
 import type { Projection } from '../../../src/projections/engine/define.ts';

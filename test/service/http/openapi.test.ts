@@ -3,9 +3,8 @@ import { formats } from '@automation-platform/bounded-schemas';
 import { Ajv } from 'ajv';
 import type { TSchema } from 'typebox';
 import { areas } from '../../../src/http/areas.ts';
-import { readRecorded } from '../../../src/http/documentation/examples.ts';
 import { openapi } from '../../../src/http/documentation/openapi.ts';
-import { codesOf } from '../../../src/http/documentation/openapiFailures.ts';
+import { codesOf, readRecorded } from '../../../src/http/documentation/openapiParts.ts';
 import { fullPathOf } from '../../../src/http/engine/router.ts';
 import { adminPassword } from '../../support/service.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Failure } from '../../../src/http/documentation/examples.ts';
+import type { Failure } from '../../../src/http/documentation/openapiParts.ts';
 import { expired, gateway, otherGateway } from '../../support/certificates.ts';
 import { automationDocument, packed } from '../../support/documents.ts';
 import { recordings, steadied } from '../../support/examples.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Origin } from '../../../src/projections/snapshots/snapshotFile.ts';
-import { snapshotName } from '../../../src/projections/snapshots/snapshotSeen.ts';
+import { type Origin, snapshotName } from '../../../src/projections/snapshots/snapshot.ts';
 import { originOf } from '../../../src/service/readModels.ts';
 import { cluster } from '../../support/cluster.ts';
 import { runInProcess } from '../../support/command.ts';

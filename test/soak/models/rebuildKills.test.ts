@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { snapshotName } from '../../../src/projections/snapshots/snapshotSeen.ts';
+import { snapshotName } from '../../../src/projections/snapshots/snapshot.ts';
 import { cluster } from '../../support/cluster.ts';
 import { cannotKill } from '../../support/killing.ts';
 import { fsyncs, sweepServiceKills } from '../../support/kills/sweep.ts';

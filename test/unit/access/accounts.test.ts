@@ -10,9 +10,7 @@ import {
   update,
 } from '../../../src/domain/authorization/accounts.ts';
 import type { Sealed } from '../../../src/domain/engine/sealed.ts';
-import { accounts } from '../../../src/projections/authorization/accounts.ts';
-import { credentials } from '../../../src/projections/authorization/credentials.ts';
-import { formerAccounts } from '../../../src/projections/authorization/formerAccounts.ts';
+import { accounts, credentials, formerAccounts } from '../../../src/projections/authorization/accounts.ts';
 import { entryOf, project } from '../../../src/projections/engine/define.ts';
 import type { Recorded } from '../../../src/store/event.ts';
 import { specification } from '../../support/given.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
-import { forNobody } from '../../../src/audit/resourceOf.ts';
+import { forNobody } from '../../../src/audit/auditEvent.ts';
 import { reactions } from '../../../src/commands/all.ts';
 import { aggregates } from '../../../src/domain/all.ts';
 import { areas as areaNames } from '../../../src/domain/engine/core.ts';
@@ -10,8 +10,7 @@ import { publishedEvent } from '../../../src/domain/operations-manager/published
 import { areas } from '../../../src/http/areas.ts';
 import type { AreaRoutes, Route } from '../../../src/http/engine/route.ts';
 import { fullPathOf } from '../../../src/http/engine/router.ts';
-import { forAdmins, listOfDenials, listOfEvents, records } from '../../../src/http/events/eventAccess.ts';
-import { getRows } from '../../../src/http/events/getRows.ts';
+import { forAdmins, getRows, listOfDenials, listOfEvents, records } from '../../../src/http/events/eventAccess.ts';
 import { projections } from '../../../src/projections/all.ts';
 import type { Collection } from '../../../src/projections/engine/define.ts';
 import { eventTypes } from '../../../src/projections/engine/eventTypes.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { countBits } from '../../../src/projections/index/bits.ts';
-import { type Derived, type Filtered, matcher } from '../../../src/projections/index/columns.ts';
+import { countBits, type Derived, type Filtered, matcher } from '../../../src/projections/index/columns.ts';
 import { sortedList } from '../../../src/projections/index/sorted.ts';
 
 describe('the matches of a block', () => {

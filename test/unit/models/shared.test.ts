@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { shared } from '../../../src/projections/index/shared.ts';
+import { shared } from '../../../src/projections/index/collectionIndex.ts';
 
 /** Texts that are equal and not the same, as those of a snapshot. */
 const parsed = <T>(value: T): T => JSON.parse(JSON.stringify(value));

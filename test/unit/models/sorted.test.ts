@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { sortKey, valueKey } from '../../../src/projections/index/order.ts';
-import { blockSize, type SortedList, sortedList, unknown } from '../../../src/projections/index/sorted.ts';
+import {
+  blockSize,
+  type SortedList,
+  sortedList,
+  sortKey,
+  unknown,
+  valueKey,
+} from '../../../src/projections/index/sorted.ts';
 
 describe('a sorted list', () => {
   /**
