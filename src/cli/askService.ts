@@ -4,7 +4,7 @@ import { wordsIn } from '../client/messages.ts';
 import { enterPassword } from './password.ts';
 
 /** A request. `body` is JSON text. */
-export type ApiRequest = {
+type ApiRequest = {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly body?: string;

@@ -2,8 +2,10 @@ import { sessionReactions } from './agent-session-manager/agentSessions.ts';
 import { scheduledJobReactions } from './automation-catalog/scheduledJobMigrations.ts';
 import { deviceGroupReactions } from './configuration-manager/deviceGroups.ts';
 import { planReactions } from './configuration-manager/plans.ts';
+import type { Restorable } from './engine/kinds.ts';
 import type { Reaction } from './engine/reactions.ts';
 import { formReactions } from './json-forms/forms.ts';
+import { kinds } from './kinds.ts';
 import { actionReactions } from './lifecycle-manager/actionReactions.ts';
 import { groupReactions } from './lifecycle-manager/resourceGroups.ts';
 import { modelReactions } from './lifecycle-manager/resourceModels.ts';
@@ -11,7 +13,7 @@ import { automationReactions } from './operations-manager/automationReactions.ts
 import { jobReactions } from './operations-manager/jobMoves.ts';
 import { jobSessionReactions } from './operations-manager/jobSessions.ts';
 import { scheduleReactions } from './operations-manager/triggerSchedules.ts';
-import { prebuiltReactions } from './prebuilts/prebuilts.ts';
+import { prebuiltKind, prebuiltReactions } from './prebuilts/prebuilts.ts';
 
 /** The reactions of all areas. */
 export const reactions: readonly Reaction[] = [
@@ -29,3 +31,8 @@ export const reactions: readonly Reaction[] = [
   ...scheduleReactions,
   ...sessionReactions,
 ];
+
+/** The kinds of resources that become again what they were, by category. */
+export const restorable: ReadonlyMap<string, Restorable> = new Map(
+  [...kinds, prebuiltKind].flatMap(({ of, restore }) => (restore ? [[of.category, restore] as const] : [])),
+);

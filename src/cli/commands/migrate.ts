@@ -1,11 +1,11 @@
 import { isObject, type Members } from '@automation-platform/json';
 import { plainText } from '../../client/messages.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import type { DocumentKind, ImportOptions } from '../../domain/engine/documentKinds.ts';
 import { stopSignal } from '../../process/program.ts';
 import { askOptions } from '../askOptions.ts';
 import { type Access, accessFrom, messageOf, type Platform, passwordFrom, platformAt } from '../askService.ts';
 import { argument, command, flag, optionOr } from '../engine/command.ts';
-import type { ImportOptions, Kind } from '../migrate/kinds.ts';
 import type { Entry } from '../migrate/sources.ts';
 import { progressLine, type Terminal } from '../progress.ts';
 
@@ -135,7 +135,7 @@ const checkLogin = async ({ ask, url }: Platform): Promise<void> => {
 /** All entries, sorted by the order of kinds. Packages come first, as they bring what single documents change. */
 const inOrder = async (
   entries: AsyncIterable<Entry> | Iterable<Entry>,
-  kinds: readonly Kind[],
+  kinds: readonly DocumentKind[],
 ): Promise<readonly Entry[]> => {
   const found: Entry[] = [];
   let length = 0;

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { exactValue, isObject } from '@automation-platform/json';
+import type { DocumentKind } from '../../domain/engine/documentKinds.ts';
 import { messageOf, type Platform } from '../askService.ts';
-import { documentsIn, exportedDocument, type Found, type Kind, kinds } from './kinds.ts';
+import { documentsIn, exportedDocument, type Found, kinds } from './kinds.ts';
 
 /** A document that was found, or a place that cannot be read. */
 export type Entry = Found | { readonly from: string; readonly unreadable: string };
@@ -48,7 +49,7 @@ export const documentsOfPlatform = async function* (platform: Platform): AsyncGe
 };
 
 /** The ids of all documents of a kind. Lists without pages give everything at once. */
-const idsOf = async ({ name, list }: Kind, platform: Platform): Promise<ReadonlySet<string>> => {
+const idsOf = async ({ name, list }: DocumentKind, platform: Platform): Promise<ReadonlySet<string>> => {
   const seen = new Set<string>();
   if (list === undefined) return seen;
   for (let skip = 0; ; skip += pageSize) {

@@ -10,6 +10,7 @@ import {
 } from '../../domain/agent-session-manager/agents.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { by, type Kind } from '../engine/kinds.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 
 const command = commandsOf(agent);
@@ -43,3 +44,5 @@ export const deleteAgent = command({
     referrers: await referrersOfComponent(tools, 'agent', content ? [id, content.name] : [id], actor),
   }),
 });
+
+export const agentKind: Kind = { of: agent, restore: { there: by(replaceAgent), gone: by(createAgent) } };

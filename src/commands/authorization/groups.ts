@@ -10,6 +10,7 @@ import {
   update,
 } from '../../domain/authorization/groups.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
+import { by, type Kind } from '../engine/kinds.ts';
 import { referrersOfGroup } from '../references.ts';
 import { adminRemains, membership } from './admins.ts';
 import { unknownGroups, unknownRoles, without } from './names.ts';
@@ -80,3 +81,5 @@ export const provideGroup = command({
   on: 'any',
   decide: provide,
 });
+
+export const groupKind: Kind = { of: group, restore: { there: by(updateGroup), gone: by(createGroup) } };

@@ -10,6 +10,7 @@ import {
 } from '../../domain/configuration-manager/adapters.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { by, type Kind } from '../engine/kinds.ts';
 import { queryAll } from '../engine/tools.ts';
 
 const command = commandsOf(adapter);
@@ -41,3 +42,5 @@ export const provideLab = command({ name: 'provideLab', input: noInput, on: 'any
 /** The stored adapters, sorted by name: all, or those that have the device. */
 export const storedAdapters = (tools: Tools, device?: string): Promise<readonly Adapter[]> =>
   queryAll(tools, adapters, device === undefined ? undefined : { field: 'device', op: 'equals', value: device });
+
+export const adapterKind: Kind = { of: adapter, restore: { there: by(replaceAdapter), gone: by(createAdapter) } };

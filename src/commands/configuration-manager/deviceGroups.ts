@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   type DeviceGroupsImported,
   decideImport,
@@ -14,12 +13,12 @@ import {
   remove,
   restore,
 } from '../../domain/configuration-manager/deviceGroups.ts';
-import type { Authored } from '../../domain/engine/authors.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
 import type { Recorded } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
+import { anew, type Kind, partCommand } from '../engine/kinds.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
 
@@ -72,21 +71,8 @@ export const importDeviceGroups = commandsOf(deviceGroupImport)({
   },
 });
 
-/** Makes a deleted group anew. One that is there says what it always said. */
-export const bringBackDeviceGroup = command({
-  name: 'bringBackDeviceGroup',
-  input: deviceGroupItemSchema,
-  on: 'any',
-  decide: (state, item) => (state.exists ? [] : create(state, item)),
-});
-
 /** Part of an import. */
-const createImported = command({
-  name: 'createImportedDeviceGroup',
-  input: Type.Unsafe<DeviceGroupContent & Partial<Authored>>({}),
-  on: 'any',
-  decide: restore,
-});
+const createImported = partCommand(deviceGroup, restore);
 
 export const deviceGroupReactions: readonly Reaction[] = [
   {
@@ -101,3 +87,5 @@ export const deviceGroupReactions: readonly Reaction[] = [
     },
   },
 ];
+
+export const deviceGroupKind: Kind = { of: deviceGroup, restore: anew(createDeviceGroup) };

@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import {
   decideDeletion,
@@ -25,6 +26,7 @@ import type { Recorded } from '../../store/event.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { by, type Kind, picked } from '../engine/kinds.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { treeReferences } from './trees.ts';
 
@@ -61,7 +63,7 @@ export const updateCompliancePlan = command({
 });
 
 /** Makes a plan what it was. An update can only add nodes. */
-export const restoreCompliancePlan = command({
+const restoreCompliancePlan = command({
   name: 'restoreCompliancePlan',
   input: formerPlanSchema,
   on: 'any',
@@ -102,3 +104,17 @@ export const planReactions: readonly Reaction[] = [
     },
   },
 ];
+
+const asItWas = (former: Members): Members => ({
+  ...picked(formerPlanSchema, former),
+  created: former.created,
+  createdBy: former.createdBy,
+});
+
+export const planKind: Kind = {
+  of: plan,
+  restore: {
+    there: by(restoreCompliancePlan, { method: 'updateCompliancePlan', input: asItWas }),
+    gone: by(restoreCompliancePlan, { method: 'createCompliancePlan', input: asItWas }),
+  },
+};

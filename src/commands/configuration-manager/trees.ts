@@ -1,6 +1,6 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { identityIn, importOne, sealTree } from '../../domain/configuration-manager/treeImports.ts';
+import { identityIn, importOne, sealTree, treeDocuments } from '../../domain/configuration-manager/treeImports.ts';
 import {
   importedTreeSchema,
   newNodeSchema,
@@ -23,6 +23,7 @@ import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
+import { always, byImport, imported, type Kind } from '../engine/kinds.ts';
 import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(tree);
@@ -101,3 +102,8 @@ export const importTree = command({
 /** Like `importedId`. An id of another form counts as the one that is derived from it. */
 export const treeMeant = (document: Members, fresh: string, tools: Tools): Promise<string> =>
   importedId({ aggregate: tree, collection: trees }, identityIn(document), fresh, tools);
+
+export const treeKind: Kind = {
+  ...imported({ documents: treeDocuments, collection: trees, command: importTree, member: 'tree', meant: treeMeant }),
+  restore: always(byImport(importTree, 'tree', 'importTrees')),
+};

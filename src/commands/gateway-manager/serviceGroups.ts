@@ -3,6 +3,7 @@ import { namesOf } from '../../domain/authorization/groups.ts';
 import { create, newServiceGroupSchema, remove, serviceGroup } from '../../domain/gateway-manager/serviceGroups.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { anew, type Kind } from '../engine/kinds.ts';
 
 const command = commandsOf(serviceGroup);
 
@@ -20,17 +21,11 @@ export const createServiceGroup = command({
   prepare,
 });
 
-/** Makes a deleted group anew. One that is there says what it always said. */
-export const bringBackServiceGroup = command({
-  name: 'bringBackServiceGroup',
-  input: newServiceGroupSchema,
-  on: 'any',
-  decide: (state, input, context) => (state.exists ? [] : create(state, input, context)),
-  prepare,
-});
 export const deleteServiceGroup = command({
   name: 'deleteServiceGroup',
   input: noInput,
   on: 'existing',
   decide: remove,
 });
+
+export const serviceGroupKind: Kind = { of: serviceGroup, restore: anew(createServiceGroup) };

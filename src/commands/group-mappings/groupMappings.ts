@@ -1,5 +1,6 @@
 import { create, groupMapping, groupMappingSchema, remove, update } from '../../domain/group-mappings/groupMappings.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
+import { always, by, type Kind } from '../engine/kinds.ts';
 
 const command = commandsOf(groupMapping);
 
@@ -21,3 +22,5 @@ export const deleteGroupMapping = command({
   on: 'existing',
   decide: remove,
 });
+
+export const groupMappingKind: Kind = { of: groupMapping, restore: always(by(updateGroupMapping)) };

@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import { namesOf } from '../../domain/authorization/groups.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
@@ -14,9 +15,10 @@ import {
   remove,
   restore,
 } from '../../domain/inventory-manager/inventories.ts';
-import { get } from '../../domain/inventory-manager/layeredMap.ts';
+import { entriesIn, get } from '../../domain/inventory-manager/layeredMap.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { by, type Kind, picked } from '../engine/kinds.ts';
 
 const command = commandsOf(inventory);
 
@@ -51,7 +53,7 @@ export const addInventoryNodes = command({
 });
 
 /** Makes an inventory what it was, with its nodes. */
-export const restoreInventory = command({
+const restoreInventory = command({
   name: 'restoreInventory',
   input: formerInventorySchema,
   on: 'any',
@@ -73,3 +75,21 @@ export const deleteInventory = command({
   on: 'existing',
   decide: remove,
 });
+
+/** The nodes of an inventory by name, so that their secrets are compared with those of the node of the same name. */
+const nodesByName = (nodes: Iterable<readonly [name: string, node: Node]>): Members =>
+  Object.fromEntries([...nodes].map(([name, { attributes, tags }]) => [name, { attributes, tags }]));
+
+const asItWas = (former: Members): Members => {
+  const nodes = Object.entries(former.nodes as Readonly<Record<string, Members>>); // from `nodesByName`
+  return { ...picked(newInventorySchema, former), nodes: nodes.map(([name, node]) => ({ name, ...node })) };
+};
+
+export const inventoryKind: Kind = {
+  of: inventory,
+  restore: {
+    there: by(restoreInventory, { method: 'addNodes', also: 'clearNodes', input: asItWas }),
+    gone: by(restoreInventory, { method: 'createInventory', also: 'addNodes', input: asItWas }),
+    more: ({ nodes }: InventoryState) => ({ nodes: nodesByName(entriesIn(nodes)) }),
+  },
+};

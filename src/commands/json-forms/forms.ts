@@ -17,13 +17,14 @@ import {
   formPatchSchema,
   newFormSchema,
 } from '../../domain/json-forms/formSchemas.ts';
-import { create, form, importOne, remove, sealImported, update } from '../../domain/json-forms/forms.ts';
+import { create, form, formDocuments, importOne, remove, sealImported, update } from '../../domain/json-forms/forms.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
+import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
 
@@ -132,3 +133,14 @@ export const formReactions: readonly Reaction[] = [
     },
   },
 ];
+
+export const formKind: Kind = {
+  ...imported({
+    documents: formDocuments,
+    collection: forms,
+    command: importForm,
+    member: 'form',
+    meant: formMeant,
+  }),
+  restore: { there: by(updateForm), gone: byImport(importForm, 'form', 'importForms') },
+};

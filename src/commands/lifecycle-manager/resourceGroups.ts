@@ -1,9 +1,11 @@
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { hasId } from '../../domain/lifecycle-manager/idSets.ts';
+import { hasId, idsIn } from '../../domain/lifecycle-manager/idSets.ts';
 import {
   changeMembers,
   create,
   drop,
+  type GroupState,
   groupChangesSchema,
   newGroupSchema,
   remove,
@@ -16,6 +18,7 @@ import { resourceGroups } from '../../projections/lifecycle-manager/resourceGrou
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { by, type Kind } from '../engine/kinds.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { queryAll } from '../engine/tools.ts';
 import { clearLastAction } from './lastActions.ts';
@@ -92,3 +95,22 @@ export const groupReactions: readonly Reaction[] = [
   { of: resourceInstance, on: { resourceInstanceDeleted: leaveGroups } },
   { of: resourceGroup, on: { resourceGroupDeleted: forget } },
 ];
+
+const listed = (value: unknown): readonly string[] => (Array.isArray(value) ? value : []);
+
+const changedMembers = (former: Members, present: Members = {}): Members => {
+  const [then, now] = [new Set(listed(former.instances)), new Set(listed(present.instances))];
+  return {
+    instancesToAdd: [...then].filter((id) => !now.has(id)),
+    instancesToRemove: [...now].filter((id) => !then.has(id)),
+  };
+};
+
+export const resourceGroupKind: Kind = {
+  of: resourceGroup,
+  restore: {
+    there: by(updateResourceGroup, { input: changedMembers }),
+    gone: by(createResourceGroup),
+    more: ({ members }: GroupState) => ({ instances: idsIn(members) }),
+  },
+};

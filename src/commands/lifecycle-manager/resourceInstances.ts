@@ -17,6 +17,7 @@ import {
 } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { by, type Kind } from '../engine/kinds.ts';
 
 const command = commandsOf(resourceInstance);
 
@@ -101,3 +102,8 @@ export const removeInstance = command({
   decide: removeIfThere,
   locks: ({ exists, content }, { withModel }) => (exists && !withModel ? partsOfModel(content.modelId) : undefined),
 });
+
+export const instanceKind: Kind = {
+  of: resourceInstance,
+  restore: { there: by(updateInstance), gone: by(createInstance) },
+};

@@ -21,6 +21,7 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
+import { by, byImport, type Kind } from '../engine/kinds.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { removeResourceGroup } from './resourceGroups.ts';
 import { partsOfModel, removeInstance } from './resourceInstances.ts';
@@ -120,3 +121,8 @@ export const modelReactions: readonly Reaction[] = [
     on: { resourceModelDeleted: removeSome, resourceModelPartsRemoved: removeSome },
   },
 ];
+
+export const modelKind: Kind = {
+  of: resourceModel,
+  restore: { there: by(updateResourceModel), gone: byImport(importResourceModel, 'model', 'importResourceModel') },
+};

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import {
   type AnalyticTemplateDocument,
   analyticTemplate,
+  analyticTemplateDocuments,
   analyticTemplateSchema,
   change,
   contentOf,
@@ -13,8 +14,10 @@ import {
   remove,
 } from '../../domain/mop/analyticTemplates.ts';
 import { sealImported, type TemplateRefs } from '../../domain/mop/mopTemplates.ts';
+import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
+import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
 import { patternFaults } from './searches.ts';
 
 const command = commandsOf(analyticTemplate);
@@ -55,3 +58,14 @@ export const importAnalyticTemplate = command({
   prepare: ({ id, input }, tools): Promise<TemplateRefs> =>
     importAuthors({ aggregate: analyticTemplate, id, documents: [input.template], ...input }, tools),
 });
+
+export const analyticTemplateKind: Kind = {
+  ...imported({
+    documents: analyticTemplateDocuments,
+    collection: analyticTemplates,
+    command: importAnalyticTemplate,
+    member: 'template',
+    inside: '/template',
+  }),
+  restore: { there: by(updateAnalyticTemplate), gone: byImport(importAnalyticTemplate, 'template', 'importTemplate') },
+};

@@ -4,6 +4,7 @@ import {
   type CommandTemplateDocument,
   change,
   commandTemplate,
+  commandTemplateDocuments,
   commandTemplateSchema,
   contentOf,
   create,
@@ -14,8 +15,10 @@ import {
   remove,
 } from '../../domain/mop/commandTemplates.ts';
 import { sealImported, type TemplateRefs, type TemplateState } from '../../domain/mop/mopTemplates.ts';
+import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 import { patternFaults } from './searches.ts';
 
@@ -70,3 +73,14 @@ export const importCommandTemplate = command({
     )),
   }),
 });
+
+export const commandTemplateKind: Kind = {
+  ...imported({
+    documents: commandTemplateDocuments,
+    collection: commandTemplates,
+    command: importCommandTemplate,
+    member: 'template',
+    inside: '/template',
+  }),
+  restore: { there: by(updateCommandTemplate), gone: byImport(importCommandTemplate, 'template', 'importTemplate') },
+};

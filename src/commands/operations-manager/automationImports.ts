@@ -13,6 +13,7 @@ import { type AutomationContent, automation } from '../../domain/operations-mana
 import {
   type AutomationDocument,
   automationDocumentSchema,
+  automationDocuments,
   automationParts,
   sealAutomation,
   triggerPartsIn,
@@ -24,8 +25,10 @@ import { importAuthors } from '../authorization/authors.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
+import { by, imported, type Kind } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import { formReferences } from '../json-forms/forms.ts';
+import { restoreAutomation, updateAutomation } from './automations.ts';
 import { componentId } from './components.ts';
 import { importedForm, inStoredWords } from './triggerForms.ts';
 import { faultsOf, triggersOf } from './triggers.ts';
@@ -159,3 +162,23 @@ export const importAutomation = commandsOf(automationImport)({
   locks: (_, { automation: { triggers = [] } }) =>
     triggers.some((one) => 'formId' in one && one.formId !== null) ? [importing, formReferences] : importing,
 });
+
+export const automationKind: Kind = {
+  ...imported({
+    documents: automationDocuments,
+    collection: automations,
+    command: importAutomation,
+    member: 'automation',
+  }),
+  part: restoreAutomation,
+  restore: {
+    there: by(updateAutomation),
+    gone: {
+      command: importAutomation,
+      method: 'importAutomations',
+      input: (automation) => ({ automation }),
+      imports: true,
+    },
+    parts: { kind: 'trigger', field: 'actionId', member: 'triggers' },
+  },
+};

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import {
   automation,
@@ -6,12 +5,12 @@ import {
   change,
   create,
   newAutomationSchema,
-  type RestoredAutomation,
   remove,
   restore,
 } from '../../domain/operations-manager/automations.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { partCommand } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 
 const command = commandsOf(automation);
@@ -44,9 +43,4 @@ export const deleteAutomation = command({
 });
 
 /** Part of an import. */
-export const restoreAutomation = command({
-  name: 'restoreAutomation',
-  input: Type.Unsafe<RestoredAutomation>({}),
-  on: 'any',
-  decide: restore,
-});
+export const restoreAutomation = partCommand(automation, restore);

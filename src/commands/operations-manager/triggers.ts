@@ -17,7 +17,6 @@ import {
   change,
   create,
   importOne,
-  type RestoredTrigger,
   remove,
   removeFrom,
   restore,
@@ -30,6 +29,7 @@ import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { by, byImport, type Kind, partCommand, picked } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import { queryAll } from '../engine/tools.ts';
 import { formReferences } from '../json-forms/forms.ts';
@@ -155,15 +155,22 @@ export const importTrigger = command({
 });
 
 /** Parts of imports and deletions of automations. */
-export const restoreTrigger = command({
-  name: 'restoreTrigger',
-  input: Type.Unsafe<RestoredTrigger>({}),
-  on: 'any',
-  decide: restore,
-});
+export const restoreTrigger = partCommand(trigger, restore);
 export const removeTrigger = command({
   name: 'removeTrigger',
   input: Type.Object({ actionId: Type.String() }),
   on: 'any',
   decide: removeFrom,
 });
+
+export const triggerKind: Kind = {
+  of: trigger,
+  part: restoreTrigger,
+  restore: {
+    // Without null, a change leaves these members as they are.
+    there: by(updateTrigger, {
+      input: (former) => ({ description: null, options: null, ...picked(triggerPatchSchema, former) }),
+    }),
+    gone: byImport(importTrigger, 'trigger', 'importTriggers'),
+  },
+};

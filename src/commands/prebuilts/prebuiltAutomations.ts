@@ -6,9 +6,9 @@ import { triggerNames } from '../../domain/operations-manager/triggers.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { triggers as allTriggers } from '../../projections/operations-manager/triggers.ts';
+import { holderOf } from '../engine/kinds.ts';
 import { importAutomation, preparing } from '../operations-manager/automationImports.ts';
 import { type Draft, onlyFor } from './prebuiltDrafts.ts';
-import { documentCheck, holderOf } from './prebuiltKinds.ts';
 
 /** The part of the document that a plan needs. */
 type Given = {
@@ -32,9 +32,6 @@ const decideImport = async ({ request, world, installedAs }: Draft, bundle: Bund
   >[];
   return { refs, decided: decided?.data };
 };
-
-/** Throws `invalid` for a document that does not fit the schema of imports. */
-export const checkAutomation = documentCheck(importAutomation, 'automation');
 
 /** Plans one automation with its triggers. */
 export const planAutomation = async (draft: Draft, bundle: Bundle, index: number): Promise<void> => {

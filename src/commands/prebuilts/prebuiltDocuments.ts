@@ -2,11 +2,11 @@ import { fold } from '../../domain/engine/core.ts';
 import { nameKey } from '../../domain/engine/names.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { refuseAccess } from '../engine/decide.ts';
+import type { Imports } from '../engine/kinds.ts';
 import { type Draft, onlyFor } from './prebuiltDrafts.ts';
-import type { Kind } from './prebuiltKinds.ts';
 
 /** Plans one document that is no automation, with the command that imports such documents. */
-export const planDocument = async (draft: Draft, kind: Kind, bundle: Bundle, index: number): Promise<void> => {
+export const planDocument = async (draft: Draft, kind: Imports, bundle: Bundle, index: number): Promise<void> => {
   const { type, data } = bundle;
   const { tools, request } = draft;
   const { actor, now, newId } = request;

@@ -9,7 +9,7 @@ import {
   type PrebuiltState,
 } from '../../domain/prebuilts/prebuilts.ts';
 import type { Preparing, Tools } from '../engine/define.ts';
-import type { Kind } from './prebuiltKinds.ts';
+import type { Imports } from '../engine/kinds.ts';
 
 /** The request to install a package, and the installed version of it. */
 export type Installing = Pick<Preparing<PrebuiltState, PrebuiltImport>, 'input' | 'state' | 'actor' | 'now' | 'newId'>;
@@ -20,7 +20,7 @@ const plannedOf = () => {
   const ids = new Map<string, string>();
   return {
     add: (
-      { collection: { collection }, command: { aggregate } }: Kind,
+      { collection: { collection }, command: { aggregate } }: Imports,
       id: string,
       name: string,
       state: unknown,

@@ -1,13 +1,14 @@
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { documentKinds } from '../../domain/kinds.ts';
 import { type Bundle, isHeld, kindMeant } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import type { BundleError, Plan } from '../../domain/prebuilts/prebuilts.ts';
 import type { Tools } from '../engine/define.ts';
-import { checkAutomation, planAutomation } from './prebuiltAutomations.ts';
+import { kindOf } from '../kinds.ts';
+import { planAutomation } from './prebuiltAutomations.ts';
 import { planDocument } from './prebuiltDocuments.ts';
 import { type Draft, type Installing, newDraft } from './prebuiltDrafts.ts';
-import { kinds } from './prebuiltKinds.ts';
 
 /**
  * The error of one document as an error of the request. `inside` is the prefix of its paths that stands for the
@@ -51,23 +52,19 @@ export const planOf = async (request: Installing, given: Tools): Promise<Planned
     );
   };
 
-  for (const kind of kinds)
+  for (const { of, types } of documentKinds) {
+    const imports = types.length > 0 ? kindOf(of.category)?.imports : undefined;
+    if (!imports) continue;
     await each(
-      (type) => kind.types.includes(type),
-      kind.inside,
+      (type) => types.includes(type),
+      imports.inside,
       async (bundle, index) => {
-        kind.check(bundle.data);
-        await planDocument(draft, kind, bundle, index);
+        imports.check(bundle.data);
+        if (imports.command.aggregate === of) await planDocument(draft, imports, bundle, index);
+        else await planAutomation(draft, bundle, index);
       },
     );
-  await each(
-    (type) => type === 'automation',
-    '',
-    async (bundle, index) => {
-      checkAutomation(bundle.data);
-      await planAutomation(draft, bundle, index);
-    },
-  );
+  }
   for (const [index, { type }] of bundles.entries()) {
     const meant = kindMeant(type);
     if (!meant) continue;

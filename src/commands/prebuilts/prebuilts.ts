@@ -3,8 +3,9 @@ import { canonical } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { adminsAlone, everybody } from '../../domain/authorization/gbac.ts';
+import { same } from '../../domain/engine/changes.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
-import { withDescriptions } from '../../domain/engine/secretFields.ts';
+import { maskSecrets, withDescriptions } from '../../domain/engine/secretFields.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { type Bundle, importedPrebuiltSchema, type PrebuiltDocument } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { isClear, isClearAround, maskBundle, sealAround } from '../../domain/prebuilts/prebuiltSecrets.ts';
@@ -27,13 +28,13 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { treeReferences } from '../configuration-manager/trees.ts';
 import { mayRead } from '../engine/access.ts';
-import { type AnyCommand, commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
+import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
+import { by, type Kind, type PartOfPackage } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { formReferences } from '../json-forms/forms.ts';
-import { restoreAutomation } from '../operations-manager/automations.ts';
-import { removeTrigger, restoreTrigger } from '../operations-manager/triggers.ts';
-import { kindOf, type Restored } from './prebuiltKinds.ts';
+import { kindOf } from '../kinds.ts';
+import { removeTrigger } from '../operations-manager/triggers.ts';
 import { planOf } from './prebuiltPlans.ts';
 
 const command = commandsOf(prebuilt);
@@ -190,8 +191,6 @@ const completePrebuilt = command({
   decide: complete,
 });
 
-const ofContent: Readonly<Record<string, AnyCommand>> = { automation: restoreAutomation, trigger: restoreTrigger };
-
 /** Throws if a stored plan refers to something unknown. That would be a bug. */
 const known = <T>(found: T | undefined): T => {
   if (found === undefined) throw new Error('The plan of a package names what is not there');
@@ -212,9 +211,10 @@ const installAll = async ({
   metadata: { at },
 }: Recorded<PrebuiltImported>): Promise<readonly Next[]> => {
   const restored = ({ category, id, bundle, content }: Part): Next => {
-    if (content !== undefined) return { command: known(ofContent[category]), id, input: content };
+    const command = known(kindOf(category)?.part);
+    if (content !== undefined) return { command, id, input: content };
     const { data: document } = known(bundles[bundle]);
-    return { command: known(kindOf(category)).restore, id, input: { document, accounts, at } satisfies Restored };
+    return { command, id, input: { document, accounts, at } satisfies PartOfPackage };
   };
   const documents = parts.filter(({ content }) => content === undefined);
   const automations = parts.filter(({ content }) => content !== undefined);
@@ -227,3 +227,16 @@ const installAll = async ({
 };
 
 export const prebuiltReactions: readonly Reaction[] = [{ of: prebuilt, on: { prebuiltImported: installAll } }];
+
+export const prebuiltKind: Kind = {
+  of: prebuilt,
+  restore: {
+    there: by(importPrebuilt, {
+      input: ({ prebuilt }, present) => ({ prebuilt, overwrite: !same(prebuilt, maskSecrets(present?.prebuilt)) }),
+      inClear: true,
+      method: 'importPrebuilt',
+    }),
+    gone: by(importPrebuilt, { input: ({ prebuilt }) => ({ prebuilt }), method: 'importPrebuilt' }),
+    more: ({ imported }: PrebuiltState) => ({ prebuilt: imported?.prebuilt }),
+  },
+};

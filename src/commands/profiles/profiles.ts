@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { patchBetween } from '../../domain/profiles/mergePatch.ts';
 import { newProfileSchema, profilePatchSchema } from '../../domain/profiles/profileSchemas.ts';
 import {
   activate,
@@ -16,6 +17,7 @@ import {
 } from '../../domain/profiles/profiles.ts';
 import { adminRemains, membership } from '../authorization/admins.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { always, by, type Kind } from '../engine/kinds.ts';
 
 const command = commandsOf(profile);
 
@@ -90,3 +92,18 @@ export const activateProfile = commandsOf(activeProfile)({
   },
   decide: activate,
 });
+
+export const profileKind: Kind = {
+  of: profile,
+  restore: {
+    there: by(updateProfile, {
+      input: (former, present = {}) => ({ properties: patchBetween(present, former) ?? {} }),
+      inClear: true,
+    }),
+    gone: by(createProfile, { input: (former) => former }),
+  },
+};
+export const activeProfileKind: Kind = {
+  of: activeProfile,
+  restore: always(by(activateProfile, { input: ({ id }) => ({ id }) })),
+};

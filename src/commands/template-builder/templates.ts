@@ -13,12 +13,14 @@ import {
   sealData,
   sealTemplate,
   template,
+  templateDocuments,
   update,
 } from '../../domain/template-builder/templates.ts';
 import { templates } from '../../projections/template-builder/templates.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
+import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 
 const command = commandsOf(template);
@@ -89,3 +91,14 @@ export const templateText = async (idOrName: string, { find, state }: Tools): Pr
 /** Like `importedId`. An id that another installation made in another form does not count. */
 export const templateMeant = (document: TemplateDocument, fresh: string, tools: Tools): Promise<string> =>
   importedId({ aggregate: template, collection: templates }, templateParts(document).known, fresh, tools);
+
+export const templateKind: Kind = {
+  ...imported({
+    documents: templateDocuments,
+    collection: templates,
+    command: importTemplate,
+    member: 'template',
+    meant: templateMeant,
+  }),
+  restore: { there: by(updateTemplate), gone: byImport(importTemplate, 'template', 'importTemplates') },
+};

@@ -1,5 +1,4 @@
-import type { Members } from '@automation-platform/json';
-import { exactText } from '@automation-platform/json';
+import { exactText, isObject, type Members } from '@automation-platform/json';
 import { type Static, type TSchema, Type } from 'typebox';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { authoredByPeople, authorsOf, type ImportAuthors } from '../engine/authors.ts';
@@ -7,6 +6,7 @@ import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { derivedId } from '../engine/derivedIds.ts';
+import { at, type DocumentKind, listOf } from '../engine/documentKinds.ts';
 import { isMembers, withMembers } from '../engine/exactMembers.ts';
 import { sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
@@ -20,6 +20,7 @@ import {
   type ScheduledJob,
   type ScheduledJobEvent,
   type ScheduledJobState,
+  scheduledJob,
   times,
 } from './scheduledJobs.ts';
 
@@ -143,4 +144,20 @@ export const importOne = (
     throw new RequestError('conflict', 'The scheduled job has become an automation', { path: '/_id' });
   const authors = authorsOf(defined(known), context.refs.accounts, context);
   return [{ topic: 'scheduledJobRestored', data: { ...wanted, ...authors, imported: withoutContent(job, wanted) } }];
+};
+
+/** Scheduled jobs of any installation. */
+export const scheduledJobDocuments: DocumentKind = {
+  of: scheduledJob,
+  name: 'scheduled job',
+  types: ['ac-agenda-job'],
+  secrets: (document, work) => {
+    const { data } = document;
+    return isObject(data) && data.formData !== undefined
+      ? { ...document, data: { ...data, formData: work(data.formData) } }
+      : document;
+  },
+  is: ({ name, data }) => typeof name === 'string' && isObject(data) && typeof data.workflowId === 'string',
+  importing: listOf('POST', '/automation_catalog/import/scheduled-jobs', 'scheduledJobs'),
+  ...at('/automation_catalog/scheduled-jobs'),
 };

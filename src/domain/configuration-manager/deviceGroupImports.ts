@@ -3,11 +3,13 @@ import { Compile } from 'typebox/compile';
 import { authoredByPeople, authorsOf, objectId, signatureMembers } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { at, type DocumentKind, nowhere } from '../engine/documentKinds.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { authors, text, topicsOf } from '../engine/topics.ts';
 import {
   contentOf,
   type DeviceGroupContent,
+  deviceGroup,
   deviceGroupItemSchema,
   deviceGroupName,
   groupContent,
@@ -138,3 +140,25 @@ const refuseRepeated = (groups: readonly Static<typeof importedGroup>[], member:
 /** The order of devices does not matter. */
 const alike = (a: DeviceGroupContent, b: DeviceGroupContent): boolean =>
   a.description === b.description && same([...a.devices].sort(), [...b.devices].sort());
+
+/** The members of a device group beside its name and devices. */
+const otherMembers: readonly string[] = ['_id', 'description', ...signatureMembers];
+
+/** Device groups of any installation. */
+export const deviceGroupDocuments: DocumentKind = {
+  of: deviceGroup,
+  name: 'device group',
+  types: [],
+  secrets: nowhere,
+  is: ({ name, devices, ...others }) =>
+    typeof name === 'string' &&
+    Array.isArray(devices) &&
+    devices.every((one) => typeof one === 'string') &&
+    Object.keys(others).every((member) => otherMembers.includes(member)),
+  importing: (document) => ({
+    method: 'POST',
+    path: '/configuration_manager/import/groups',
+    body: `{"groups":[${document}]}`,
+  }),
+  ...at('/configuration_manager/deviceGroups', '/configuration_manager/devicegroups'),
+};

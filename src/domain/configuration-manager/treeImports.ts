@@ -1,9 +1,9 @@
-import type { Members } from '@automation-platform/json';
-import { exactEntries, inOrder } from '@automation-platform/json';
+import { exactEntries, inOrder, type Members } from '@automation-platform/json';
 import { Compile } from 'typebox/compile';
 import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { at, type DocumentKind, inItems, isListOf, listOf } from '../engine/documentKinds.ts';
 import { isMembers, withMembers } from '../engine/exactMembers.ts';
 import { exported, type Imported, sameRest, type Words, withoutContent } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
@@ -13,7 +13,7 @@ import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets, type Seal, sealImported } from '../engine/secretFields.ts';
 import { firstItem, inOurForm, isPublished, namedTree, publishedNow, treeIdOf } from './publishedTrees.ts';
 import { importedNodeSchema, type OwnTree, type TreeNode } from './treeSchemas.ts';
-import { findNode, maskTree, maxDepth, type TreeContent, type TreeEvent, type TreeState } from './trees.ts';
+import { findNode, maskTree, maxDepth, type TreeContent, type TreeEvent, type TreeState, tree } from './trees.ts';
 
 /*
  * Imports and exports of whole trees. A document has our own form, or the form in which golden configurations are
@@ -230,3 +230,14 @@ export const importOne = (
 
 const idPath = (tree: Members): string => (isPublished(tree) ? '/data/0/treeId' : '/_id');
 const namePath = (tree: Members): string => (isPublished(tree) ? '/data/0/name' : '/name');
+
+/** Golden configurations of any installation. */
+export const treeDocuments: DocumentKind = {
+  of: tree,
+  name: 'golden configuration',
+  types: ['golden-config'],
+  secrets: (document, work) => inItems(isPublished(document) ? 'data' : 'versions', 'variables')(document, work),
+  is: ({ data, versions }) => isListOf(data, 'root') || isListOf(versions, 'root'),
+  importing: listOf('POST', '/configuration_manager/import/configs', 'trees'),
+  ...at('/configuration_manager/configs'),
+};

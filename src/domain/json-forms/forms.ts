@@ -3,6 +3,7 @@ import { authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { at, type DocumentKind, hasAny, listOf, nowhere } from '../engine/documentKinds.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
@@ -198,3 +199,16 @@ export const importOne = (
 /** Part of a decision to delete forms. */
 export const remove = ({ exists }: FormState): readonly FormEvent[] =>
   exists ? [{ topic: 'formDeleted', data: {} }] : [];
+
+/** Forms of any installation. */
+export const formDocuments: DocumentKind = {
+  of: form,
+  name: 'form',
+  types: ['forms', 'json-forms'],
+  secrets: nowhere,
+  is: (document) =>
+    hasAny(document, 'struct', 'uiSchema', 'bindingSchema', 'validationSchema') ||
+    (hasAny(document, 'children') && hasAny(document, 'elements', 'groups')),
+  importing: listOf('POST', '/json-forms/import/forms', 'forms'),
+  ...at('/json-forms/forms'),
+};

@@ -1,9 +1,10 @@
-import type { Members } from '@automation-platform/json';
+import { isObject, type Members } from '@automation-platform/json';
 import { type Static, type TSchema, Type } from 'typebox';
 import { authoredByPeople, authorsOf, type ImportAuthors, objectId } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { at, type DocumentKind, nowhere } from '../engine/documentKinds.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
@@ -338,4 +339,19 @@ const contentOf = (
       description: about ?? '',
     })),
   };
+};
+
+/** Resource models of any installation. */
+export const modelDocuments: DocumentKind = {
+  of: resourceModel,
+  name: 'resource model',
+  types: [],
+  secrets: nowhere,
+  is: ({ name, schema, actions }) => typeof name === 'string' && isObject(schema) && Array.isArray(actions),
+  importing: (document, { overwrite }) => ({
+    method: 'POST',
+    path: '/lifecycle-manager/resources/import',
+    body: `{"model":${document},"overwrite":${overwrite}}`,
+  }),
+  ...at('/lifecycle-manager/resources'),
 };

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type EventOf, type Frozen, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import type { DocumentKind } from '../engine/documentKinds.ts';
 import { importedIn } from '../engine/importedDocuments.ts';
 import { ifItFits } from '../engine/lenientSchemas.ts';
 import { anyMembers, flag, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';
@@ -13,6 +14,7 @@ import {
   severity,
   type TemplateState,
   templateDecisions,
+  templateDocuments,
   templateNames,
   templateSchemas,
 } from './mopTemplates.ts';
@@ -165,3 +167,12 @@ export const { create, change, importOne, remove } = templateDecisions({
   faultsIn: () => [],
   parts: schemas.parts,
 });
+
+/** Analytic templates of any installation. */
+export const analyticTemplateDocuments: DocumentKind = {
+  of: analyticTemplate,
+  name: 'analytic template',
+  types: ['mop-analytic-template'],
+  is: ({ prepostCommands }) => Array.isArray(prepostCommands),
+  ...templateDocuments('analytics', '/mop/listAnalyticTemplates'),
+};

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type EventOf, type Frozen, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import type { DocumentKind } from '../engine/documentKinds.ts';
 import { importedIn } from '../engine/importedDocuments.ts';
 import { ifItFits } from '../engine/lenientSchemas.ts';
 import type { Fault } from '../engine/requestError.ts';
@@ -14,6 +15,7 @@ import {
   severity,
   type TemplateState,
   templateDecisions,
+  templateDocuments,
   templateNames,
   templateSchemas,
 } from './mopTemplates.ts';
@@ -177,3 +179,12 @@ export const { create, change, importOne, remove } = templateDecisions({
   faultsIn,
   parts: schemas.parts,
 });
+
+/** Command templates of any installation. */
+export const commandTemplateDocuments: DocumentKind = {
+  of: commandTemplate,
+  name: 'command template',
+  types: ['mop-template'],
+  is: ({ commands }) => Array.isArray(commands),
+  ...templateDocuments('templates', '/mop/listTemplates'),
+};

@@ -4,6 +4,7 @@ import { type Authored, authoredByPeople, authorsOf, type ImportAuthors, type Pe
 import { changesBetween, same } from '../engine/changes.ts';
 import type { Context, Event, SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { type DocumentKind, nowhere } from '../engine/documentKinds.ts';
 import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
@@ -245,3 +246,22 @@ export const templateNames =
 
 export const atMost = <S extends TSchema>(maxItems: number, items: S, description: string) =>
   Type.Optional(Type.Array(items, { maxItems, description }));
+
+/** What both kinds of templates have in common as documents of any installation. */
+export const templateDocuments = (
+  type: string,
+  list: string,
+): Pick<DocumentKind, 'secrets' | 'importing' | 'list' | 'exporting'> => ({
+  secrets: nowhere,
+  list,
+  importing: (document, { overwrite }) => ({
+    method: 'POST',
+    path: '/mop/import',
+    body: `{"type":"${type}","template":${document},"overwrite":${overwrite}}`,
+  }),
+  exporting: (_id) => ({
+    method: 'POST',
+    path: '/mop/export',
+    body: JSON.stringify({ type, options: { _id, as: 'imported' } }),
+  }),
+});

@@ -1,14 +1,15 @@
-import type { Members } from '@automation-platform/json';
+import { isObject, type Members } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import { gbacInput } from '../authorization/gbac.ts';
 import { authored, authoredByPeople, objectId } from '../engine/authors.ts';
 import { defined } from '../engine/defined.ts';
+import { at, type DocumentKind, hasAny, inItems, listOf } from '../engine/documentKinds.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { exported, type Words } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
 import type { Seal } from '../engine/secretFields.ts';
-import { type AutomationState, automationMembers } from './automations.ts';
+import { type AutomationState, automation, automationMembers } from './automations.ts';
 import { type ImportedTrigger, sealTrigger, triggerInAutomation, triggerParts } from './importedTriggers.ts';
 import type { TriggerState } from './triggers.ts';
 
@@ -127,4 +128,15 @@ const inOrderOf = (triggers: readonly Members[], ids: readonly string[]): readon
   const byId = new Map(triggers.map((trigger) => [trigger._id, trigger]));
   const known = ids.map((id) => byId.get(id)).filter((trigger) => trigger !== undefined);
   return [...known, ...triggers.filter((trigger) => !known.includes(trigger))];
+};
+
+/** Automations of any installation. */
+export const automationDocuments: DocumentKind = {
+  of: automation,
+  name: 'automation',
+  types: ['automation'],
+  secrets: inItems('triggers', 'formData'),
+  is: (document) => hasAny(document, 'componentType', 'componentName') && isObject(document.gbac),
+  importing: listOf('PUT', '/operations-manager/automations', 'automations'),
+  ...at('/operations-manager/automations'),
 };

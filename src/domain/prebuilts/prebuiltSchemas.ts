@@ -3,32 +3,28 @@ import { authored, objectId } from '../engine/authors.ts';
 import type { SchemaData } from '../engine/core.ts';
 import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
 import { missingSecretsSchema, name, warningsSchema } from '../engine/schemas.ts';
+import { installedKinds } from '../kinds.ts';
 
 const opaque = (description: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description }));
 const text = (description: string) => Type.String({ description });
 const optional = (description: string) => Type.Optional(text(description));
 
-/** The kinds of documents of which the platform has resources. */
-const heldTypes = [
-  'ac-agenda-job',
-  'automation',
-  'forms',
-  'golden-config',
-  'json-forms',
-  'mop-template',
-  'mop-analytic-template',
-  'template',
-] as const;
-export type HeldType = (typeof heldTypes)[number];
+const firstWord = (type: string): string => type.split('-', 1).join();
+
+/** The types of documents that are installed: by their first word, and the shorter ones first. */
+const heldTypes = [...installedKinds.keys()].sort(
+  (one, other) => firstWord(one).localeCompare(firstWord(other)) || one.length - other.length,
+);
+
 /** Whether the platform has resources of this kind. Documents of other kinds are only kept in the package. */
-export const isHeld = (type: string): type is HeldType => (heldTypes as readonly string[]).includes(type);
+export const isHeld = (type: string): boolean => installedKinds.has(type);
 
 const plain = (type: string): string => type.toLowerCase().replace(/[-_ ]/g, '').replace(/s$/, '');
 
 /** The kind that a type nearly names, such as `template` for `templates`; undefined if there is none. */
-export const kindMeant = (type: string): HeldType | undefined =>
-  isHeld(type) ? undefined : heldTypes.find((held) => plain(held) === plain(type));
+export const kindMeant = (type: string): string | undefined =>
+  isHeld(type) ? undefined : [...installedKinds.keys()].find((held) => plain(held) === plain(type));
 
 const type = Type.String({
   maxLength: 256,

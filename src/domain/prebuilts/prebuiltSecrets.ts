@@ -1,47 +1,14 @@
-import { isObject } from '@automation-platform/json';
-import { isPublished } from '../configuration-manager/publishedTrees.ts';
+import type { Places } from '../engine/documentKinds.ts';
 import { hasClearSecret, maskDocument, sealDocument } from '../engine/importedSecrets.ts';
-import { holdsClear, type IsSecret, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
-import { type Bundle, type HeldType, isHeld, type PrebuiltDocument } from './prebuiltSchemas.ts';
+import { holdsClear, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
+import { installedKinds } from '../kinds.ts';
+import type { Bundle, PrebuiltDocument } from './prebuiltSchemas.ts';
 
 type Document = Bundle['data'];
-type Work = (value: unknown, isSecret?: IsSecret) => unknown;
-type Places = (document: Document, work: Work) => Document;
-
-/** Applies the work to one member of each object in a list. */
-const inEach =
-  (list: string, member: string): Places =>
-  (document, work) => {
-    const items = document[list];
-    if (!Array.isArray(items)) return document;
-    return {
-      ...document,
-      [list]: items.map((item) => (item?.[member] === undefined ? item : { ...item, [member]: work(item[member]) })),
-    };
-  };
-const nowhere: Places = (document) => document;
+/** Documents that are only kept may hold secrets of any JSON type anywhere. */
 const anywhere: Places = (document, work) => work(document, isSecretOfDocument) as Document;
 
-/**
- * The places where documents of each type hold secrets of any JSON type. They are the places that the import of the type
- * seals. Documents that are only kept may hold such secrets anywhere.
- */
-const places: Readonly<Record<HeldType, Places>> = {
-  'ac-agenda-job': (document, work) => {
-    const { data } = document;
-    return isObject(data) && data.formData !== undefined
-      ? { ...document, data: { ...data, formData: work(data.formData) } }
-      : document;
-  },
-  automation: inEach('triggers', 'formData'),
-  forms: nowhere,
-  'golden-config': (document, work) => inEach(isPublished(document) ? 'data' : 'versions', 'variables')(document, work),
-  'json-forms': nowhere,
-  'mop-template': nowhere,
-  'mop-analytic-template': nowhere,
-  template: (document, work) => (document.data === undefined ? document : { ...document, data: work(document.data) }),
-};
-const placesOf = (type: string): Places => (isHeld(type) ? places[type] : anywhere);
+const placesOf = (type: string): Places => installedKinds.get(type)?.secrets ?? anywhere;
 
 /** The document for answers: secrets are masked, even those that an earlier version stored in clear. */
 export const maskBundle = (bundle: Bundle): Bundle => ({

@@ -1,8 +1,9 @@
-import { withoutOrder } from '@automation-platform/json';
+import { isObject, withoutOrder } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { at, type DocumentKind, nowhere } from '../engine/documentKinds.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { maskDocument } from '../engine/importedSecrets.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';
@@ -307,4 +308,19 @@ export const complete = ({ pending }: PrebuiltState): readonly PrebuiltEvent[] =
 export const remove = (state: PrebuiltState): readonly PrebuiltEvent[] => {
   refusePending(state);
   return [{ topic: 'prebuiltDeleted', data: {} }];
+};
+
+/** Packages of any installation. */
+export const prebuiltDocuments: DocumentKind = {
+  of: prebuilt,
+  name: 'package',
+  types: [],
+  secrets: nowhere,
+  is: ({ metadata, manifest, bundles }) => isObject(metadata) && isObject(manifest) && Array.isArray(bundles),
+  importing: (document, options) => ({
+    method: 'POST',
+    path: '/prebuilts/import',
+    body: `{"prebuilt":${document},"options":${JSON.stringify(options)}}`,
+  }),
+  ...at('/prebuilts'),
 };

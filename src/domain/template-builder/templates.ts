@@ -3,6 +3,7 @@ import { authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { at, type DocumentKind, listOf } from '../engine/documentKinds.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
@@ -171,4 +172,15 @@ const taken = (given: string | undefined, id: string): RequestError => {
 export const remove = (_: TemplateState, __: unknown, { refs }: Context<TemplateRefs>): readonly TemplateEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
   return [{ topic: 'templateDeleted', data: {} }];
+};
+
+/** Templates of any installation. */
+export const templateDocuments: DocumentKind = {
+  of: template,
+  name: 'template',
+  types: ['template'],
+  secrets: (document, work) => (document.data === undefined ? document : { ...document, data: work(document.data) }),
+  is: ({ template, name }) => typeof template === 'string' && typeof name === 'string',
+  importing: listOf('POST', '/template_builder/import/templates', 'templates'),
+  ...at('/template_builder/templates'),
 };

@@ -3,13 +3,14 @@ import { exactText, isObject, type Members, own, plainValue } from '@automation-
 import { type Static, Type } from 'typebox';
 import { masked, withTokens } from '../../audit/auditEvent.ts';
 import { changesOf, type Former, formerAt, saysTheSame } from '../../audit/history.ts';
+import { restorable } from '../../commands/all.ts';
 import { missing } from '../../commands/engine/decide.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { CommandResult } from '../../commands/engine/handle.ts';
+import type { Restoring } from '../../commands/engine/kinds.ts';
 import type { Previewer } from '../../commands/engine/preview.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import { queryAll } from '../../commands/engine/tools.ts';
-import { type Restoring, restorable } from '../../commands/restorable.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError, refuseFaults } from '../../domain/engine/requestError.ts';
 import { type Resource, wordsOf } from '../../domain/engine/resource.ts';
@@ -51,20 +52,25 @@ const refuseHidden = async ({ kind, id }: Resource, { principal }: Call, { audit
   throw missing(kind);
 };
 
-/** Throws `forbidden` unless the caller may call the methods that do the same. */
-const refuseMethods = (
-  { command, method, also = method }: Restoring,
-  { principal }: Call,
-  areas: readonly AreaRoutes[],
-): void => {
+/** The routes whose callers may do this. */
+export const routesOf = ({ command, method, also }: Restoring, areas: readonly AreaRoutes[]) => {
   const { area } = command.aggregate;
   const routes = areas.filter((one) => one.area === area).flatMap(({ routes }) => routes);
-  for (const name of [method, also]) {
-    const route = routes.find((one) => one.name === name);
-    if (!route) throw new Error(`${area} has no method ${name}`);
+  const own = routes.find((one) =>
+    method === undefined ? 'command' in one && one.command.name === command.name : one.name === method,
+  );
+  const found = also === undefined ? [own] : [own, routes.find(({ name }) => name === also)];
+  return found.map((route) => {
+    if (!route) throw new Error(`${area} has no method that does what ${command.name} does`);
+    return { area, route };
+  });
+};
+
+/** Throws `forbidden` unless the caller may call the methods that do the same. */
+const refuseMethods = (way: Restoring, { principal }: Call, areas: readonly AreaRoutes[]): void => {
+  for (const { area, route } of routesOf(way, areas))
     if (!principal?.may(area, route))
-      throw new RequestError('forbidden', `To restore it takes the method ${name} of ${area}, too`);
-  }
+      throw new RequestError('forbidden', `To restore it takes the method ${route.name} of ${area}, too`);
 };
 
 /** The former document for an import: its times, but it is changed now, by the caller. */
@@ -89,7 +95,7 @@ const refuseUnfit = (command: AnyCommand, input: unknown): void => {
 /** What a resource said at a position, as the command takes it that restores it. */
 const contentAt = async ({ audit }: Service, resource: Resource, position: number): Promise<Content | undefined> => {
   const former = await formerAt(audit, resource, position);
-  const more = former && restorable[resource.kind]?.more?.(former.state);
+  const more = former && restorable.get(resource.kind)?.more?.(former.state);
   return former && { document: { ...former.document, ...more }, whole: { ...former.whole, ...more } };
 };
 
@@ -119,7 +125,7 @@ const partsThen = async (
   { actor }: Call,
   service: Service,
 ): Promise<Members> => {
-  const parts = restorable[kind]?.parts;
+  const parts = restorable.get(kind)?.parts;
   if (!parts) return {};
   const { tools } = await service.earlier(position, actor);
   const collection = projections.find(({ of }) => of.category === parts.kind);
@@ -150,7 +156,7 @@ const restored = async (
   areas: readonly AreaRoutes[],
 ): Promise<Answer> => {
   const about = requestOf('restoreResource', call, service);
-  const ways = Object.hasOwn(restorable, kind) ? restorable[kind] : undefined;
+  const ways = restorable.get(kind);
   if (!ways) throw new RequestError('unprocessable', `Resources of kind ${kind} cannot be restored`, { path: '/kind' });
   const head = await service.audit.log.head();
   if (position > head) throw new RequestError('invalid', `The log ends at position ${head}`, { path: '/position' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { restorable } from '../../../src/commands/restorable.ts';
+import { restorable } from '../../../src/commands/all.ts';
 import { loadSample } from '../../../src/demo/load.ts';
 import { mayHaveParts } from '../../../src/events/ownStreams.ts';
 import { projections } from '../../../src/projections/all.ts';
@@ -60,7 +60,7 @@ const changeAtRandom = async ({ ask }: TestService, events: readonly StoredEvent
   const next = numbers(seed);
   const resources = events.flatMap(({ stream, position }) => {
     const [, kind = '', id = ''] = /^(\w+)-(.+)$/.exec(stream) ?? [];
-    return Object.hasOwn(restorable, kind) ? [{ kind, id, position }] : [];
+    return restorable.has(kind) ? [{ kind, id, position }] : [];
   });
   for (let n = 0; n < changes; n++) {
     const resource = resources[Math.floor(next() * resources.length)] ?? assert.fail();

@@ -92,26 +92,12 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/groups.ts',
     'http/people.ts',
   ],
-  'automation-catalog': [
-    'commands/scheduledJobImports.ts',
-    'projections/scheduledJobs.ts', // a package may bring them
-  ],
-  'configuration-manager': [
-    'commands/trees.ts',
-    'domain/publishedTrees.ts', // a package knows where they hold secrets
-    'projections/trees.ts', // a package may bring them
-  ],
+  'configuration-manager': ['commands/trees.ts'],
   'json-forms': [
     'commands/forms.ts',
     'domain/forms.ts',
     'projections/formDeletions.ts', // a trigger must not name a form that is about to go
     'projections/forms.ts', // triggers name them, packages bring them
-  ],
-  mop: [
-    'commands/analyticTemplates.ts',
-    'commands/commandTemplates.ts',
-    'projections/analyticTemplates.ts', // a package may bring them
-    'projections/commandTemplates.ts', // a package may bring them, an automation name one as its component
   ],
   'operations-manager': [
     'commands/automationImports.ts',
@@ -135,10 +121,6 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'projections/triggers.ts', // they name forms, packages bring them
   ],
   profiles: ['domain/profiles.ts'],
-  'template-builder': [
-    'commands/templates.ts',
-    'projections/templates.ts', // a package may bring them, an automation name one as its component
-  ],
 };
 
 /** Packages, ours and of others, that a layer may use beside Node's own modules; in the domain not even those. */

@@ -1,0 +1,22 @@
+// The records of kinds, a line for each file.
+export { agentKind } from './agent-session-manager/agents.ts';
+export { groupKind } from './authorization/groups.ts';
+export { scheduledJobKind } from './automation-catalog/scheduledJobImports.ts';
+export { adapterKind } from './configuration-manager/adapters.ts';
+export { deviceGroupKind } from './configuration-manager/deviceGroups.ts';
+export { planKind } from './configuration-manager/plans.ts';
+export { treeKind } from './configuration-manager/trees.ts';
+export { bannerKind } from './customization/banner.ts';
+export { serviceGroupKind } from './gateway-manager/serviceGroups.ts';
+export { groupMappingKind } from './group-mappings/groupMappings.ts';
+export { inventoryKind } from './inventory-manager/inventories.ts';
+export { formKind } from './json-forms/forms.ts';
+export { resourceGroupKind } from './lifecycle-manager/resourceGroups.ts';
+export { instanceKind } from './lifecycle-manager/resourceInstances.ts';
+export { modelKind } from './lifecycle-manager/resourceModels.ts';
+export { analyticTemplateKind } from './mop/analyticTemplates.ts';
+export { commandTemplateKind } from './mop/commandTemplates.ts';
+export { automationKind } from './operations-manager/automationImports.ts';
+export { triggerKind } from './operations-manager/triggers.ts';
+export { activeProfileKind, profileKind } from './profiles/profiles.ts';
+export { templateKind } from './template-builder/templates.ts';

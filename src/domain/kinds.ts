@@ -1,0 +1,28 @@
+import { scheduledJobDocuments } from './automation-catalog/scheduledJobImports.ts';
+import { deviceGroupDocuments } from './configuration-manager/deviceGroupImports.ts';
+import { treeDocuments } from './configuration-manager/treeImports.ts';
+import type { DocumentKind } from './engine/documentKinds.ts';
+import { formDocuments } from './json-forms/forms.ts';
+import { modelDocuments } from './lifecycle-manager/resourceModels.ts';
+import { analyticTemplateDocuments } from './mop/analyticTemplates.ts';
+import { commandTemplateDocuments } from './mop/commandTemplates.ts';
+import { automationDocuments } from './operations-manager/importedAutomations.ts';
+import { templateDocuments } from './template-builder/templates.ts';
+
+/** The kinds of documents of any installation, in the order of their installation: what others name comes first. */
+export const documentKinds: readonly DocumentKind[] = [
+  formDocuments,
+  templateDocuments,
+  commandTemplateDocuments,
+  analyticTemplateDocuments,
+  deviceGroupDocuments,
+  treeDocuments,
+  scheduledJobDocuments,
+  automationDocuments,
+  modelDocuments,
+];
+
+/** The kinds that packages install, by the types of their documents. */
+export const installedKinds: ReadonlyMap<string, DocumentKind> = new Map(
+  documentKinds.flatMap((kind) => kind.types.map((type) => [type, kind] as const)),
+);
