@@ -150,6 +150,59 @@ const sampleOf = (schema: Schema): unknown => {
   }
 };
 
+type Faulty = readonly [body: unknown, path: string];
+
+/** Values that a schema refuses in one place: of another type, missing, unknown, out of bounds. */
+const faultyOf = (schema: Schema, at = ''): readonly Faulty[] => {
+  const here = (...values: readonly unknown[]): readonly Faulty[] => values.map((value) => [value, at]);
+  const forms: readonly Schema[] | undefined = schema.if ? [schema.then, schema.else] : (schema.anyOf ?? schema.oneOf);
+  if (forms) return forms.flatMap((form) => faultyOf(form ?? {}, at));
+  if (schema.enum) return here('none of these');
+  switch (schema.type) {
+    case 'object': {
+      const fits = sampleOf(schema) as Record<string, unknown>;
+      const required: readonly string[] = schema.required ?? [];
+      const unknown = 'nobody knows';
+      return [
+        ...here([], 'x'),
+        ...(schema.additionalProperties === false ? [[{ ...fits, [unknown]: 1 }, `${at}/${unknown}`] as const] : []),
+        ...required.map((name): Faulty => {
+          const { [name]: _, ...less } = fits;
+          return [less, `${at}/${name}`];
+        }),
+        ...Object.entries<Schema>(schema.properties ?? {}).flatMap(([name, member]) =>
+          faultyOf(member, `${at}/${name}`).map(([value, path]): Faulty => [{ ...fits, [name]: value }, path]),
+        ),
+      ];
+    }
+    case 'array':
+      return [
+        ...here({}, ...(schema.minItems ? [[]] : [])),
+        ...faultyOf(schema.items, `${at}/0`).map(([value, path]): Faulty => [[value], path]),
+      ];
+    case 'integer':
+    case 'number':
+      return here(
+        'x',
+        (schema.minimum ?? 0) - 1,
+        (schema.maximum ?? 0) + 1,
+        ...(schema.type === 'integer' ? [1.5] : []),
+      );
+    case 'string':
+      return here(7, '', 'tomorrow', 'x'.repeat(Math.min(schema.maxLength ?? 0, 100_000) + 1));
+    case 'boolean':
+      return here('yes');
+    default:
+      return [];
+  }
+};
+
+/** Bodies of a route that its schema refuses in one place each, with the path of that. */
+export const faultyBodies = ({ route }: Asked): readonly Faulty[] => {
+  const check = checker(route.body ?? {});
+  return faultyOf(route.body ?? {}).filter(([body, at]) => check(body).some(({ path }) => path === at));
+};
+
 /** A body that fits a route's schema; undefined when it takes none, or one is not made up so easily. */
 export const bodyFor = ({ route }: Asked): unknown => {
   if (!route.body) return undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { areas } from '../../../src/http/areas.ts';
 import { ok, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 const password = 'a long enough password';
 
@@ -32,13 +32,9 @@ describe('rights on events and runs of triggers', () => {
   });
 
   describe('of a role with one method', () => {
-    let service: TestService;
+    const service = useService();
     let count = 0;
     const post = async (path: string, body: unknown) => ok(await service.ask('POST', path, body)).data;
-    before(async () => {
-      service = await startService();
-    });
-    after(() => service.stop());
 
     /** An account that may call this alone. */
     const who = async (name: string) => {

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { startService, type TestService } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('group mappings: over HTTP', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
   const ask: TestService['ask'] = (...args) => service.ask(...args);
   const patch = (provenance: string, name: string, platformGroups: unknown, headers = {}) =>
     ask(
@@ -47,16 +44,6 @@ describe('group mappings: over HTTP', () => {
         name,
       );
     }
-  });
-
-  it('refuses to create what exists', async () => {
-    await patch('ldap', 'twice', []);
-    const refused = await ask('POST', '/group-mappings', {
-      provenance: 'ldap',
-      externalGroup: 'twice',
-      platformGroups: [],
-    });
-    assert.deepEqual([refused.status, refused.body.metadata.errors[0].code], [409, 'conflict']);
   });
 
   it('deletes, and answers 404 from then on', async () => {
@@ -111,69 +98,5 @@ describe('group mappings: over HTTP', () => {
         query,
       ); // as above
     }
-  });
-
-  it('answers 304 to who has the list already, and 412 to who has an old mapping', async () => {
-    const list = await ask('GET', '/group-mappings');
-    assert.equal(
-      (await ask('GET', '/group-mappings', undefined, { 'If-None-Match': list.headers.get('etag')! })).status,
-      304,
-    );
-    await patch('ldap', 'matched', ['a']);
-    await patch('ldap', 'matched', ['b']);
-    const stale = await patch('ldap', 'matched', ['c'], { 'If-Match': '"0"' });
-    assert.deepEqual([stale.status, stale.body.metadata.errors[0].code], [412, 'stale']);
-    assert.equal((await patch('ldap', 'matched', ['c'], { 'If-Match': '"1"' })).status, 200);
-    assert.equal((await patch('ldap', 'never', ['c'], { 'If-Match': '*' })).status, 412);
-    assert.equal(
-      (await ask('GET', '/group-mappings', undefined, { 'If-None-Match': list.headers.get('etag')! })).status,
-      200,
-    );
-  });
-
-  it('replays a change under its Idempotency-Key', async () => {
-    const key = { 'Idempotency-Key': 'once' };
-    const first = await patch('ldap', 'keyed', ['a'], key);
-    await patch('ldap', 'keyed', ['b']);
-    const again = await patch('ldap', 'keyed', ['a'], key);
-    assert.deepEqual([again.status, again.body, again.headers.get('idempotency-replayed')], [200, first.body, 'true']);
-    assert.equal((await patch('ldap', 'keyed', ['x'], key)).status, 422);
-    assert.deepEqual((await ask('GET', '/group-mappings/ldap/keyed')).body.platformGroups, ['b']);
-  });
-
-  it('refuses bad input with its place, and stores nothing', async () => {
-    const total = (await ask('GET', '/group-mappings')).body.total;
-    const cases: [unknown, string][] = [
-      [{}, '/updates'],
-      [{ updates: {} }, '/updates/platformGroups'],
-      [{ updates: { platformGroups: 'a' } }, '/updates/platformGroups'],
-      [{ updates: { platformGroups: [1] } }, '/updates/platformGroups/0'],
-      [{ updates: { platformGroups: [], x: 1 } }, '/updates/x'],
-      [{ updates: { platformGroups: ['a\u0000'] } }, '/updates/platformGroups/0'],
-    ];
-    for (const [body, path] of cases) {
-      const refused = await ask('PATCH', '/group-mappings/ldap/bad', body);
-      assert.deepEqual(
-        [refused.status, refused.body.metadata.errors[0].code, refused.body.metadata.errors[0].path],
-        [400, 'invalid', path],
-        JSON.stringify(body),
-      );
-    }
-    assert.equal((await ask('GET', '/group-mappings')).body.total, total);
-  });
-
-  it('refuses who may not, with the method, and changes nothing', async () => {
-    await ask('POST', '/authorization/accounts', {
-      username: 'reader',
-      password: 'reader-pass',
-      memberOf: ['readers'],
-    });
-    const reader = service.as({ user: 'reader', password: 'reader-pass' });
-    assert.equal((await reader('GET', '/group-mappings')).status, 200);
-    const refused = await reader('PATCH', '/group-mappings/ldap/forbidden', { updates: { platformGroups: [] } });
-    assert.deepEqual([refused.status, refused.body.metadata.errors[0].code], [403, 'forbidden']);
-    assert.match(refused.body.message, /updateGroupMapping/);
-    assert.equal((await service.as(null)('GET', '/group-mappings')).status, 401);
-    assert.equal((await ask('GET', '/group-mappings/ldap/forbidden')).status, 404);
   });
 });

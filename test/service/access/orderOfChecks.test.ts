@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { failure, positionOf } from '../../support/hostile.ts';
-import { ok, type People, people } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { ok } from '../../support/people.ts';
+import type { TestService } from '../../support/service.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 describe('checks, conditions and positions over HTTP', function () {
   this.timeout(300_000);
-  let service: TestService;
-  let some: People;
-  before(async () => {
-    service = await startService();
-    some = await people(service);
-  });
-  after(() => service.stop());
+  const service = useService();
+  const some = usePeople(service);
   afterEach(() => assert.deepEqual(service.lines, []));
 
   describe('a request that is wrong in every way', () => {

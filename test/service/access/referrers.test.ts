@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { ok, type People, people, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { ok, refused } from '../../support/people.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 describe('what refers to a group', () => {
-  let service: TestService;
-  let some: People;
+  const service = useService();
+  const some = usePeople(service);
 
   before(async () => {
-    service = await startService();
-    some = await people(service);
     ok(await service.ask('POST', '/authorization/groups', { name: 'night' }));
   });
-  after(() => service.stop());
 
   const kinds = [
     ['automation', '/operations-manager/automations', { name: 'Secret cutover', gbac: { read: [], write: ['ops'] } }],

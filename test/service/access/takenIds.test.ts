@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { automationDocument, manualTrigger, packed } from '../../support/documents.ts';
 import { positionOf } from '../../support/hostile.ts';
-import { ok, type People, people, refused } from '../../support/people.ts';
-import { type Answer, startService, type TestService } from '../../support/service.ts';
+import { ok, refused } from '../../support/people.ts';
+import type { Answer } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 const om = '/operations-manager';
 const lists = {
@@ -40,8 +41,8 @@ const orders: readonly (readonly Whose[])[] = [
 ];
 
 describe('ids that others have, or had', () => {
-  let service: TestService;
-  let who: People;
+  const service = useService();
+  const who = usePeople(service);
   type Ask = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
   const put = async (automation: Doc): Promise<Doc> => {
@@ -60,12 +61,6 @@ describe('ids that others have, or had', () => {
     if (whose.includes('hidden')) return 409;
     return whose.includes('readOnly') ? 403 : 200;
   };
-
-  before(async () => {
-    service = await startService();
-    who = await people(service);
-  });
-  after(() => service.stop());
 
   it('a trigger of another automation is taken only by who may change that one, whatever else is taken with it', async () => {
     for (const order of orders)

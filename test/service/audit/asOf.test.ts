@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { again } from '../../support/again.ts';
-import { type Answer, startService, type TestService } from '../../support/service.ts';
+import type { Answer } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('reads as of an earlier time', () => {
-  let service: TestService;
+  const service = useService();
   const get = async (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
     again(() => service.ask('GET', path, undefined, headers));
   /** Makes an automation, and gives its id and the position of its event. */
@@ -17,11 +18,6 @@ describe('reads as of an earlier time', () => {
     assert.equal(answer.status, 200, answer.text);
     return Number(answer.headers.get('x-event-position'));
   };
-
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
 
   it('a document is as it was, with the position in a header and in the tag', async () => {
     const { id, position } = await make('first');

@@ -5,9 +5,9 @@ import { areas } from '../../../src/http/areas.ts';
 import { routesOf } from '../../../src/http/audit/restore.ts';
 import { getRows } from '../../../src/http/events/eventAccess.ts';
 import { positionOf } from '../../support/hostile.ts';
-import { ok, type People, people, refused } from '../../support/people.ts';
+import { ok, refused } from '../../support/people.ts';
 import { type Doc, type RestoreCase, restoresAsItWas } from '../../support/restoring.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 /** Kinds that cannot be restored. */
 const never = ['account', 'role', 'login', 'job', 'agentSession', 'actionExecution', 'lastAction', 'certificate'];
@@ -16,13 +16,8 @@ const ofThePlatform: readonly string[] = ['parkedReaction'];
 
 describe('restoring a resource as it was', function () {
   this.timeout(300_000);
-  let service: TestService;
-  let who: People;
-  before(async () => {
-    service = await startService();
-    who = await people(service);
-  });
-  after(() => service.stop());
+  const service = useService();
+  const who = usePeople(service);
 
   const restore = (body: Doc, headers: Record<string, string> = {}) =>
     service.ask('POST', '/audit/restore', body, headers);

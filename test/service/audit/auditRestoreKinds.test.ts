@@ -4,8 +4,8 @@ import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { ok, refused } from '../../support/people.ts';
 import { type Doc, type RestoreCase, restoresAsItWas } from '../../support/restoring.ts';
-import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { useService } from '../../support/useService.ts';
 
 const models = '/lifecycle-manager/resources';
 const configs = '/configuration_manager/configs';
@@ -15,11 +15,7 @@ const authored = ['created', 'createdBy'];
 
 describe('restoring each kind of resource', function () {
   this.timeout(300_000);
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
 
   const made = async (path: string, body: Doc): Promise<Doc> => {
     const answer = ok(await service.ask('POST', path, body));

@@ -5,7 +5,7 @@ import { positionOf } from '../../support/hostile.ts';
 import { storedIn, withLog } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { a, authors, b, manual, one, stored, t2, two } from '../../support/samples/automationImports.ts';
-import { type Answer, startService, type TestService } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service.ts';
 
 const text = fc.string({ minLength: 1, maxLength: 20 }).map((some) => `n${some.replace(/[^ -~]/g, '')}`);
 
@@ -549,65 +549,5 @@ describe('Export and import of automations over HTTP', () => {
     );
     refused(await service.ask('GET', `${path}/${b}`), 404);
     refused(await service.ask('GET', `/operations-manager/triggers/${'d'.repeat(24)}`), 404);
-  });
-
-  it('refuses names and routes that others bear', async () => {
-    ok(await service.ask('POST', path, { name: 'Borne' }));
-    refused(await put(simple('9'.repeat(24), 'Borne')), 409, /name/);
-    const route = (_id: string, actionId: string) => ({
-      _id,
-      name: 'R',
-      enabled: true,
-      actionType: 'automations',
-      actionId,
-      type: 'endpoint',
-      verb: 'POST',
-      routeName: 'borne',
-      schema: null,
-      jst: null,
-    });
-    ok(await put(simple('7'.repeat(24), 'Seven', [route('7'.repeat(24), '7'.repeat(24))])));
-    refused(await put(simple('8'.repeat(24), 'Eight', [route('8'.repeat(24), '8'.repeat(24))])), 409, /borne/);
-    refused(await service.ask('GET', `${path}/Eight`), 404);
-  });
-
-  it('is done once under one idempotency key', async () => {
-    const document = simple('5'.repeat(24), 'Once');
-    const headers = { 'Idempotency-Key': 'import-5' };
-    const first = await put(document, {}, headers);
-    const edited = await service.ask('PATCH', `${path}/Once`, { description: 'Edited since' });
-    ok(edited);
-    const second = await put(document, {}, headers);
-    assert.equal(ok(second).data[0].success, true);
-    assert.equal(second.headers.get('idempotency-replayed'), 'true');
-    const positionOf = ({ headers: of }: Answer): number => Number(of.get('x-event-position'));
-    assert.ok(positionOf(second) >= positionOf(edited), 'a replay shows what has happened since');
-    assert.ok(positionOf(edited) > positionOf(first));
-    assert.equal((await exported('Once')).data.description, 'Edited since');
-    refused(await put({ ...document, description: 'Other' }, {}, headers), 422);
-  });
-
-  it('refuses bad documents and names the field', async () => {
-    refused(await put({ ...simple(b, 'Bad'), _id: 'x' }), 400, /"\/automations\/0\/_id"/);
-    refused(
-      await put({ ...simple(b, 'Bad'), triggers: [{ ...one, type: 'manual', formData: 3 }] }),
-      400,
-      /"\/automations\/0\/triggers\/0\/formData"/,
-    );
-    refused(
-      await put({ ...simple(b, 'Bad'), gbac: { read: [], write: [{ ...ops, name: 'no such group' }] } }),
-      404,
-      /no such group/,
-    );
-  });
-
-  it('refuses who may not overwrite', async () => {
-    ok(
-      await put({ ...simple('6'.repeat(24), 'Closed'), gbac: { read: [{ ...ops, name: 'operators' }], write: [ops] } }),
-    );
-    const attempt = { automations: [{ ...simple('6'.repeat(24), 'Closed'), description: 'Mine' }], overwrite: true };
-    refused(await who.stranger('PUT', path, attempt), 403);
-    refused(await who.reader('PUT', path, attempt), 403, /importAutomations/);
-    ok(await who.member('PUT', path, attempt));
   });
 });

@@ -60,58 +60,6 @@ describe('Triggers and forms over HTTP', () => {
     assert.equal(formSchemaHash, hash('sha256', canonical(JSON.parse(form).schema), 'hex'));
   });
 
-  it('refuse forms that are not there and data that does not fit, on every way in', async () => {
-    await makeForm('Checked');
-    refused(await makeTrigger({ name: 'No form', formId: 'nowhere' }), 404, /"\/formId"/);
-    refused(
-      await makeTrigger({ name: 'Unfit', formId: 'Checked', formData: { vlan: 5000 } }),
-      400,
-      /"\/formData\/vlan"/,
-    );
-    const { data } = ok(await makeTrigger({ name: 'Checked', formId: 'Checked' }));
-    refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formId: 'nowhere' }), 404, /"\/formId"/);
-    refused(
-      await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 'x' } }),
-      400,
-      /"\/formData\/vlan"/,
-    );
-    refused(
-      await service.ask('PUT', triggers, { triggers: [{ ...data, formId: 'nowhere' }], overwrite: true }),
-      404,
-      /"\/triggers\/0\/formId"/,
-    );
-    const automation = {
-      _id: 'b'.repeat(24),
-      name: 'Imported',
-      description: '',
-      componentType: null,
-      componentName: null,
-      gbac: { read: [], write: [] },
-    };
-    const one = (digit: string, more: object) => ({
-      ...manual,
-      actionId: automation._id,
-      _id: digit.repeat(24),
-      name: digit,
-      ...more,
-    });
-    const put = (...many: object[]) =>
-      service.ask('PUT', '/operations-manager/automations', { automations: [{ ...automation, triggers: many }] });
-    const missing = await put(
-      one('1', { formId: 'nowhere' }),
-      one('2', { formId: 'Checked' }),
-      one('3', { formId: 'nobody' }),
-    );
-    refused(missing, 404, /"\/automations\/0\/triggers\/0\/formId".*"\/automations\/0\/triggers\/2\/formId"/);
-    refused(
-      await put(one('1', { formData: { vlan: 5000 } }), one('2', { formData: { vlan: 0.5 } })),
-      400,
-      /triggers\/0\/formData\/vlan.*triggers\/1\/formData\/vlan/,
-    );
-    ok(await put(one('1', {}), one('2', { formId: 'Checked', formData: null })));
-    refused(await service.ask('GET', `${triggers}/Unfit`), 404);
-  });
-
   it('stay as they are when their form changes, also through export and import', async () => {
     const _id = await makeForm('Changing');
     const { data } = ok(await makeTrigger({ name: 'Outdated', formId: 'Changing' }));

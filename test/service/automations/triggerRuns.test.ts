@@ -160,15 +160,6 @@ describe('Runs of triggers over HTTP', () => {
       ok(await who.stranger('POST', path, {}));
     });
 
-    it('is 409 when it is disabled, and 404 when it is deleted', async () => {
-      const trigger = await endpoint({ enabled: false });
-      refused(await run(trigger, {}), 409, /disabled/);
-      ok(await asks('PATCH', `/triggers/${trigger._id}`, { enabled: true }));
-      ok(await run(trigger, {}));
-      ok(await asks('DELETE', `/triggers/${trigger._id}`));
-      refused(await run(trigger, {}), 404);
-    });
-
     it('is carried out once for an Idempotency-Key, even if the trigger is gone by then', async () => {
       const trigger = await endpoint();
       const headers = { 'Idempotency-Key': 'once' };

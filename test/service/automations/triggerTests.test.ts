@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { eventsOf, withLog } from '../../support/logged.ts';
-import { ok, type People, people, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { ok, type People, refused } from '../../support/people.ts';
+import type { TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 const om = '/operations-manager';
 
@@ -14,8 +15,8 @@ const password = 'a long enough password';
 type Reason = { readonly code: string; readonly path?: string; readonly message: string };
 
 describe('Tests of event triggers over HTTP', () => {
-  let service: TestService;
-  let who: People;
+  const service = useService();
+  const who = usePeople(service);
   let automation: string;
   let count = 0;
   type Ask = TestService['ask'] | People['member'];
@@ -52,11 +53,8 @@ describe('Tests of event triggers over HTTP', () => {
   };
 
   before(async () => {
-    service = await startService();
-    who = await people(service);
     automation = await newAutomation();
   });
-  after(() => service.stop());
   afterEach(() => assert.deepEqual(service.lines, []));
 
   describe('one trigger', () => {
@@ -436,15 +434,5 @@ describe('Tests of event triggers over HTTP', () => {
     await endpoint('old', 'http://json-schema.org/draft-07/schema#');
     ok(await admin('POST', `${om}/triggers/endpoint/recent`, { at: 'today' }));
     refused(await admin('POST', `${om}/triggers/endpoint/old`, { at: 'today' }), 400, /at/);
-  });
-
-  it('are for operators and readers', async () => {
-    const trigger = await waiting();
-    for (const ask of [who.member, who.reader]) {
-      assert.equal((await test(trigger, { payload: 1 }, ask)).matches, true);
-      ok(await testAll({ source: 'monitor', topic: 'alarm', payload: 1 }, ask));
-    }
-    refused(await asksFor(trigger, { payload: 1 }, who.outsider), 403);
-    refused(await testAll({ source: 'monitor', topic: 'alarm', payload: 1 }, who.outsider), 403);
   });
 });

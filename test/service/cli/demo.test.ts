@@ -4,14 +4,11 @@ import { createServer } from 'node:net';
 import { loadSample } from '../../../src/demo/load.ts';
 import { demoSettings } from '../../../src/demo/settings.ts';
 import { publishedIn } from '../../support/published.ts';
-import { adminPassword, startService, type TestService } from '../../support/service.ts';
+import { adminPassword } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('the sample', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
 
   it('is created through the HTTP API, and once however often it is loaded', async () => {
     const kept = await loadSample(service.url, 'admin', adminPassword);

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { positionOf } from '../../support/hostile.ts';
 import { keptFiles } from '../../support/keptFiles.ts';
-import { ok, people, refused } from '../../support/people.ts';
+import { ok, refused } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
 describe('Devices over HTTP', () => {
@@ -62,7 +61,6 @@ describe('Devices over HTTP', () => {
       ),
       [2, 1, 'lab-03'],
     );
-    refused(await service.ask('POST', `${area}/devices`, { options: { limit: 0 } }), 400, /"\/options\/limit"/);
   });
 
   it('are of the adapter that comes first in the active profile', async () => {
@@ -177,40 +175,10 @@ describe('Devices over HTTP', () => {
     assert.ok(!service.lines.join('').includes('recognisable'));
   });
 
-  it('refuse what is wrong, and store nothing of it', async () => {
-    const position = await positionOf(service);
-    refused(await service.ask('POST', `${area}/devices/lab-02/configuration`, {}), 400, /"\/config"/);
-    refused(
-      await service.ask('POST', `${area}/devices/lab-02/configuration`, { config: {} }),
-      400,
-      /"\/config\/config"/,
-    );
-    refused(
-      await service.ask('POST', `${area}/devices/lab-02/configuration`, { config: { device: 'lab-03', config: 'x' } }),
-      400,
-      /"\/config\/device"/,
-    );
-    refused(await apply('nowhere', 'hostname x'), 404, /nowhere/);
-    refused(await service.ask('GET', `${area}/devices/nowhere/configuration`), 404);
-    refused(await apply('lab-02', 'hostname x', { 'If-Match': '"1"' }), 412);
-    assert.equal(await positionOf(service), position);
-  });
-
   it('do not lead to where ways out may not lead', async () => {
     service = await service.restart({ OUTBOUND_ALLOW: '' });
     refused(await apply('pe-1', 'set x'), 502, /OUTBOUND_ALLOW/);
     service = await service.restart({ OUTBOUND_ALLOW: '127.0.0.1' });
-  });
-
-  it('refuse who has no role for it', async () => {
-    const who = await people(service);
-    refused(await who.outsider('POST', `${area}/devices`), 403, /getDevices/);
-    ok(await who.reader('GET', `${area}/devices/lab-02/configuration`));
-    refused(
-      await who.reader('POST', `${area}/devices/lab-02/configuration`, { config: { config: 'hostname x' } }),
-      403,
-      /applyDeviceConfig/,
-    );
   });
 
   it('are let go when the service stops, with the outcome stored', async function () {

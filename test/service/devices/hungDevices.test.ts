@@ -4,9 +4,9 @@ import { builtInOf } from '../../support/builtIn.ts';
 import { note } from '../../support/cluster.ts';
 import { peer } from '../../support/peer.ts';
 import { ok } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
 import { type Behaviour, fingerprint, prompts, speaks } from '../../support/sshPeer.ts';
 import { until } from '../../support/until.ts';
+import { useService } from '../../support/useService.ts';
 
 type Hang = (reached: () => void) => (socket: Socket) => void;
 
@@ -31,10 +31,9 @@ const hangs: Readonly<Record<string, Hang>> = {
 describe('The cancel of a job whose device hangs over SSH', function () {
   this.timeout(120_000);
   const { port, behave } = peer();
-  let service: TestService;
+  const service = useService({ OUTBOUND_ALLOW: '127.0.0.1' });
   let admin: ReturnType<typeof builtInOf>;
   before(async () => {
-    service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
     admin = builtInOf(service.ask);
     // By themselves calls end after ten minutes, long after a test.
     const properties = { username: 'x', password: 'y', hostKey: fingerprint, timeout: 600_000 };
@@ -45,7 +44,6 @@ describe('The cancel of a job whose device hangs over SSH', function () {
     await admin.commandTemplate('Hung', [{ command: 'show hung' }, { command: 'show more' }]);
     await admin.automation('mop-template', 'Hung');
   });
-  after(() => service.stop());
 
   for (const [where, hang] of Object.entries(hangs))
     it(`breaks the connection off: ${where}`, async () => {

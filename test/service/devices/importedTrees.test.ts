@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { exactText, exactValue } from '@automation-platform/json';
 import { ok, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 const mask = '********';
 const manager = '/configuration_manager';
@@ -43,11 +44,7 @@ const published = (name: string, digit: string, more: object = {}) => ({
 });
 
 describe('Golden configurations of other installations', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
 
   const take = (tree: unknown, more: object = {}) =>
     service.ask('POST', `${manager}/import/configs`, { trees: [tree], ...more });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { ok, type People, people, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { ok, refused } from '../../support/people.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('Forms over HTTP', () => {
-  let service: TestService;
-  let who: People;
+  const service = useService();
   const path = '/json-forms/forms';
   const make = async (body: object) => ok(await service.ask('POST', path, body)).data;
   const update = (options: object, headers = {}) => service.ask('PUT', path, { options }, headers);
@@ -15,11 +14,6 @@ describe('Forms over HTTP', () => {
     type: 'object',
     items: levels === 0 ? [] : [deep(levels - 1)],
   });
-  before(async () => {
-    service = await startService();
-    who = await people(service);
-  });
-  after(() => service.stop());
 
   it('are created, and show up by name and id with the names of their authors', async () => {
     const answer = await service.ask('POST', path, { name: 'Made' });
@@ -84,43 +78,6 @@ describe('Forms over HTTP', () => {
     refused(await update({ id: _id, version: '3' }, { 'If-Match': '"0"' }), 412);
     await make({ name: 'Taken' });
     refused(await update({ _id, name: 'Taken' }), 409, /Taken/);
-  });
-
-  it('refuse bad input and name the field', async () => {
-    refused(await service.ask('POST', path, {}), 400, /"\/name"/);
-    refused(await service.ask('POST', path, { name: 'x', _id: 'a'.repeat(24) }), 400, /"\/_id"/);
-    refused(await service.ask('POST', path, { name: 'x', colour: 'red' }), 400, /"\/colour"/);
-    refused(await service.ask('POST', path, { name: 'x', struct: { items: [] } }), 400, /"\/struct\/type"/);
-    refused(
-      await service.ask('POST', path, { name: 'x', struct: { type: 'object', items: [{ nodeId: 1 }] } }),
-      400,
-      /"\/struct\/items\/0/,
-    );
-    refused(await service.ask('POST', path, { name: 'x', schema: { title: 'x' } }), 400, /"\/schema\/type"/);
-    refused(
-      await service.ask('POST', path, {
-        name: 'x',
-        schema: { type: 'object', title: 'x', $ref: 'https://example.net/schema' },
-      }),
-      400,
-      /"\/schema"/,
-    );
-    refused(
-      await service.ask('POST', path, { name: 'x', schema: { type: 'no such type', title: 'x' } }),
-      400,
-      /"\/schema"/,
-    );
-    refused(
-      await service.ask('POST', path, { name: 'x', schema: { type: 'string', title: 'x', pattern: '(a)\\1' } }),
-      400,
-      /"\/schema"/,
-    );
-    refused(
-      await service.ask('POST', path, { name: 'x', namespace: { accessControl: { read: 'all' } } }),
-      400,
-      /"\/namespace\/accessControl\/read"/,
-    );
-    refused(await service.ask('GET', `${path}/x`), 404);
   });
 
   it('are deleted all or none', async () => {
@@ -289,11 +246,5 @@ describe('Forms over HTTP', () => {
     const [{ data }] = ok(await importAll([{ name: 'Keyless' }], {}, headers)).data;
     const again = await importAll([{ name: 'Keyless' }], {}, headers);
     assert.deepEqual([ok(again).data[0].data, again.headers.get('idempotency-replayed')], [data, 'true']);
-  });
-
-  it('refuse who has no role for it', async () => {
-    refused(await who.outsider('GET', `${path}/Made`), 403, /getForm/);
-    refused(await who.reader('POST', path, { name: 'x' }), 403, /createForm/);
-    ok(await who.reader('GET', `${path}/Made`));
   });
 });

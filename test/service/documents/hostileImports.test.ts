@@ -2,17 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 const mask = '********';
 const configs = '/configuration_manager';
 
 describe('imports of odd documents, over HTTP', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
 
   const exported = (path: string, words = '?as=imported') => service.ask('GET', `${path}/export${words}`);
   /** Whether a file of the log has the text. */

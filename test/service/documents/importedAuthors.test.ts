@@ -11,7 +11,7 @@ import { scheduledJobs } from '../../support/foreign/scheduledJobs.ts';
 import { templates } from '../../support/foreign/templates.ts';
 import { ownTrees, publishedTrees } from '../../support/foreign/trees.ts';
 import { positionOf } from '../../support/hostile.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 type Sign = (document: Members, signature: Members) => Members;
 type Signed = Kind & {
@@ -45,11 +45,7 @@ const replacing = ({ body = '', ...request }: Request): Request => ({
 const ada = { _id: '5aaaaaaaaaaaaaaaaaaaaaaa', username: 'ada', firstname: 'Ada', provenance: 'Local AAA' };
 
 describe('imports with overwrite bring times and authors, over HTTP', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
 
   const asked = async ({ method, path, body }: Request) => {
     const answer = await service.ask(method, path, body);

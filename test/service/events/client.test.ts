@@ -5,18 +5,17 @@ import { openCutter } from '../../support/cutter.ts';
 import { people } from '../../support/people.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { useService } from '../../support/useService.ts';
 
 const auth = { username: 'admin', password: adminPassword };
 /** The whole run is for the soak: `npm run soak`. */
 const disconnects = process.env.SOAK_ROUNDS ? 10_000 : 30;
 
 describe('subscribe() of the package', () => {
-  let service: TestService;
+  const service = useService();
   before(async () => {
-    service = await startService();
     await people(service);
   });
-  after(() => service.stop());
 
   const publish = async (n: number, topic = 'counted') => {
     const { status, body } = await service.ask('POST', `/operations-manager/events/tests/${topic}`, { n });

@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { connectToRead } from '../../../src/store/sqlite/log.ts';
 import { people } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 const om = '/operations-manager';
 
 describe('Publishing over HTTP', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
 
   const publish = (where: string, payload: unknown, headers?: Record<string, string>) =>
     service.ask('POST', `${om}/events/${where}`, payload, headers);
@@ -125,17 +121,6 @@ describe('Publishing over HTTP', () => {
     headers: { 'X-Claim': '7b0c1e2d3a4b5c6d7e8f9a01/1' },
   });
 
-  it('publishes once per Idempotency-Key, and answers alike', async () => {
-    const headers = { 'Idempotency-Key': 'one' };
-    const first = await publish('itsm/once', { n: 1 }, headers);
-    const second = await publish('itsm/once', { n: 1 }, headers);
-    assert.deepEqual(second.body, first.body);
-    assert.equal(second.headers.get('idempotency-replayed'), 'true');
-    assert.equal(second.headers.get('x-event-position'), first.headers.get('x-event-position'));
-    assert.equal((await publish('itsm/once', { n: 2 }, headers)).status, 422);
-    assert.notEqual((await publish('itsm/other', { n: 1 }, headers)).body.data.id, first.body.data.id);
-  });
-
   it('is for operators', async () => {
     const { stranger, reader, outsider } = await people(service);
     const statuses = await Promise.all(
@@ -145,12 +130,5 @@ describe('Publishing over HTTP', () => {
       }),
     );
     assert.deepEqual(statuses, [200, 403, 403, 401]);
-  });
-
-  it('answers the same after a restart', async () => {
-    const headers = { 'Idempotency-Key': 'two' };
-    const first = await publish('itsm/once', { n: 1 }, headers);
-    service = await service.restart();
-    assert.deepEqual((await publish('itsm/once', { n: 1 }, headers)).body, first.body);
   });
 });

@@ -3,16 +3,15 @@ import { Writable } from 'node:stream';
 import { tailEvents } from '../../../src/cli/commands/eventsTail.ts';
 import { runInProcess } from '../../support/command.ts';
 import { startProgram } from '../../support/process.ts';
-import { adminPassword, startService, type TestService } from '../../support/service.ts';
+import { adminPassword } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('events tail', () => {
-  let service: TestService;
+  const service = useService();
   before(async () => {
-    service = await startService();
     await service.ask('POST', '/operations-manager/events/tests/first', { text: 'a\u001b[2Jb' });
   });
-  after(() => service.stop());
 
   it('prints events as lines of JSON where the output is no terminal', async () => {
     const args = ['events', 'tail', '--url', service.url, '--from', 'start', '--source', 'tests'];

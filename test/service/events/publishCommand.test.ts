@@ -3,15 +3,12 @@ import { PassThrough } from 'node:stream';
 import { publishEvent } from '../../../src/cli/commands/eventsPublish.ts';
 import { startProgram } from '../../support/process.ts';
 import { publishedIn } from '../../support/published.ts';
-import { adminPassword, startService, type TestService } from '../../support/service.ts';
+import { adminPassword } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('events publish', function () {
   this.timeout(120_000);
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
 
   const run = async (args: readonly string[], { input = '', password = adminPassword } = {}) => {
     const program = startProgram(['events', 'publish', ...args, '--url', service.url], {

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { startService, type TestService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('GET /asyncapi.json', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
 
   it('answers the document to whoever has a login', async () => {
     const { status, body, headers } = await service.ask('GET', '/asyncapi.json');

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { get, type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { compressed, encodingFor } from '../../../src/http/engine/compression.ts';
-import { adminPassword, basic, startService, type TestService } from '../../support/service.ts';
+import { adminPassword, basic } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 type Raw = { readonly status: number; readonly headers: IncomingMessage['headers']; readonly bytes: Buffer };
 
@@ -14,17 +15,15 @@ const opened = ({ headers, bytes }: Raw): string => {
 };
 
 describe('compression', () => {
-  let service: TestService;
+  const service = useService();
   const large = '/group-mappings/ldap/large';
   const small = '/group-mappings/ldap/small';
   before(async () => {
-    service = await startService();
     await service.ask('PATCH', large, {
       updates: { platformGroups: Array.from({ length: 200 }, (_, i) => `group ${i}`) },
     });
     await service.ask('PATCH', small, { updates: { platformGroups: [] } });
   });
-  after(() => service.stop());
 
   /** As it comes: fetch asks for codings, and takes them off, by itself. */
   const ask = async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> => {

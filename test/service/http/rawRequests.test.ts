@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { answerIn, failure, positionOf, rawly, wellFormed } from '../../support/hostile.ts';
-import { adminPassword, basic, startService, type TestService } from '../../support/service.ts';
+import { adminPassword, basic } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 const host = 'Host: x\r\n';
 const login = `Authorization: ${basic({ user: 'admin', password: adminPassword })}\r\n`;
@@ -11,12 +12,8 @@ const jsonOf = (length: number | string) => `Content-Type: application/json\r\nC
 
 describe('bytes on a socket', function () {
   this.timeout(300_000);
-  let service: TestService;
+  const service = useService();
   let stored: number;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
   beforeEach(async () => {
     stored = await positionOf(service);
   });

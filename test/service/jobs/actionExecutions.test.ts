@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { ok, type People, people, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { ok, refused } from '../../support/people.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 describe('Actions over HTTP', () => {
   const models = '/lifecycle-manager/resources';
   const executions = '/lifecycle-manager/action-executions';
-  let service: TestService;
-  let some: People;
+  const service = useService();
+  const some = usePeople(service);
   let ids: Record<string, string>;
   before(async () => {
-    service = await startService();
-    some = await people(service);
     const schema = { type: 'object', required: ['vlan'], properties: { vlan: { type: 'integer' } } };
     const { data } = ok(
       await service.ask('POST', models, {
@@ -37,7 +35,6 @@ describe('Actions over HTTP', () => {
       }),
     );
   });
-  after(() => service.stop());
   afterEach(() => assert.deepEqual(service.lines, []));
   const instance = async (name: string, vlan: number) =>
     ok(await service.ask('POST', `${models}/VLAN/instances`, { name, instanceData: { vlan } })).data;

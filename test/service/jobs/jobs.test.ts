@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { keptFiles } from '../../support/keptFiles.ts';
-import { ok, type People, people, refused } from '../../support/people.ts';
-import { adminPassword, startService, type TestService } from '../../support/service.ts';
+import { ok, type People, refused } from '../../support/people.ts';
+import type { TestService } from '../../support/service.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 describe('Jobs over HTTP', () => {
-  let service: TestService;
-  let who: People;
+  const service = useService();
+  const who = usePeople(service);
   const jobs = '/operations-manager/jobs';
   type Ask = TestService['ask'];
   const begin = async (workflow = 'Back up', options: object = {}, ask: Ask | People['member'] = service.ask) =>
@@ -14,11 +15,6 @@ describe('Jobs over HTTP', () => {
   const status = async (...ids: readonly string[]) => Promise.all(ids.map(async (id) => (await get(id)).status));
   const automation = async (body: object) =>
     ok(await service.ask('POST', '/operations-manager/automations', body)).data._id as string;
-  before(async () => {
-    service = await startService();
-    who = await people(service);
-  });
-  after(() => service.stop());
 
   it('start with all that is asked for, and show it', async () => {
     const before = Date.now();
@@ -62,32 +58,6 @@ describe('Jobs over HTTP', () => {
         { name: 'Nightly', automation: id, component: { type: 'workflows', name: 'Back up' }, type: 'automation' },
       );
     }
-  });
-
-  it('refuse bad input and name the field', async () => {
-    refused(await service.ask('POST', `${jobs}/start`, {}), 400, /workflow/);
-    refused(
-      await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { groups: ['no-such', 'none'] } }),
-      404,
-      /no-such, none.*options\/groups/,
-    );
-    refused(
-      await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { execution: 'e' } }),
-      400,
-      /execution/,
-    );
-    refused(
-      await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { variables: { password: '********' } } }),
-      400,
-      /options\/variables\/password/,
-    );
-    refused(await service.ask('POST', `${jobs}/pause`, { jobIds: 'x' }), 400, /jobIds/);
-    refused(await service.ask('POST', `${jobs}/unwatch`, {}), 400, /jobIds/);
-    refused(await service.ask('POST', `${jobs}/${(await begin())._id}/error`, {}), 400, /error/);
-    refused(await service.ask('GET', `${jobs}/no-such`), 404);
-    refused(await service.ask('POST', `${jobs}/no-such/complete`, {}), 404);
-    refused(await who.reader('POST', `${jobs}/start`, { workflow: 'x' }), 403, /startJob/);
-    ok(await who.reader('GET', jobs));
   });
 
   it('are listed newest first, by status and more', async () => {
@@ -141,18 +111,6 @@ describe('Jobs over HTTP', () => {
     );
     refused(await service.ask('POST', `${jobs}/watch`, { jobIds: [a, 'x'] }), 404, /x/);
     assert.deepEqual(await status(a, done), ['running', 'complete']);
-  });
-
-  it('pause once under one Idempotency-Key, however often it is asked', async () => {
-    const { _id } = await begin();
-    const pause = (jobIds: readonly string[]) =>
-      service.ask('POST', `${jobs}/pause`, { jobIds }, { 'Idempotency-Key': 'pause-1' });
-    ok(await pause([_id]));
-    ok(await service.ask('POST', `${jobs}/resume`, { jobIds: [_id] }));
-    const again = await pause([_id]);
-    assert.equal(again.headers.get('idempotency-replayed'), 'true');
-    assert.equal(ok(again).data[0].status, 'running');
-    refused(await pause([]), 422);
   });
 
   it('take what workers report, and end', async () => {
@@ -289,25 +247,5 @@ describe('Jobs over HTTP', () => {
     refused(await who.stranger('POST', `${jobs}/${narrowed}/complete`), 404);
     refused(await service.ask('DELETE', '/authorization/groups/ops'), 409, /For operators/);
     ok(await who.member('POST', `${jobs}/${narrowed}/complete`));
-  });
-
-  it('are as they were after a restart', async () => {
-    const { _id } = await begin('Kept', { variables: { password: 'p' } }, who.member);
-    ok(await service.ask('POST', `${jobs}/pause`, { jobIds: [_id] }));
-    ok(await service.ask('POST', `${jobs}/watch`, { jobIds: [_id] }));
-    const before = await get(_id);
-    const restarted = await service.restart();
-    try {
-      assert.deepEqual(
-        ok(await restarted.ask('GET', `${jobs}/${_id}`, undefined, {}, { user: 'admin', password: adminPassword }))
-          .data,
-        before,
-      );
-      assert.deepEqual(before.watchers, ['member', 'admin']);
-    } finally {
-      await restarted.stop();
-      service = await startService();
-      who = await people(service);
-    }
   });
 });

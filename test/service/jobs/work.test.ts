@@ -2,20 +2,19 @@ import assert from 'node:assert/strict';
 import { type AtWork, type Job, type Work, WorkRefused, work } from '../../../src/client/index.ts';
 import { openCutter } from '../../support/cutter.ts';
 import { ok, people } from '../../support/people.ts';
-import { adminPassword, startService, type TestService } from '../../support/service.ts';
+import { adminPassword } from '../../support/service.ts';
 import { endOfTest, until } from '../../support/until.ts';
+import { useService } from '../../support/useService.ts';
 
 const auth = { username: 'admin', password: adminPassword };
 const jobs = '/operations-manager/jobs';
 
 describe('work() of the package', function () {
   this.timeout(120_000);
-  let service: TestService;
+  const service = useService();
   before(async () => {
-    service = await startService();
     await people(service);
   });
-  after(() => service.stop());
 
   const start = async (workflow: string, variables: object = {}): Promise<string> =>
     ok(await service.ask('POST', `${jobs}/start`, { workflow, options: { variables } })).data._id;

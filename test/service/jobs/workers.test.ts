@@ -251,64 +251,6 @@ describe('workers', function () {
     );
   });
 
-  it('are told which field of a request is wrong, and nothing changes', async () => {
-    const { start, get } = workerOf(service.ask);
-    const { _id: id } = await start('x');
-    const claims = [
-      [{}, /components/],
-      [{ components: 'x' }, /components/],
-      [{ components: [] }, /components/],
-      [{ components: [''] }, /components\/0/],
-      [{ components: ['x', 7] }, /components\/1/],
-      [{ worker: undefined }, /worker/],
-      [{ worker: '' }, /worker/],
-      [{ worker: 7 }, /worker/],
-      [{ max: 0 }, /max/],
-      [{ max: 101 }, /max/],
-      [{ max: 1.5 }, /max/],
-      [{ lease: 9 }, /lease/],
-      [{ lease: 86_401 }, /lease/],
-      [{ lease: '60' }, /lease/],
-      [{ wait: -1 }, /wait/],
-      [{ wait: 31 }, /wait/],
-      [{ colour: 'red' }, /colour/],
-    ] as const;
-    for (const [wrong, about] of claims) {
-      const body = Object.keys(wrong).length === 0 ? {} : { components: ['x'], worker: 'w', ...wrong };
-      refused(await service.ask('POST', `${jobs}/claim`, body), 400, about);
-    }
-    assert.equal((await get(id)).claim, null);
-    const [{ claim }] = await workerOf(service.ask).claim('x');
-    const shown = await get(id);
-    const reports = [
-      ['heartbeat', {}, /claim/],
-      ['heartbeat', { claim: '1' }, /claim/],
-      ['heartbeat', { claim: 0 }, /claim/],
-      ['heartbeat', { claim, progress: 50 }, /progress/],
-      ['heartbeat', { claim, progress: { percent: 101 } }, /percent/],
-      ['heartbeat', { claim, progress: { percent: -1 } }, /percent/],
-      ['heartbeat', { claim, progress: { message: 5 } }, /message/],
-      ['heartbeat', { claim, progress: { colour: 'red' } }, /colour/],
-      ['heartbeat', { claim, colour: 'red' }, /colour/],
-      ['complete', { claim: 1.5 }, /claim/],
-      ['complete', { claim, variables: [] }, /variables/],
-      ['complete', { claim, colour: 'red' }, /colour/],
-      ['error', { claim }, /error/],
-      ['error', { claim, error: '' }, /error/],
-      ['error', { claim, error: 5 }, /error/],
-      ['error', { claim: null, error: 'x' }, /claim/],
-      ['error', { claim, error: 'x', colour: 'red' }, /colour/],
-      ['release', {}, /claim/],
-      ['release', { claim: 'x' }, /claim/],
-      ['release', { claim, colour: 'red' }, /colour/],
-    ] as const;
-    for (const [what, body, about] of reports)
-      refused(await service.ask('POST', `${jobs}/${id}/${what}`, body), 400, about);
-    assert.deepEqual(await get(id), shown);
-    for (const what of ['heartbeat', 'release'])
-      refused(await service.ask('POST', `${jobs}/${'0'.repeat(24)}/${what}`, { claim: 1 }), 404);
-  });
-
   it('of several workflows get jobs of each in turn', async () => {
     const { start, claim } = workerOf(service.ask);
     for (const workflow of ['Many', 'Many', 'Many', 'Few']) await start(workflow);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ok } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 const names = [
   '__proto__',
@@ -15,12 +15,10 @@ const names = [
 
 describe('names that objects inherit, and other odd ones', function () {
   this.timeout(300_000);
-  let service: TestService;
+  const service = useService();
   before(async () => {
-    service = await startService();
     ok(await service.ask('POST', '/lifecycle-manager/resources', { name: 'Odd', schema: {} }));
   });
-  after(() => service.stop());
   afterEach(() => assert.deepEqual(service.lines, []));
 
   const kinds = [

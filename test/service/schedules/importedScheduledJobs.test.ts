@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { exactText, exactValue } from '@automation-platform/json';
-import { ok, type People, people, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { ok, refused } from '../../support/people.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 const mask = '********';
 const catalog = '/automation_catalog';
@@ -35,13 +35,8 @@ const published = (id: string, more: object = {}, data: object = {}) => ({
 });
 
 describe('Scheduled jobs of other installations', () => {
-  let service: TestService;
-  let some: People;
-  before(async () => {
-    service = await startService();
-    some = await people(service);
-  });
-  after(() => service.stop());
+  const service = useService();
+  const some = usePeople(service);
 
   const take = (job: unknown, more: object = {}) =>
     service.ask('POST', `${catalog}/import/scheduled-jobs`, { scheduledJobs: [job], ...more });

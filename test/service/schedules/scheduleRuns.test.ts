@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { positionOf } from '../../support/hostile.ts';
 import { eventsOf, storedEarlier, withLog } from '../../support/logged.ts';
 import { ok } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { useService } from '../../support/useService.ts';
 
 const om = '/operations-manager';
 const second = 1000;
@@ -15,7 +16,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 describe('Schedules over HTTP', () => {
-  let service: TestService;
+  const service = useService();
   let automation: string;
   let count = 0;
   const asks = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
@@ -42,10 +43,8 @@ describe('Schedules over HTTP', () => {
     withLog(join(service.folder, 'events.db'), (log) => eventsOf(log, stream));
 
   before(async () => {
-    service = await startService();
     automation = ok(await asks('POST', '/automations', { name: 'Back up' })).data._id;
   });
-  after(() => service.stop());
 
   it('show when they run next, in the answer of each change', async () => {
     const at = Date.now() + day;

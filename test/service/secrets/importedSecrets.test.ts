@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { positionOf } from '../../support/hostile.ts';
-import { ok, type People, people, refused } from '../../support/people.ts';
-import { type Answer, startService, type TestService } from '../../support/service.ts';
+import { ok, type People, refused } from '../../support/people.ts';
+import type { Answer, TestService } from '../../support/service.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 const mask = '********';
 const automations = '/operations-manager/automations';
 const triggers = '/operations-manager/triggers';
 
 describe('An import over a document with a secret', () => {
-  let service: TestService;
-  let who: People;
+  const service = useService();
+  const who = usePeople(service);
   let exported: any; // as the export gives it
   const right = 'right-secret';
   const withSecret = (password: unknown) => ({
@@ -17,8 +18,6 @@ describe('An import over a document with a secret', () => {
     triggers: [{ ...exported.triggers[0], formData: { site: 'a', password } }],
   });
   before(async () => {
-    service = await startService();
-    who = await people(service);
     const {
       data: { _id: actionId },
     } = ok(await service.ask('POST', automations, { name: 'A', gbac: { write: ['ops'] } }));
@@ -34,7 +33,6 @@ describe('An import over a document with a secret', () => {
     ok(await service.ask('POST', triggers, trigger));
     exported = ok(await service.ask('GET', `${automations}/${actionId}/export`)).data;
   });
-  after(() => service.stop());
 
   /** The ways in; packages are in sealedPackages.test.ts. Nothing else that is imported holds secrets. */
   const ways: Readonly<

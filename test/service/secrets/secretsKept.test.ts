@@ -7,7 +7,8 @@ import type { SnapshotWork } from '../../../src/projections/snapshots/snapshotWo
 import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { keptFiles } from '../../support/keptFiles.ts';
 import { ok } from '../../support/people.ts';
-import { adminPassword, basic, startService, type TestService } from '../../support/service.ts';
+import { adminPassword, basic } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 /** How a text may be written: as it is, in JSON, in a URL, in base64 at any of its three offsets, in hex. */
 const writings = (text: string): readonly string[] => {
@@ -28,7 +29,7 @@ const writings = (text: string): readonly string[] => {
 
 describe('passwords, tokens and secrets of profiles', function () {
   this.timeout(300_000);
-  let service: TestService;
+  const service = useService({ LOG_LEVEL: 'trace' });
   const secrets: string[] = [adminPassword];
   const secret = (text: string): string => {
     secrets.push(text);
@@ -41,7 +42,6 @@ describe('passwords, tokens and secrets of profiles', function () {
   };
 
   before(async () => {
-    service = await startService({ LOG_LEVEL: 'trace' });
     const { ask } = service;
     const first = secret('Recognisable "one" \u00e4+/ 1');
     ok(
@@ -177,7 +177,6 @@ describe('passwords, tokens and secrets of profiles', function () {
     );
     await logIn('/login', { username: 'keeper', password: third });
   });
-  after(() => service.stop());
 
   it('are in no line of the log, at its most talkative', () => {
     assert.ok(service.lines.length > 15, 'the log is on');

@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { expired, gateway, issuing, notYetValid, otherGateway, root } from '../../support/certificates.ts';
+import { gateway, issuing, otherGateway } from '../../support/certificates.ts';
 import { keptFiles } from '../../support/keptFiles.ts';
-import { ok, type People, people, refused } from '../../support/people.ts';
+import { ok, refused } from '../../support/people.ts';
 import { keys } from '../../support/samples/certificates.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('certificates over HTTP', () => {
-  let service: TestService;
-  let who: People;
+  const service = useService({ LOG_LEVEL: 'trace' });
   const path = '/gateway_manager/v1/certificates';
   const post = (body: object, headers = {}) => service.ask('POST', path, body, headers);
   const aliases = async (query = '') =>
     ok(await service.ask('GET', `${path}${query}`)).results.map(
       ({ alias, contractId }: Record<string, string>) => `${contractId}/${alias}`,
     );
-  before(async () => {
-    service = await startService({ LOG_LEVEL: 'trace' });
-    who = await people(service);
-  });
-  after(() => service.stop());
   beforeEach(async () => {
     for (const { alias, contractId } of ok(await service.ask('GET', path)).results)
       ok(await service.ask('DELETE', `${path}/${encodeURIComponent(alias)}?contract_id=${contractId}`));
@@ -82,39 +76,6 @@ describe('certificates over HTTP', () => {
     refused(await service.ask('DELETE', `${path}/${encodeURIComponent('x y')}`), 404);
   });
 
-  it('answer a repeated request as they did', async () => {
-    const [body, headers] = [{ raw_certificate: gateway, alias: 'again' }, { 'Idempotency-Key': 'k' }];
-    const first = await post(body, headers);
-    const gone = () => service.ask('DELETE', `${path}/again?contract_id=`, undefined, { 'Idempotency-Key': 'd' });
-    const deleted = await gone();
-    assert.equal((await post(body, headers)).text, first.text);
-    const again = await gone();
-    assert.deepEqual([ok(again), again.headers.get('idempotency-replayed')], [ok(deleted), 'true']);
-    refused(await post({ ...body, raw_certificate: otherGateway }, headers), 422);
-  });
-
-  it('refuse what is not a valid chain, and name the field', async () => {
-    const field = /"\/raw_certificate"/;
-    for (const raw_certificate of [
-      '',
-      'x',
-      expired,
-      notYetValid,
-      `${gateway}${root}`,
-      `${gateway}x`,
-      'A'.repeat(65_537),
-      7,
-    ]) {
-      refused(await post({ raw_certificate }), 400, field);
-      refused(await post({ raw_certificate, alias: 'bad' }), 400, field);
-    }
-    refused(await post({}), 400, field);
-    refused(await post({ raw_certificate: gateway, alias: '' }), 400, /"\/alias"/);
-    refused(await post({ raw_certificate: gateway, colour: 'red' }), 400, /colour/);
-    refused(await service.ask('DELETE', `${path}/x?colour=red`), 400, /colour/);
-    assert.deepEqual(await aliases(), []);
-  });
-
   it('never keep, log or repeat a private key', async () => {
     const lines: string[] = [];
     for (const key of keys()) {
@@ -139,11 +100,5 @@ describe('certificates over HTTP', () => {
         .join('');
     assert.ok(kept.includes('addCertificate'));
     for (const line of lines) assert.ok(!kept.includes(line));
-  });
-
-  it('refuse who has no role for it', async () => {
-    refused(await who.outsider('GET', path), 403, /getCertificates/);
-    refused(await who.reader('POST', path, { raw_certificate: gateway }), 403, /addCertificate/);
-    refused(await who.reader('DELETE', `${path}/x`), 403, /deleteCertificate/);
   });
 });

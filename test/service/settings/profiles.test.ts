@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { mask } from '../../../src/domain/engine/secretFields.ts';
 import { shown } from '../../../src/domain/profiles/profiles.ts';
-import { ok, people, refused } from '../../support/people.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { ok, refused } from '../../support/people.ts';
+import { useService } from '../../support/useService.ts';
 
 describe('profiles over HTTP', function () {
   this.timeout(300_000);
-  let service: TestService;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service.stop());
+  const service = useService();
   const put = (name: string, properties: unknown, headers = {}) =>
     service.ask('PUT', `/profiles/${encodeURIComponent(name)}`, { properties }, headers);
   const get = async (name: string) => ok(await service.ask('GET', `/profiles/${encodeURIComponent(name)}`));
@@ -232,24 +228,5 @@ describe('profiles over HTTP', function () {
       host: 'h',
       sentinels: [{ auth: mask }],
     });
-  });
-
-  it('are for those who may', async () => {
-    const { reader, stranger, outsider } = await people(service);
-    ok(await reader('GET', '/profiles'));
-    for (const who of [stranger, outsider, reader]) {
-      refused(await who('PUT', '/profiles/first', { properties: {} }), 403, /updateProfile/);
-      refused(await who('PUT', '/profiles/first/active'), 403, /activateProfile/);
-    }
-    for (const who of [stranger, outsider]) refused(await who('GET', '/profiles/first'), 403);
-    refused(await service.as(null)('GET', '/profiles'), 401);
-  });
-
-  it('replay under an Idempotency-Key', async () => {
-    const key = { 'Idempotency-Key': 'once' };
-    const first = await put('keyed', { redisProps: { password: 'x' } }, key);
-    ok(await put('keyed', { description: 'later' }));
-    const again = await put('keyed', { redisProps: { password: 'x' } }, key);
-    assert.deepEqual([again.headers.get('idempotency-replayed'), again.body], ['true', first.body]);
   });
 });
