@@ -8,41 +8,6 @@ describe('Automations over HTTP', () => {
   const path = '/operations-manager/automations';
   const make = async (body: object) => ok(await service.ask('POST', path, body)).data;
 
-  it('are created, and show up with times and authors', async () => {
-    const answer = await service.ask('POST', path, {
-      name: 'Made',
-      componentType: 'workflows',
-      componentName: 'backup',
-    });
-    const { data, message, metadata } = ok(answer);
-    assert.deepEqual([message, metadata], ['Successfully created automation', {}]);
-    const { _id, created, createdBy, ...rest } = data;
-    assert.match(_id, /^[0-9a-f]{24}$/);
-    assert.deepEqual(rest, {
-      name: 'Made',
-      description: '',
-      componentType: 'workflows',
-      componentName: 'backup',
-      gbac: { read: [], write: [] },
-      lastUpdated: created,
-      lastUpdatedBy: createdBy,
-    });
-    for (const id of [_id, 'Made']) {
-      const shown = await service.ask('GET', `${path}/${id}`);
-      assert.deepEqual(ok(shown).data, data);
-      assert.equal(shown.headers.get('etag'), answer.headers.get('etag'));
-    }
-  });
-
-  it('are listed by name, filtered by component, and paged', async () => {
-    for (const name of ['L b', 'L a', 'L c']) await make({ name, componentType: 'listed' });
-    const { data, metadata } = ok(await service.ask('GET', `${path}?multiEquals[componentType]=listed&limit=2`));
-    assert.deepEqual(
-      [data.map((doc: { name: string }) => doc.name), metadata],
-      [['L a', 'L b'], { skip: 0, limit: 2, total: 3 }],
-    );
-  });
-
   it('have unique names, free again after a rename or a delete', async () => {
     const { _id } = await make({ name: 'Unique' });
     refused(await service.ask('POST', path, { name: 'Unique' }), 409, /Unique/);

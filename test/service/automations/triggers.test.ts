@@ -39,17 +39,6 @@ describe('Triggers over HTTP', () => {
     }
   });
 
-  it('are listed by name and filtered', async () => {
-    for (const name of ['L2', 'L1']) await send({ ...event, actionId, name, topic: 'listed' });
-    const { data, metadata } = ok(
-      await service.ask(
-        'GET',
-        `${path}?multiEquals[topic]=listed&multiEquals[enabled]=true&multiEquals[actionId]=${actionId}`,
-      ),
-    );
-    assert.deepEqual([data.map(({ name }: { name: string }) => name), metadata.total], [['L1', 'L2'], 2]);
-  });
-
   it('have names unique within their automation, and routes unique among all', async () => {
     const other = await automation({ name: 'Other' });
     await make({ name: 'Same' });

@@ -39,15 +39,6 @@ describe('command templates', () => {
     assert.deepEqual(ok(await service.ask('GET', '/mop/listATemplate/none')), []);
   });
 
-  it('are listed in the dialect of all lists, 1000 unless told otherwise', async () => {
-    await Promise.all(Array.from({ length: 30 }, (_, i) => make(`Listed ${String(i).padStart(2, '0')}`)));
-    assert.equal((await list('?multiStartsWith[name]=listed')).length, 30);
-    assert.deepEqual(
-      (await list('?multiStartsWith[name]=listed&skip=1&limit=2&order=-1')).map(({ name }) => name),
-      ['Listed 28', 'Listed 27'],
-    );
-  });
-
   it('keep severities, flags and comparisons of rules', async () => {
     const rules = [
       { rule: 'up', eval: 'contains1', severity: 'warning', flags: { case: true, multiline: false, global: true } },

@@ -15,21 +15,6 @@ describe('Forms over HTTP', () => {
     items: levels === 0 ? [] : [deep(levels - 1)],
   });
 
-  it('are created, and show up by name and id with the names of their authors', async () => {
-    const answer = await service.ask('POST', path, { name: 'Made' });
-    const { status, message, data } = ok(answer);
-    assert.deepEqual(
-      [status, message, data.createdBy, data.lastUpdatedBy, data.id],
-      ['Created', 'Successfully created form', 'admin', 'admin', data._id],
-    );
-    const get = await service.ask('GET', `${path}/Made`);
-    assert.deepEqual(ok(get), data);
-    assert.equal(get.headers.get('etag'), answer.headers.get('etag'));
-    assert.deepEqual(ok(await service.ask('GET', `${path}/${data._id}`)), data);
-    refused(await service.ask('GET', `${path}/no such form`), 404);
-    refused(await service.ask('POST', path, { name: 'Made' }), 409, /Made/);
-  });
-
   it('keep a validationSchema of any JSON', async () => {
     for (const validationSchema of [[{ rule: 1 }], 'none', 0, false, null, { a: [] }]) {
       const name = `Validated by ${JSON.stringify(validationSchema)}`;
@@ -44,21 +29,6 @@ describe('Forms over HTTP', () => {
   it('may have choices that are bound later: an empty enum', async () => {
     const schema = { type: 'object', title: 'T', properties: { site: { type: 'string', enum: [] } } };
     assert.deepEqual((await make({ name: 'Bound later', schema })).schema, schema);
-  });
-
-  it('are listed by name and filtered', async () => {
-    for (const name of ['Listed b', 'listed A']) await make({ name, tags: ['listed', 3] });
-    const { results, total } = ok(await service.ask('GET', `${path}?multiEquals[tags]=listed`));
-    assert.deepEqual(
-      [results.map(({ name, createdBy }: { name: string; createdBy: string }) => [name, createdBy]), total],
-      [
-        [
-          ['listed A', 'admin'],
-          ['Listed b', 'admin'],
-        ],
-        2,
-      ],
-    );
   });
 
   it('are updated by id or name, part by part', async () => {

@@ -35,16 +35,6 @@ describe('Templates over HTTP', () => {
     refused(await service.ask('GET', `${path}/nowhere`), 404);
   });
 
-  it('are listed by name and filtered', async () => {
-    await make('List b', { group: 'listed' });
-    await make('list A', { group: 'listed' });
-    await make('List c', { group: 'listed', type: 'textfsm' });
-    const { results, total } = ok(
-      await service.ask('GET', `${path}?multiEquals[group]=listed&multiEquals[type]=jinja2`),
-    );
-    assert.deepEqual([results.map(({ name }: { name: string }) => name), total], [['list A', 'List b'], 2]);
-  });
-
   it('are updated part by part, also with a copy of the whole', async () => {
     const { _id } = await make('Updated');
     const { status, data } = ok(await service.ask('PUT', `${path}/Updated`, { description: 'New' }));
