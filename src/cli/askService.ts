@@ -1,6 +1,5 @@
+import { TooLong, textOf, wordsIn } from '@automation-platform/client';
 import { exactValue, isObject } from '@automation-platform/json';
-import { TooLong, textOf } from '../client/answers.ts';
-import { wordsIn } from '../client/messages.ts';
 import { enterPassword } from './password.ts';
 
 /** A request. `body` is JSON text. */

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
+import { plainText } from '@automation-platform/client';
 import { exactText } from '@automation-platform/json';
 import { type AuditPage, findEvents, type PageAsked, type Wanted } from '../audit/findEvents.ts';
 import { differenceOf, documentAt, historyOf, resourceGiven } from '../audit/history.ts';
 import type { AuditSources } from '../audit/reading.ts';
 import { statsOf } from '../audit/stats.ts';
 import { traceOf } from '../audit/trace.ts';
-import { plainText } from '../client/messages.ts';
 import type { Config } from '../config.ts';
 import { mayHaveParts } from '../events/ownStreams.ts';
 import { auditIndex } from '../store/auditIndex/auditIndex.ts';

@@ -1,5 +1,5 @@
+import { plainText } from '@automation-platform/client';
 import { exactText } from '@automation-platform/json';
-import { plainText } from '../client/messages.ts';
 import type { Terminal } from './progress.ts';
 
 /** An output of records. `columns` is the width of a terminal. */

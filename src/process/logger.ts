@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
+import { plainText } from '@automation-platform/client';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { plainText } from '../client/messages.ts';
 import { withoutLogins } from './withoutLogins.ts';
 
 // More levels than any logged object has. The limit ends objects that contain themselves.

@@ -1,4 +1,4 @@
-import { plainText } from '../client/messages.ts';
+import { plainText } from '@automation-platform/client';
 import { withoutLogins } from './withoutLogins.ts';
 
 /** The message of an error for a terminal. It may repeat words of other programs. */

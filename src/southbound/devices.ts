@@ -1,5 +1,5 @@
+import { withinTime } from '@automation-platform/client';
 import { isWellFormed } from '@automation-platform/json';
-import { withinTime } from '../concurrency/withinTime.ts';
 import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { work } from '../../src/client/work.ts';
+import { work } from '@automation-platform/client';
 import { blockList } from '../../src/southbound/addresses.ts';
 import { devicesOf } from '../../src/southbound/devices.ts';
 import { outbound } from '../../src/southbound/outbound.ts';

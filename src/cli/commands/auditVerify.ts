@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { plainText } from '../../client/messages.ts';
+import { plainText } from '@automation-platform/client';
 import { type Config, readConfig } from '../../config.ts';
 import { stopSignal } from '../../process/program.ts';
 import { type AnchorAt, type AnchorLine, anchorLines } from '../../store/proof/anchor.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { wordsIn } from '@automation-platform/client';
 import { isObject } from '@automation-platform/json';
-import { wordsIn } from '../../client/messages.ts';
 import { stopSignal } from '../../process/program.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
 import { type Access, accessFrom, messageOf, noAnswer, platformAt } from '../askService.ts';

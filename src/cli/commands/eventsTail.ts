@@ -1,4 +1,4 @@
-import type { PlatformEvent } from '../../client/index.ts';
+import type { PlatformEvent } from '@automation-platform/client';
 import { stopSignal } from '../../process/program.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
 import { type Access, accessFrom } from '../askService.ts';
@@ -55,7 +55,7 @@ export const tailEvents = async (
   signal: AbortSignal,
   output: RecordOutput = process.stdout,
 ): Promise<void> => {
-  const { subscribe } = await import('../../client/index.ts');
+  const { subscribe } = await import('@automation-platform/client');
   const auth = { username, password };
   // Whoever read the output has gone: `events tail | head` ends so.
   const gone = new AbortController();

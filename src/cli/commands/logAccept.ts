@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { plainText } from '../../client/messages.ts';
+import { plainText } from '@automation-platform/client';
 import { type Config, readConfig } from '../../config.ts';
 import { command } from '../engine/command.ts';
 

@@ -1,5 +1,5 @@
+import { plainText } from '@automation-platform/client';
 import { isObject, type Members } from '@automation-platform/json';
-import { plainText } from '../../client/messages.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import type { DocumentKind, ImportOptions } from '../../domain/engine/documentKinds.ts';
 import { stopSignal } from '../../process/program.ts';

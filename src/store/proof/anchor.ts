@@ -1,6 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { withinTime } from '../../concurrency/withinTime.ts';
+import { withinTime } from '@automation-platform/client';
 import { makeFolder } from '../folders.ts';
 import type { DigestSigned, LogRewritten, Place } from './digestLog.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { audit } from '../../../src/client/index.ts';
+import { audit } from '@automation-platform/client';
 import { leave, type Place, places } from '../../support/auditPlaces.ts';
 import { runInProcess } from '../../support/command.ts';
 import { ok, refused } from '../../support/people.ts';

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { audit, subscribe, WorkRefused, work } from '@automation-platform/client';
 import { publishEvent } from '../../../src/cli/commands/eventsPublish.ts';
 import { migrateAll } from '../../../src/cli/commands/migrate.ts';
 import { askRebuild } from '../../../src/cli/commands/rebuild.ts';
-import { audit, subscribe, WorkRefused, work } from '../../../src/client/index.ts';
 import { until } from '../../support/until.ts';
 
 const evil = '\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eno\nroot#';

@@ -13,10 +13,12 @@ const sources = ['package.json', ...settings, '.npmrc', 'src', 'packages'];
 
 /** A program of others, which publishes an event and subscribes to it. */
 const program = `
-import { type PlatformEvent, subscribe } from 'automation-platform/client';
+import { calls, type PlatformEvent, subscribe } from '@automation-platform/client';
 
 const [url = '', password = ''] = process.argv.slice(2);
 const auth = { username: 'admin', password };
+const { body } = await calls({ url, auth }).call('authorization.getAccounts');
+console.log(body.results.map(({ username }) => username));
 for await (const event of subscribe({ url, auth, source: 'shop', from: 'start' })) {
   const { topic, data }: PlatformEvent = event;
   console.log(topic, data);
@@ -38,6 +40,9 @@ describe('the package, as npm run package makes it', function () {
     const [from, to] = [join(root, 'node_modules'), join(checkout, 'node_modules')];
     await run('cp', ['-al', from, to]).catch(() => run('cp', ['-a', from, to]));
     await run('npm', ['run', '--silent', 'package', '--', '--silent', '--pack-destination', folder], { cwd: checkout });
+    await run('npm', ['run', '--silent', 'package:client', '--', '--silent', '--pack-destination', folder], {
+      cwd: checkout,
+    });
     const { name, version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
     tarball = join(folder, `${name}-${version}.tgz`);
     mkdirSync(installed, { recursive: true });
@@ -49,8 +54,13 @@ describe('the package, as npm run package makes it', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('has subscribe() for programs of others, with its types', async () => {
+  it('has a client for programs of others, with its types and without another package', async () => {
     const project = join(folder, 'program');
+    const client = join(project, 'node_modules/@automation-platform/client');
+    mkdirSync(client, { recursive: true });
+    const [packed] = readdirSync(folder).filter((name) => name.startsWith('automation-platform-client-'));
+    await run('tar', ['-xzf', join(folder, packed!), '-C', client, '--strip-components=1']);
+    assert.equal(JSON.parse(readFileSync(join(client, 'package.json'), 'utf8')).dependencies, undefined);
     writeFileSync(join(project, 'package.json'), '{"type": "module"}');
     writeFileSync(join(project, 'main.ts'), program);
     mkdirSync(join(project, 'node_modules/@types'));
@@ -59,7 +69,13 @@ describe('the package, as npm run package makes it', function () {
     await run(join(root, 'node_modules/.bin/tsc'), [...options.split(' '), 'main.ts'], { cwd: project });
     await service.ask('POST', '/operations-manager/events/shop/orderPlaced', { order: 7 });
     const { stdout } = await run(process.execPath, ['main.js', service.url, adminPassword], { cwd: project });
-    assert.equal(stdout, 'orderPlaced { order: 7 }\n');
+    assert.equal(stdout, "[ 'admin' ]\norderPlaced { order: 7 }\n");
+  });
+
+  it('has the client under its old name as well', async () => {
+    const script = "import('automation-platform/client').then((all) => console.log(typeof all.subscribe))";
+    const { stdout } = await run(process.execPath, ['-e', script], { cwd: join(folder, 'program') });
+    assert.equal(stdout, 'function\n');
   });
 
   it('has the program, and no sources or notes of the build', async () => {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { withinTime } from '../../../src/concurrency/withinTime.ts';
+import { withinTime } from '@automation-platform/client';
 import { fromSource } from '../../../src/process/fromSource.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -22,10 +22,13 @@ describe('limits of time', () => {
   });
 
   it('are all timers that something holds', () => {
-    const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
-    const lost = files.filter((file) => file.endsWith('.ts') && file !== 'concurrency/withinTime.ts');
+    const folders = ['src', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`)];
+    const files = folders.flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+    );
+    const lost = files.filter((file) => file.endsWith('.ts') && file !== 'packages/client/src/withinTime.ts');
     assert.deepEqual(
-      lost.filter((file) => readFileSync(join(root, 'src', file), 'utf8').includes('AbortSignal.timeout')),
+      lost.filter((file) => readFileSync(join(root, file), 'utf8').includes('AbortSignal.timeout')),
       [],
     );
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { EventStreamEnded, type PlatformEvent, subscribe } from '../../../src/client/index.ts';
+import { EventStreamEnded, type PlatformEvent, subscribe } from '@automation-platform/client';
 import { openCutter } from '../../support/cutter.ts';
 import { people } from '../../support/people.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';

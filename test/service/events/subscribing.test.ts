@@ -54,7 +54,7 @@ describe('docs/subscribing.md', () => {
       writeFileSync(
         file,
         program
-          .replace("'automation-platform/client'", `'${root}src/client/index.ts'`)
+          .replace("'@automation-platform/client'", `'${root}packages/client/src/index.ts'`)
           .replace("'@eventstore/db-client'", `'${client}'`)
           .replace(/'esdb:[^']*'/, `'${login}'`)
           .replace('http://127.0.0.1:3000', server.url),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type AtWork, type Job, type Work, WorkRefused, work } from '../../../src/client/index.ts';
+import { type AtWork, type Job, type Work, WorkRefused, work } from '@automation-platform/client';
 import { openCutter } from '../../support/cutter.ts';
 import { ok, people } from '../../support/people.ts';
 import { adminPassword } from '../../support/service.ts';

@@ -65,7 +65,7 @@ describe('docs/workers.md', function () {
     writeFileSync(
       file,
       program
-        .replace("'automation-platform/client'", `'${root}src/client/index.ts'`)
+        .replace("'@automation-platform/client'", `'${root}packages/client/src/index.ts'`)
         .replace('http://127.0.0.1:3000', service.url),
     );
     const [good, bad] = [await start('Back up', ['edge-01', 'edge-02']), await start('Back up', [])];

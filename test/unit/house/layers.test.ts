@@ -14,7 +14,7 @@ const allowed: Record<string, readonly string[]> = {
   projections: ['projections', 'concurrency', 'domain', 'store', 'process'],
   commands: ['commands', 'concurrency', 'domain', 'projections', 'store'],
   events: ['events', 'commands', 'concurrency', 'domain', 'projections', 'store'],
-  process: ['process', 'client'], // what a program or a thread needs to start, to log and to end
+  process: ['process'], // what a program or a thread needs to start, to log and to end
   secrets: ['secrets', 'concurrency', 'domain', 'events', 'store'],
   southbound: ['southbound', 'concurrency', 'domain', 'process'],
   // One node below HTTP, which its parts take whole.
@@ -34,7 +34,7 @@ const allowed: Record<string, readonly string[]> = {
     'secrets',
     'version.ts',
   ],
-  client: ['client', 'concurrency'], // it goes into the programs of others
+  client: ['client'],
   cli: [
     'cli',
     'audit',
@@ -125,9 +125,10 @@ const offers: Partial<Record<Area, readonly string[]>> = {
 
 /** Packages, ours and of others, that a layer may use beside Node's own modules; in the domain not even those. */
 const packages: Record<string, readonly string[]> = {
-  client: [],
+  client: ['@automation-platform/client'],
   domain: ['typebox', 'typebox/compile', '@automation-platform/json'],
   store: [
+    '@automation-platform/client',
     '@automation-platform/json',
     '@photostructure/sqlite',
     'lru-cache',
@@ -142,8 +143,15 @@ const packages: Record<string, readonly string[]> = {
   concurrency: ['lru-cache'],
   events: ['@automation-platform/json'],
   runners: ['@automation-platform/json', '@automation-platform/bounded-schemas'],
-  cli: ['commander', '@automation-platform/json'],
-  commands: ['typebox', 'lru-cache', 'jsonata', '@automation-platform/json', '@automation-platform/bounded-schemas'],
+  cli: ['commander', '@automation-platform/client', '@automation-platform/json'],
+  commands: [
+    'typebox',
+    'lru-cache',
+    'jsonata',
+    '@automation-platform/client',
+    '@automation-platform/json',
+    '@automation-platform/bounded-schemas',
+  ],
 };
 
 /** Messages that a compiler has made come in a file each. */

@@ -28,9 +28,12 @@ export const textOf = async (answer: Response, most: number = mostAnswer): Promi
   return Buffer.concat(pieces).toString();
 };
 
+/** The text of an answer that is a refusal; empty where it does not come. */
+export const textOfRefusal = (answer: Response): Promise<string> => textOf(answer, mostRefusal).catch(() => '');
+
 /** The message of an answer that is a refusal. */
 export const refusalIn = async (answer: Response): Promise<string> =>
-  messageIn(await textOf(answer, mostRefusal).catch(() => ''), answer.status);
+  messageIn(await textOfRefusal(answer), answer.status);
 
 /** The object in the text of an answer; undefined if it is none. */
 export const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { withinTime } from '../concurrency/withinTime.ts';
 import { objectIn, refusalIn, textOf } from './answers.ts';
 import { type Auth, authorizationOf } from './auth.ts';
+import { withinTime } from './withinTime.ts';
 
 /** A job as its worker gets it. */
 export type Job = {

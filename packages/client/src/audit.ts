@@ -1,8 +1,5 @@
 import { objectIn, refusalIn, textOf } from './answers.ts';
-import { type Auth, authorizationOf } from './auth.ts';
-
-/** The platform, and how to log in there. */
-export type Platform = { readonly url: string; readonly auth: Auth; readonly signal?: AbortSignal | undefined };
+import { type Platform, send } from './request.ts';
 
 /** Which events are wanted. `since` and `until` are positions or times (RFC 3339), both included. */
 export type AuditSearch = {
@@ -87,7 +84,7 @@ export type Restored = {
 /** The body and the further headers of a request. */
 type Sent = { readonly body: unknown; readonly headers: Readonly<Record<string, string>> };
 
-type Query = Readonly<Record<string, string | number | undefined>>;
+type Query = Readonly<Record<string, string | number | null | undefined>>;
 type Page<T> = { readonly results: readonly T[]; readonly cursor: string | null };
 
 const pageLength = 500;
@@ -98,21 +95,9 @@ const noAnswer = (): AuditRefused => new AuditRefused('The platform answers what
  * Asks the platform who did what (docs/audit.md). Lists are read page by page as they are used, the newest first. Throws
  * `AuditRefused` if the platform does not answer with 200.
  */
-export const audit = ({ url, auth, signal }: Platform) => {
-  const root = `${url.replace(/\/+$/, '')}/audit`;
-
+export const audit = (platform: Platform) => {
   const ask = async <T>(path: string, query: Query = {}, sent?: Sent): Promise<T> => {
-    const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
-    const headers = { Authorization: authorizationOf(auth), ...sent?.headers };
-    const request: RequestInit = { headers };
-    if (signal) request.signal = signal;
-    if (sent) {
-      request.method = 'POST';
-      request.body = JSON.stringify(sent.body);
-      request.headers = { ...headers, 'Content-Type': 'application/json' };
-    }
-    const answer = await fetch(`${root}/${path}?${parameters}`, request);
+    const answer = await send(platform, { method: sent ? 'POST' : 'GET', path: `/audit/${path}`, query, ...sent });
     if (answer.status !== 200) throw new AuditRefused(await refusalIn(answer), answer.status);
     const found = objectIn(await textOf(answer));
     if (!found) throw noAnswer();
