@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { supervise } from './supervise.ts';
 
 /**
@@ -49,7 +49,8 @@ type Work = {
   /** Waited for at the beginning of each term. Resolves also when the signal aborts. */
   readonly ready?: (signal: AbortSignal) => Promise<void>;
   /**
-   * The work of a term, until `term` aborts. It is begun again when it fails; `goesOn` says that it has started well.
+   * The work of a term, which obeys `term`. It is begun again when it fails; `goesOn` says that it has started well. When it
+   * returns, it is done for this term.
    */
   readonly work: (term: AbortSignal, goesOn: () => void) => Promise<void>;
   /** Called when a term has ended. */
@@ -67,6 +68,7 @@ export const leaderWork = ({ leadership, ready, work, onEnd, ...supervision }: W
   const workForTerm = async (signal: AbortSignal): Promise<void> => {
     await ready?.(signal);
     await supervise((goesOn) => work(signal, goesOn), { ...supervision, signal });
+    if (!signal.aborted) await once(signal, 'abort');
     await onEnd?.();
   };
 

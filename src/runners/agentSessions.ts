@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import type { Streams } from '../commands/engine/streams.ts';
@@ -115,10 +114,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
   const { start, stop, stopping } = leaderWork({
     leadership,
     /** Takes over the running sessions as soon as the read models can list them. */
-    work: async (term) => {
-      await takeRunning();
-      if (!term.aborted) await once(term, 'abort');
-    },
+    work: takeRunning,
     onEnd: leaveAll,
     pauseMs: 1000,
     onFailure: (error, isNew) => {

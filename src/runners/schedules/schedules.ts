@@ -36,22 +36,23 @@ const mostFired = 20_000;
 /** Runs schedule triggers (docs/schedules.md): the clock says what is due, the log decides, the leader starts jobs. */
 export const schedules = (needs: Needs) => {
   const { store, model, handle, leadership, ready, guardedClock, timer, log } = needs;
-  const table = timetable({ model, moment: guardedClock.moment, set: (id, at) => clock.set(id, at) });
+  const onFailure = (error: unknown, isNew: boolean): void => {
+    if (isNew) log('The timetable of schedules begins again', { error });
+  };
   const planning = leaderWork({
     leadership: onEveryNode,
     ready,
-    work: async (term) => {
-      await table.load(term);
+    work: async () => {
+      await table.load();
       clock.start();
-      await table.follow(term);
     },
     pauseMs: 1000,
     longestPauseMs: 5000,
-    onFailure: (error, isNew) => {
-      if (isNew) log('The timetable of schedules begins again', { error });
-    },
+    onFailure,
   });
   const signal = planning.stopping;
+  const set = (id: string, at: number | null): void => clock.set(id, at);
+  const table = timetable({ model, moment: guardedClock.moment, set, signal, onFailure });
   const decisions = deciding({ handle, clock: guardedClock, changed: table.changed, timer, signal, log });
   const clock = scheduleClock({ clock: guardedClock, timer, due: decisions.decide });
   const fired = reader<StoredEvent>({
@@ -92,7 +93,7 @@ export const schedules = (needs: Needs) => {
     retry: retryingRuns(needs, starting(needs, signal)),
     /** Decides and starts nothing more, and waits for what is under way. The rest is left to the next start or leader. */
     stop: async (): Promise<void> => {
-      const stopped = [planning.stop(), fired.stop()];
+      const stopped = [planning.stop(), fired.stop(), table.idle()];
       clock.stop();
       await decisions.ended();
       await Promise.all(stopped);

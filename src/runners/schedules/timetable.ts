@@ -1,3 +1,4 @@
+import { idBatches } from '../../concurrency/idBatches.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { scheduleFault } from '../../domain/operations-manager/scheduleFaults.ts';
 import type { Moment } from '../../domain/operations-manager/schedules.ts';
@@ -16,18 +17,22 @@ type Needs = {
   readonly moment: () => Moment;
   /** Sets when a schedule is due; null: never. */
   readonly set: (id: string, at: number | null) => void;
+  readonly signal: AbortSignal;
+  readonly onFailure: (error: unknown, isNew: boolean) => void;
 };
 
 /** How many schedules are looked up at once. */
 const most = 500;
 
 /** Tells the clock when schedules are due, by what the read models show. */
-export const timetable = ({ model, moment, set }: Needs) => {
-  /** Schedules to look up. */
-  let changed = new Set<string>();
+export const timetable = ({ model, moment, set, signal, onFailure }: Needs) => {
   /** Schedules that an earlier version has stored and that mean nothing. */
   const faulty = new Set<string>();
-  let wake = (): void => undefined;
+  let begin = (): void => undefined;
+  const isLoaded = new Promise<void>((resolve) => {
+    begin = resolve;
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
   const setAll = async (plans: readonly PlanDoc[], runs: readonly ScheduleDoc[]): Promise<void> => {
     const byTrigger = new Map(runs.map((one) => [one.trigger, one]));
@@ -50,56 +55,31 @@ export const timetable = ({ model, moment, set }: Needs) => {
     await setAll(plans, runs);
   };
 
-  const take = (): readonly string[] => {
-    const batch = [...changed].slice(0, most);
-    for (const id of batch) changed.delete(id);
-    return batch;
-  };
-
-  /** Looks up what has changed; whatever fails is looked up again. */
-  const drain = async (): Promise<void> => {
-    while (changed.size > 0) {
-      const batch = take();
-      try {
-        await lookUp(batch);
-      } catch (error) {
-        changed = new Set([...batch, ...changed]);
-        throw error;
-      }
-    }
-  };
+  const changed = idBatches({
+    work: async (ids) => {
+      await isLoaded;
+      if (!signal.aborted) await lookUp(ids);
+    },
+    most,
+    signal,
+    onFailure,
+  });
 
   return {
     faults: (): number => faulty.size,
-    /** The schedule is looked up again. */
-    changed: (id: string): void => {
-      changed.add(id);
-      wake();
-    },
-    /** Reads all schedules. To be called before `follow`, which looks up what has changed meanwhile. */
-    load: async (signal: AbortSignal): Promise<void> => {
+    /** The schedule is looked up again, once all schedules are read. */
+    changed: changed.add,
+    /** Reads all schedules. From then on, what changes is looked up. */
+    load: async (): Promise<void> => {
       for await (const entries of pagesOf(model, schedulePlans, { sort: 'trigger', order: 1 })) {
         const plans = entries.map((entry) => documentIn(schedulePlans, entry));
         const ids = plans.map(({ trigger }) => trigger);
         await setAll(plans, await documentsOf(model, triggerSchedules, ids));
         signal.throwIfAborted();
       }
+      begin();
     },
-    /** Looks up what has changed, until the signal aborts. Rejects if the read models cannot be read. */
-    follow: async (signal: AbortSignal): Promise<void> => {
-      const stop = (): void => wake();
-      signal.addEventListener('abort', stop, { once: true });
-      try {
-        while (!signal.aborted) {
-          const news = new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-          await drain();
-          await news;
-        }
-      } finally {
-        signal.removeEventListener('abort', stop);
-      }
-    },
+    /** Resolves once nothing is being looked up. */
+    idle: changed.idle,
   };
 };
