@@ -189,7 +189,7 @@ const faultyOf = (schema: Schema, at = ''): readonly Faulty[] => {
         ...(schema.type === 'integer' ? [1.5] : []),
       );
     case 'string':
-      return here(7, '', 'tomorrow', 'x'.repeat(Math.min(schema.maxLength ?? 0, 100_000) + 1));
+      return here(7, '', 'tomorrow', 'ä;\n', 'x'.repeat(Math.min(schema.maxLength ?? 0, 100_000) + 1));
     case 'boolean':
       return here('yes');
     default:
