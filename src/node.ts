@@ -76,7 +76,7 @@ export const openNode = async ({
   warn,
 }: Needs) => {
   const headAtStart = await log.head();
-  const now = (): string => new Date(clock.now()).toISOString();
+  const now = timeTexts(clock.now);
   const tampered = tamperedStreams(warn);
   const { store, acknowledged } = rememberingPosition(noticingTampered(log, tampered), headAtStart);
 
@@ -175,6 +175,18 @@ export const openNode = async ({
 };
 
 export type Node = Awaited<ReturnType<typeof openNode>>;
+
+/** The time as events have it. Many commands have the same millisecond. */
+const timeTexts = (now: () => number) => {
+  let last = Number.NaN;
+  let text = '';
+  return (): string => {
+    const present = now();
+    if (present !== last) text = new Date(present).toISOString();
+    last = present;
+    return text;
+  };
+};
 
 /** Wraps the store to note the highest acknowledged position: of this process, or of an earlier one on this log. */
 const rememberingPosition = (store: EventStore, headAtStart: number) => {

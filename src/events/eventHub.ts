@@ -15,7 +15,17 @@ type Subscriber = {
 };
 
 /** Carries out the reactions to this node's events; see `follow` in commands/engine/reactions.ts. */
-type Follow = (events: readonly Recorded[], waitForAll: boolean) => Promise<number>;
+type Follow = (events: readonly Recorded[], waitForAll: boolean) => number | Promise<number>;
+
+type Call = () => void | Promise<void>;
+
+/** Makes the calls one after the other, each after the one before is done. */
+const callInTurn = (calls: readonly Call[], from = 0): void | Promise<void> => {
+  for (const [n, call] of calls.entries()) {
+    const called = n < from ? undefined : call();
+    if (called) return called.then(() => callInTurn(calls, n + 1));
+  }
+};
 
 const categoryOf = ({ stream }: Pick<EventNotice, 'stream'>): string => splitStream(stream).category;
 
@@ -27,10 +37,15 @@ export const eventHub = () => {
   const byCategory = new Map<string, Subscriber[]>();
   const subscribers: Subscriber[] = [];
   const onAny: ((event: StoredEvent) => void)[] = [];
-  let follow: Follow = () => Promise.resolve(0);
+  let follow: Follow = () => 0;
 
   /** The calls of `onStored` that the events are due to, in the order of the subscribers. */
-  const callsFor = (events: readonly EventNotice[]): readonly (() => void | Promise<void>)[] => {
+  const callsFor = (events: readonly EventNotice[]): readonly Call[] => {
+    const [only, ...more] = events;
+    if (only && more.length === 0)
+      return (byCategory.get(categoryOf(only)) ?? []).flatMap(({ onStored }) =>
+        onStored ? [() => onStored(events)] : [],
+      );
     if (!events.some((event) => byCategory.has(categoryOf(event)))) return [];
     return subscribers.flatMap(({ categories, onStored }) => {
       const own = onStored ? events.filter((event) => categories.has(categoryOf(event))) : [];
@@ -52,13 +67,12 @@ export const eventHub = () => {
     followWith: (carryOut: Follow): void => {
       follow = carryOut;
     },
-    /** The write path calls this when this node has stored events. */
-    stored: async (events: readonly Recorded[], waitForAll: boolean): Promise<number> => {
-      for (const call of callsFor(events)) {
-        const called = call();
-        if (called) await called;
-      }
-      return follow(events, waitForAll);
+    /**
+     * The write path calls this when this node has stored events. Not a promise when nothing has to be waited for.
+     */
+    stored: (events: readonly Recorded[], waitForAll: boolean): number | Promise<number> => {
+      const called = callInTurn(callsFor(events));
+      return called ? called.then(() => follow(events, waitForAll)) : follow(events, waitForAll);
     },
     /** For the reader that follows the log. */
     fromLog: {

@@ -30,7 +30,11 @@ const shownValue = (value: unknown, deep: number): unknown => {
   return isPlain(value) ? shownMembers(value, deep) : value;
 };
 
+const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
 const shownMembers = (value: object, deep: number): Record<string, unknown> => {
+  // As most entries are, those of requests above all.
+  if (Object.values(value).every(isScalar)) return value as Record<string, unknown>;
   const shown: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) shown[name] = shownValue(member, deep + 1);
   return shown;

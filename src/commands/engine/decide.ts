@@ -14,8 +14,9 @@ import { isRetired } from './retirement.ts';
 /** One attempt to carry out a command, on its stream as it was read. */
 export type Attempt = {
   readonly command: AnyCommand;
-  /** The request with the result of the command's `precompute`. */
-  readonly request: Request & { readonly precomputed: unknown };
+  readonly request: Request;
+  /** The result of the command's `precompute`. */
+  readonly precomputed: unknown;
   readonly stream: string;
   readonly past: LoadedStream;
   /** The time of the attempt: UTC, ISO 8601 with milliseconds. */
@@ -27,22 +28,35 @@ export type Attempt = {
 /** `replay`: the events by which this request was carried out before. */
 type Decision = { readonly events: readonly Event[]; readonly replay?: KeyUse };
 
-/** Makes all checks in the order of docs/status-codes.md, then decides. */
-export const decide = async (attempt: Attempt, tools: Tools): Promise<Decision> => {
-  const { command, request, past, at, newId } = attempt;
-  const { id, input, actor, precomputed } = request;
-  const { state } = past;
-  const refs = await command.prepare?.({ id, input, state, actor, precomputed, now: at, newId }, tools);
-  refuseAccess(command, { state, refs, actor });
+/** Makes all checks in the order of docs/status-codes.md, then decides. Not a promise when nothing has to be waited for. */
+export const decide = (attempt: Attempt, tools: Tools): Decision | Promise<Decision> => {
+  const { command, request, precomputed, past, at, newId } = attempt;
+  const { id, input, actor } = request;
+  if (!command.prepare) return decideWith(attempt, undefined, tools);
+  const preparing = command.prepare({ id, input, state: past.state, actor, precomputed, now: at, newId }, tools);
+  return preparing.then((refs) => decideWith(attempt, refs, tools));
+};
+
+const decideWith = (attempt: Attempt, refs: unknown, tools: Tools): Decision | Promise<Decision> => {
+  const { command, request, past } = attempt;
+  refuseAccess(command, { state: past.state, refs, actor: request.actor });
   const replay = usedBefore(attempt);
   if (replay) return { events: [], replay };
-  if (command.on !== 'new' && (await isRetired(past.endedAt, command.aggregate.category, tools.state))) {
+  if (command.on === 'new' || past.endedAt === undefined) return decidePresent(attempt, refs, tools);
+  return isRetired(past.endedAt, command.aggregate.category, tools.state).then((retired) => {
+    if (!retired) return decidePresent(attempt, refs, tools);
     if (command.on === 'existing') throw missing(command.aggregate.category);
     return { events: [] };
-  }
+  });
+};
+
+/** Decides about a resource that is not retired. */
+const decidePresent = (attempt: Attempt, refs: unknown, tools: Tools): Decision => {
+  const { command, request, past, at, newId } = attempt;
+  const { id, input, actor } = request;
   refuseByState(attempt);
-  const sealed = command.seal ? command.seal(input, state, tools.seal, []) : input;
-  return { events: command.decide(state, sealed, { id, now: at, actor, newId, refs }) };
+  const sealed = command.seal ? command.seal(input, past.state, tools.seal, []) : input;
+  return { events: command.decide(past.state, sealed, { id, now: at, actor, newId, refs }) };
 };
 
 /**
@@ -98,6 +112,7 @@ const taken = (category: string): RequestError =>
 /** The names that the events give, to this stream and to the streams that get a part of its intent. */
 export const namesWanted = ({ command, stream, past }: Attempt, events: readonly Event[]): readonly Wanted[] => {
   const { aggregate } = command;
+  if (!aggregate.names && !aggregate.reservations) return [];
   const next = fold(aggregate, events, past.state);
   const held = aggregate.names?.(past.state) ?? [];
   const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));

@@ -46,7 +46,7 @@ type Needs = {
    * Carries out the reactions to the events (commands/engine/reactions.ts). Returns the position of the last event that
    * they stored, or 0 if they go on after the answer. With `waitForAll` they never do.
    */
-  readonly follow: (events: readonly Recorded[], waitForAll: boolean) => Promise<number>;
+  readonly follow: (events: readonly Recorded[], waitForAll: boolean) => number | Promise<number>;
   /** Waits for this time. */
   readonly rest?: (ms: number) => Promise<unknown>;
 };
@@ -54,7 +54,10 @@ type Needs = {
 type Outcome = { readonly done: Omit<CommandResult, 'event'>; readonly stored: readonly Recorded[] };
 
 /** The part of an attempt that all attempts of a command share. `tried` counts those in which others were faster. */
-type Wanted = Pick<Attempt, 'command' | 'request' | 'stream' | 'newId'> & { readonly began: number; tried: number };
+type Wanted = Pick<Attempt, 'command' | 'request' | 'precomputed' | 'stream' | 'newId'> & {
+  readonly began: number;
+  tried: number;
+};
 
 const attempts = 10;
 // Other commands on the stream wait during these rests. The eight rests take 4 s at most, 2 s on average.
@@ -74,7 +77,8 @@ const attempter = ({
 
   const carryOut = async (attempt: Attempt): Promise<Outcome> => {
     const { command, request, stream, past } = attempt;
-    const { events, replay } = await decide(attempt, tools);
+    const decided = decide(attempt, tools);
+    const { events, replay } = decided instanceof Promise ? await decided : decided;
     if (replay) {
       const before = await streams.asOf(stream, replay.first - 1);
       const after = await streams.asOf(stream, replay.last);
@@ -89,14 +93,13 @@ const attempter = ({
   };
 
   return async (attempt: Attempt): Promise<Outcome> => {
-    const locks = locksOfAttempt(attempt);
-    if (locks.length > 0) {
-      // A lock costs an event. So decide once without the lock: a rejected command, or one that changes nothing, then
-      // stores nothing.
-      const { events } = await decide(attempt, tools);
-      if (events.length === 0) return unchanged(attempt);
-      await claims.refuseTaken(namesWanted(attempt, events));
-    }
+    const locks = attempt.command.locks ? locksOfAttempt(attempt) : [];
+    if (locks.length === 0) return carryOut(attempt);
+    // A lock costs an event. So decide once without the lock: a rejected command, or one that changes nothing, then
+    // stores nothing.
+    const { events } = await decide(attempt, tools);
+    if (events.length === 0) return unchanged(attempt);
+    await claims.refuseTaken(namesWanted(attempt, events));
     const work = () => carryOut(attempt);
     // Always the same order, so that two commands cannot wait for each other.
     return locks.sort().reduceRight((inner, name) => () => withLock(name, attempt, inner), work)();
@@ -115,14 +118,16 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
 
   /** Repeats the command until the result rests on the newest state of its stream. */
   const retryUntilDone = async (wanted: Wanted): Promise<Outcome> => {
-    const { command, request, stream, newId } = wanted;
-    let past = request.fresh ? streams.nothing(stream) : await streams.load(stream);
+    const { command, request, precomputed, stream, newId } = wanted;
+    const loaded = request.fresh ? streams.nothing(stream) : streams.load(stream);
+    let past = loaded instanceof Promise ? await loaded : loaded;
     for (;;) {
       const tried = wanted.tried + 1;
       const began = performance.now();
       try {
         const at = now();
-        const outcome = await attempt({ command, request, stream, past, at, about: aboutOf(request, at, past), newId });
+        const about = aboutOf(request, at, past);
+        const outcome = await attempt({ command, request, precomputed, stream, past, at, about, newId });
         if (outcome.done.changed || outcome.done.replayed) return outcome;
         const seen = past.revision;
         past = await streams.refresh(stream);
@@ -154,7 +159,8 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
     // first try may not have finished them.
     // A reaction's own command (it has a `causation`) waits for all further reactions. So an event counts as done only
     // when everything that follows from it is done.
-    const position = await follow(stored, request.causation !== undefined);
+    const following = follow(stored, request.causation !== undefined);
+    const position = typeof following === 'number' ? following : await following;
     const [first] = stored;
     if (first && position > 0) finishOwn(first);
     return { done, stored, position };
@@ -171,7 +177,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   const finishFormer = async (former: Unfinished, { began }: Wanted): Promise<void> => {
     const events = await eventOf(former);
     const isDone = await withinTime(Math.max(0, began + formerMs - performance.now()), [], (late) =>
-      Promise.race([follow(events, true).then(() => true), once(late, 'abort').then(() => false)]),
+      Promise.race([Promise.resolve(follow(events, true)).then(() => true), once(late, 'abort').then(() => false)]),
     );
     if (!isDone)
       throw new RequestError('unavailable', 'An earlier import is still being carried out; nothing was stored', {
@@ -196,18 +202,25 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
    * Carries out one command. Throws `RequestError`: nothing was stored, or the outcome is unknown (only with
    * `unavailable`).
    */
-  return async (command: AnyCommand, given: Request): Promise<CommandResult> => {
-    const request = { ...given, precomputed: await command.precompute?.(given.input, tools) };
+  return async (command: AnyCommand, request: Request): Promise<CommandResult> => {
+    const precomputed = command.precompute ? await command.precompute(request.input, tools) : undefined;
     const stream = `${command.aggregate.category}-${request.id}`;
-    const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
-    const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
-    const wanted = { command, request, stream, newId, began: performance.now(), tried: 0 };
+    let seed: string | undefined;
+    const newId = (word: string) => {
+      seed ??= `${stream} ${request.idempotency?.key ?? randomUUID()}`;
+      return digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
+    };
+    const wanted = { command, request, precomputed, stream, newId, began: performance.now(), tried: 0 };
     const { done, stored, position } = await carryOut(wanted).catch((error: unknown) => {
       if (!(error instanceof Unfinished)) throw error;
       // One after the other: else all that wait would decide again each time.
       return inTurn(importing, () => afterFormer(wanted));
     });
-    return { ...done, event: lastOf(stored), position: Math.max(done.position, position) };
+    // Nobody else has it yet, and to change it costs less than to copy it.
+    const result: Writable<CommandResult> = done as CommandResult;
+    result.event = lastOf(stored);
+    result.position = Math.max(done.position, position);
+    return result;
   };
 };
 

@@ -14,7 +14,8 @@ export type LoadedStream = {
   readonly endedAt: number | undefined;
   /** The revision of the last event; -1 if the stream does not exist. */
   readonly revision: number;
-  readonly position: number;
+  /** Of the last event. It is not known before the events are stored; then it is set, once. */
+  position: number;
   /** The hash of the last event; empty if there is none. */
   readonly hash: string;
   /** The revision of the event that made the present reservations; -1 if there were never any. */
@@ -23,6 +24,8 @@ export type LoadedStream = {
   readonly depth: number;
   /** Shared by all later versions of this stream and changed in place. Only stored events add to it. */
   readonly keys: KeyUses;
+  /** About how many bytes the data of the events have that are cached with this stream. */
+  dataBytes: number;
 };
 
 /** The end of a stream, which an append needs. */
@@ -53,6 +56,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       promisedAt: -1,
       depth: 0,
       keys: keyUses(),
+      dataBytes: 0,
     }),
     /** The loaded stream with further events. */
     extend: (stream: string, loaded: LoadedStream, events: readonly Recorded[]): LoadedStream => {
@@ -62,11 +66,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       const docs = events.reduce((before, event) => shown(stream, concerned, before, event), loaded.docs);
       const retired = concerned.findIndex(({ retires }) => retires);
       return {
-        state: fold(
-          aggregate,
-          events.map(({ topic, data }) => ({ topic, data })),
-          loaded.state,
-        ),
+        state: fold(aggregate, events, loaded.state),
         docs,
         endedAt: concerned[retired] && endedAt(concerned[retired], docs[retired]),
         revision: last.revision,
@@ -76,6 +76,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
         promisedAt: promisedAt(aggregate, loaded, events),
         depth: loaded.revision < 0 ? (first.metadata.depth ?? 0) : loaded.depth,
         keys: loaded.keys,
+        dataBytes: loaded.dataBytes,
       };
     },
   };

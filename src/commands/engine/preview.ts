@@ -23,10 +23,10 @@ export type Preview = { readonly before: unknown; readonly after: unknown; reado
  */
 export const previewer =
   ({ store, streams, tools, now }: Needs) =>
-  async (command: AnyCommand, given: Request): Promise<Preview> => {
+  async (command: AnyCommand, request: Request): Promise<Preview> => {
     const { aggregate } = command;
-    const stream = `${aggregate.category}-${given.id}`;
-    const request = { ...given, precomputed: await command.precompute?.(given.input, tools) };
+    const stream = `${aggregate.category}-${request.id}`;
+    const precomputed = await command.precompute?.(request.input, tools);
     const past = await streams.refresh(stream);
     const at = now();
     const { actor, operation, requestId } = request;
@@ -40,7 +40,7 @@ export const previewer =
       schemaVersion: 1,
     };
     const newId = (word: string): string => hash('sha256', `preview ${stream} ${word}`, 'hex').slice(0, 24);
-    const attempt: Attempt = { command, request, stream, past, at, about, newId };
+    const attempt: Attempt = { command, request, precomputed, stream, past, at, about, newId };
     const { events } = await decide(attempt, tools);
     await nameClaims(store, streams).refuseTaken(namesWanted(attempt, events));
     const recorded = events.map(({ topic, data, source = `@platform/${aggregate.area}` }, i) => ({

@@ -53,8 +53,10 @@ export const reactionTable = (reactions: readonly Reaction[]) => {
      * such a stream, even if another program did.
      */
     following: (stream: string, type: string): readonly Row[] => {
+      const ofType = rows.get(type);
+      if (!ofType) return [];
       const { category } = splitStream(stream);
-      return (rows.get(type) ?? []).filter((row) => row.category === category);
+      return ofType.filter((row) => row.category === category);
     },
   };
 };

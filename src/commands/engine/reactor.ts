@@ -66,7 +66,7 @@ export const reactor = ({ reactions, patienceMs = 2000, ...needs }: Needs) => {
      * After `patienceMs` it returns 0. The run under way goes on, and the leader's log reader finishes the rest. With
      * `waitForAll` it waits for all, however long they take.
      */
-    follow: async (events: readonly Recorded[], waitForAll: boolean): Promise<number> => {
+    follow: (events: readonly Recorded[], waitForAll: boolean): number | Promise<number> => {
       const concerning = waitedFor(events);
       if (concerning.length === 0) return 0;
       const left = new AbortController();

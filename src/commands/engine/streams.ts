@@ -22,7 +22,7 @@ export const streams = (
   tampered: Pick<TamperedStreams, 'has'> = { has: () => false },
 ) => {
   const { kindOf, nothing, extend } = loading(aggregates, projections);
-  const kept = new LRUCache<string, LoadedStream & { readonly dataBytes: number }>({
+  const kept = new LRUCache<string, LoadedStream>({
     maxSize: maxBytes,
     // A stream counts as half of the cache at most, so that even the longest is kept. To read such a stream anew for
     // every command would cost more than the memory above the limit.
@@ -34,7 +34,8 @@ export const streams = (
   /** Caches the stream with its new stored events. */
   const keep = (stream: string, loaded: LoadedStream, events: readonly Recorded[], bytes: number): LoadedStream => {
     loaded.keys.remember(events);
-    kept.set(stream, { ...loaded, dataBytes: (kept.peek(stream)?.dataBytes ?? 0) + bytes });
+    loaded.dataBytes = (kept.peek(stream)?.dataBytes ?? 0) + bytes;
+    kept.set(stream, loaded);
     return loaded;
   };
 
@@ -105,7 +106,7 @@ export const streams = (
       }
     },
     /** The stream as this node last saw it. It may be stale: then an append at its revision fails. */
-    load: async (stream: string): Promise<LoadedStream> => known(stream) ?? readOn(stream, nothing(stream)),
+    load: (stream: string): LoadedStream | Promise<LoadedStream> => known(stream) ?? readOn(stream, nothing(stream)),
     refresh,
     /** The stream just after a revision; -1: before its first event. */
     asOf: (stream: string, revision: number): Promise<LoadedStream> =>

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import { namesOf } from '../../domain/authorization/groups.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
-import { defined } from '../../domain/engine/defined.ts';
 import { retirementLock } from '../../domain/engine/retirement.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
@@ -55,7 +54,7 @@ export const startJob = command({
     const found = await meant(input, actor, tools);
     return {
       gbac: await accessListThatDenies(actor, state, tools),
-      ...defined({ automation: found }),
+      automation: found,
       unknownGroups: await unknownGroups(tools, namesOf(groups)),
       variables: sealSecrets(
         variables,

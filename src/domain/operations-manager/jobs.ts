@@ -151,12 +151,14 @@ export const moveOutcome = (move: JobMove, { status }: JobState): 'moves' | 'alr
 /** The data that the start of a job needs. */
 export type StartRefs = {
   /** The automation of the request, if the platform has it. */
-  readonly automation?: {
-    readonly id: string;
-    readonly readable: boolean;
-    readonly name: string;
-    readonly component: JobStarted['component'];
-  };
+  readonly automation?:
+    | {
+        readonly id: string;
+        readonly readable: boolean;
+        readonly name: string;
+        readonly component: JobStarted['component'];
+      }
+    | undefined;
   readonly unknownGroups: readonly string[];
   /** The variables of the request with sealed secrets. */
   readonly variables: Variables;

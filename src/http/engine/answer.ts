@@ -74,7 +74,8 @@ export const answering = (needs: Needs) => {
     if (incoming.principal && !incoming.principal.may(area, route))
       throw new RequestError('forbidden', `No role of yours allows ${route.name} of ${area}`);
 
-    const body = changing.has(method) ? await readBody(ctx, route) : undefined;
+    const reading = changing.has(method) ? readBody(ctx, route) : undefined;
+    const body = reading instanceof Promise ? await reading : reading;
     checkParams(match.params);
     const moment = momentIn(asOf.texts);
     const call = callOf(incoming, { params: match.params, querystring: asOf.rest, query, body });

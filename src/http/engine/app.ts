@@ -18,7 +18,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
   const { answer, warmUp } = answering(needs);
   const within = deadline(logBug);
 
-  const koa = new Koa().use(async (ctx) => {
+  const koa = new WithoutRespond().use(async (ctx) => {
     const start = performance.now();
     const address = addressOf(ctx);
     const incoming = incomingOf(ctx, address, () => isSecret(ctx));
@@ -37,17 +37,15 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     }
     if (cacheControl && outgoing.headers?.['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-cache');
     if (stopping() && outgoing.headers?.Connection === undefined) headers.push('Connection', 'close');
-    ctx.respond = false;
     const sending = send(ctx, outgoing, headers);
     const status = typeof sending === 'number' ? sending : await sending;
     const { exported, inClear = [] } = outgoing;
-    const about = { ...whoOf(incoming), operation: incoming.operation };
-    if (exported && status === 200) recorder.exported({ ...about, resource: exported });
-    for (const resource of inClear) recorder.secretsHandedOut({ ...about, resource });
+    if (exported && status === 200) recorder.exported({ ...whoOf(incoming), resource: exported });
+    for (const resource of inClear) recorder.secretsHandedOut({ ...whoOf(incoming), resource });
     observe({
       requestId,
       address: incoming.address,
-      method: ctx.method,
+      method: ctx.req.method ?? '',
       path: incoming.path,
       area: incoming.area,
       operation: incoming.operation,
@@ -64,10 +62,21 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
   return { listener: koa.callback(), warmUp };
 };
 
+/** Koa that only calls the one middleware, which answers by itself. What Koa would do after it costs time. */
+class WithoutRespond extends Koa {
+  handleRequest(ctx: Koa.Context, fn: (ctx: Koa.Context) => Promise<void>): Promise<void> {
+    return fn(ctx).catch(ctx.onerror);
+  }
+}
+
 /** The codes that audits record. */
 const denials: ReadonlySet<Code> = new Set<Code>(['unauthenticated', 'forbidden', 'limited']);
 
-const whoOf = ({ principal, address }: Incoming) => ({ account: principal?.actor.id ?? null, address });
+const whoOf = ({ principal, address, operation }: Incoming) => ({
+  account: principal?.actor.id ?? null,
+  address,
+  operation,
+});
 
 const denialOf = (incoming: Incoming, error: RequestError) => {
   const { account, address } = whoOf(incoming);

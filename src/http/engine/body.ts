@@ -30,19 +30,12 @@ export const bodyReader = ({
   const small = { maxBytes, parse: jsonOf(maxBytes) };
   const big = { maxBytes: maxImportBytes, parse: jsonOf(maxImportBytes) };
 
-  return async (ctx: Context, { large, exact }: Pick<Route, 'large' | 'exact'>): Promise<Body> => {
-    const limits = large ? big : small;
+  const read = async (ctx: Context, limits: typeof small, exact: string | undefined): Promise<Body> => {
     const { req } = ctx;
-    // The connection may have broken while the login was checked, for example.
-    if (req.destroyed) throw new RequestError('unavailable', 'The connection broke off before the body was read');
-    const length = Number(req.headers['content-length'] ?? 0);
-    if (length === 0 && req.headers['transfer-encoding'] === undefined) return { value: {}, text: '' };
-    if (length > limits.maxBytes) throw await tooLarge(ctx, limits.maxBytes);
-    checkMedia(ctx);
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     try {
-      await limits.parse(ctx, async () => undefined);
+      await limits.parse(ctx, nothingMore);
     } catch (error) {
       const { status, body } = error as { status?: number; body?: unknown };
       if (status === 413) throw await tooLarge(ctx, limits.maxBytes);
@@ -57,6 +50,22 @@ export const bodyReader = ({
     checkJson(text, exact);
     return { value: ctx.request.body, text };
   };
+
+  /** A request without body gets one at once: there is nothing to wait for. */
+  return (ctx: Context, { large, exact }: Pick<Route, 'large' | 'exact'>): Body | Promise<Body> => {
+    const limits = large ? big : small;
+    const { destroyed, headers } = ctx.req;
+    // The connection may have broken while the login was checked, for example.
+    if (destroyed) throw new RequestError('unavailable', 'The connection broke off before the body was read');
+    const length = Number(headers['content-length'] ?? 0);
+    if (length === 0 && headers['transfer-encoding'] === undefined) return { value: {}, text: '' };
+    if (length > limits.maxBytes)
+      return tooLarge(ctx, limits.maxBytes).then((error) => {
+        throw error;
+      });
+    checkMedia(ctx);
+    return read(ctx, limits, exact);
+  };
 };
 
 /** The body's value, with one member exactly as it was written; `*` stands for all members. */
@@ -66,6 +75,8 @@ export const withExact = ({ value, text }: Body, member: string): unknown => {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return value;
   return { ...value, [member]: (exactValue(text) as Readonly<Record<string, unknown>>)[member] };
 };
+
+const nothingMore = (): Promise<void> => Promise.resolve();
 
 const jsonOf = (jsonLimit: number) =>
   koaBody({
@@ -85,6 +96,7 @@ const checkMedia = (ctx: Context): void => {
     ctx.set('Accept-Encoding', 'identity');
     throw new RequestError('unsupported_media', 'A body must be sent without Content-Encoding');
   }
+  if (ctx.req.headers['content-type'] === 'application/json') return;
   if (!ctx.is('application/json') || !/^(utf-?8)?$/i.test(ctx.request.charset))
     throw new RequestError('unsupported_media', 'A body must be application/json in UTF-8');
 };

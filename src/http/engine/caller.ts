@@ -17,7 +17,7 @@ export const callerOf =
     route: Route | undefined,
     isPast: boolean,
   ): Principal | undefined | Promise<Principal> => {
-    const { authorization = '' } = ctx.headers;
+    const { authorization = '' } = ctx.req.headers;
     if ((route?.access === 'open' && !isPast) || (route?.byMetricsToken && mayMeasure(authorization))) return undefined;
     const credentials = { authorization, cookie: cookieOf(ctx, settings().cookieName), address };
     const known = route?.monitoring && authenticator.lastKnown(credentials);

@@ -34,14 +34,14 @@ export const headerIn = ({ req }: Pick<Context, 'req'>, name: string): string | 
 
 /** The facts that a new request shows at once. */
 export const incomingOf = (ctx: Context, address: string, isSecret: () => boolean): Incoming => {
-  const given = ctx.get('x-request-id');
+  const given = headerIn(ctx, 'x-request-id') ?? '';
   return {
     ctx,
     requestId: /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID(),
     address,
     isSecret,
     path: pathOf(ctx),
-    traceparent: traceparentOf(ctx.get('traceparent')),
+    traceparent: traceparentOf(headerIn(ctx, 'traceparent') ?? ''),
     asked: undefined,
     operation: '',
     area: '',
@@ -65,7 +65,7 @@ const pathOf = (ctx: Context): string => {
 };
 
 export const cookieOf = (ctx: Context, name: string): string | undefined =>
-  ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name);
+  ctx.req.headers.cookie === undefined ? undefined : ctx.cookies.get(name);
 
 // One for all: to make an error takes longer than all else here.
 const nobodyWaits = new RequestError('unavailable', 'Nobody waits for the answer any more');

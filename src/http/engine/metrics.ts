@@ -91,12 +91,10 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     requests.labels(area, operation, method, status),
   );
   const durationOf = boundBy((area: string, operation: string) => duration.labels(area, operation));
-  const topicOf = (event: Placed): readonly [string, string] => {
-    if (!isOwnEvent(event)) return ['other', 'other'];
-    const { type } = event;
+  const eventsOf = boundBy((type: string) => {
     const [source = '', topic = ''] = type.split(':');
-    return [source.slice(source.indexOf('/') + 1), topic];
-  };
+    return events.labels(source.slice(source.indexOf('/') + 1), topic);
+  });
 
   return {
     observe: ({ area, operation, method, status, milliseconds }: Seen): void => {
@@ -111,7 +109,7 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
       for (const [name, measure] of Object.entries(measures)) measured(registry, name, measure);
     },
     /** Counts one event of the log. */
-    stored: (event: Placed): void => events.labels(...topicOf(event)).inc(),
+    stored: (event: Placed): void => eventsOf(isOwnEvent(event) ? event.type : 'other:other').inc(),
     text: async (): Promise<{ text: string; type: string }> => ({
       text: await registry.metrics(),
       type: registry.contentType,

@@ -56,7 +56,9 @@ export const jobs = projection<JobDoc>()(job, {
         data,
       } = event;
       const { name, description, type, variables, watchers, trigger, automation, component, groups } = data;
-      const { event: firedBy, instant, depth, parent } = { ...originless, ...data };
+      // Events of earlier versions lack these. A spread would be slow here.
+      const { event: firedBy = originless.event, instant = originless.instant } = data;
+      const { depth = originless.depth, parent = originless.parent } = data;
       return {
         _id: idOf(event),
         name,

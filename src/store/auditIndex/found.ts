@@ -42,9 +42,11 @@ const termsOf = ({ stream, type }: StoredEvent, metadata: Metadata | undefined):
   add('actor', metadata?.actor?.id);
   add('operation', metadata?.operation);
   add('request', metadata?.requestId);
-  add('request', metadata?.$correlationId);
+  if (metadata?.$correlationId !== metadata?.requestId) add('request', metadata?.$correlationId);
   return terms;
 };
+
+const rowsAtOnce = 64;
 
 /** Which events have which actor, resource, source, topic, operation, request and correlation. */
 export const found: Indexer = {
@@ -52,12 +54,21 @@ export const found: Indexer = {
     term INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (term, position)
   ) STRICT, WITHOUT ROWID; -- with sources, without ${hiddenCategories.join(', ')}`,
   writer: (db) => {
-    const put = db.prepare('INSERT OR IGNORE INTO found VALUES (?, ?)');
+    const statement = (rows: number) =>
+      db.prepare(`INSERT OR IGNORE INTO found VALUES ${Array(rows).fill('(?, ?)').join(', ')}`);
+    const one = statement(1);
+    const many = statement(rowsAtOnce);
     return (events: readonly Indexed[]) => {
+      const rows: [term: Term, position: number][] = [];
       for (const { event, metadata } of events) {
         if (hiddenCategories.includes(splitStream(event.stream).category)) continue;
-        for (const term of termsOf(event, metadata)) put.run(term, event.position);
+        for (const term of termsOf(event, metadata)) rows.push([term, event.position]);
       }
+      // In the order of the table, one row is beside the other.
+      rows.sort(([a, before], [b, after]) => a - b || before - after);
+      const whole = rows.length - (rows.length % rowsAtOnce);
+      for (let at = 0; at < whole; at += rowsAtOnce) many.run(...rows.slice(at, at + rowsAtOnce).flat());
+      for (const row of rows.slice(whole)) one.run(...row);
     };
   },
 };

@@ -26,6 +26,8 @@ type Needs = {
   readonly anySize: boolean;
 };
 
+// While the writer is busy, appends wait for one another: a message costs more than what it carries.
+const fullRequest = 16;
 const maxRequest = 256 * 1024;
 
 // Removes a checkpoint.
@@ -104,7 +106,8 @@ const startSignal = () => {
 };
 
 /**
- * Hands appends to the writer's thread. The appends of one turn of the event loop are sent together, up to a size. When
+ * Hands appends to the writer's thread. The appends of one turn of the event loop are sent together, and while the thread
+ * is busy those of several turns, up to a number and a size. When
  * the thread has failed, the next thread gets the waiting appends once more: their ids show whether they were stored.
  * New appends are refused meanwhile.
  */
@@ -126,15 +129,22 @@ export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySiz
     request = emptyRequest();
   };
 
+  const isFull = (): boolean => request.streams.length >= fullRequest || request.size >= maxRequest;
+
+  /** Sends the appends of this turn of the event loop if the writer has nothing to do, or if they are many. */
+  const sendUnlessBusy = (): void => {
+    if (waiting.length === request.streams.length || isFull()) send();
+  };
+
   const enqueue = (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> =>
     new Promise((resolve, reject) => {
       if (closed) throw new RequestError('unavailable', 'The log is closed');
       if (fault !== undefined) throw notStored(fault);
-      if (request.streams.length === 0) setImmediate(send);
+      if (request.streams.length === 0) setImmediate(sendUnlessBusy);
       const entry: Entry = { stream, expected, events, resolve, reject, failures: 0, unsure: false };
       waiting.push(entry);
       put(request, entry);
-      if (request.size >= maxRequest) send();
+      if (isFull()) send();
     });
 
   const stored = (entry: Entry, newestEvent: NewEvent, position: number): void => {
@@ -164,6 +174,7 @@ export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySiz
     stats.commits++;
     const settled = waiting.splice(0, reply.length / 2);
     for (const [n, entry] of settled.entries()) settle(entry, element(reply, 2 * n), element(reply, 2 * n + 1));
+    send();
     news.wake();
     finishWhenIdle();
   };

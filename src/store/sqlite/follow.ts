@@ -8,6 +8,8 @@ export type News = {
   head(): number;
   /** Resolves when there may be something new, or the signal has aborted, or the store is closed. */
   next(signal: AbortSignal): Promise<void>;
+  /** Lets all that wait for something new look again. */
+  wake?(): void;
   /** Events after a position if they are still in memory, else undefined. */
   recent?(after: number): readonly StoredEvent[] | undefined;
   /**
@@ -23,6 +25,7 @@ export type News = {
  */
 const far = 20_000;
 
+const mostTypes = 10_000;
 const keptEvents = 2048;
 const keptLength = 8192;
 const batchSize = 512;
@@ -30,7 +33,7 @@ const batchSize = 512;
 /** Keeps the newest events in memory for followers at the end of the log: a limited number, without long events. */
 export const newest = (headAtStart: number) => {
   const ring: StoredEvent[] = [];
-  const waiting = new Set<() => void>();
+  let waiting: (() => void)[] = [];
   let head = headAtStart;
   return {
     /** Adds events that have become durable: every event once, in order. */
@@ -46,17 +49,13 @@ export const newest = (headAtStart: number) => {
       head = Math.max(head, position);
     },
     wake(): void {
-      for (const done of waiting) done();
+      const woken = waiting;
+      waiting = [];
+      for (const go of woken) go();
     },
-    next: (signal: AbortSignal) =>
+    next: () =>
       new Promise<void>((resolve) => {
-        const done = (): void => {
-          waiting.delete(done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        waiting.add(done);
-        signal.addEventListener('abort', done);
+        waiting.push(resolve);
       }),
     recent(after: number): readonly StoredEvent[] | undefined {
       const events: StoredEvent[] = [];
@@ -83,34 +82,49 @@ export async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
   let fromFile: ReturnType<Reads['chunks']> | undefined;
-  const passes = (event: StoredEvent): boolean => !filter || filter.some((prefix) => event.type.startsWith(prefix));
+  // Types are few, prefixes may be many.
+  const passing = new Map<string, boolean>();
+  const passes = ({ type }: StoredEvent): boolean => {
+    const known = passing.get(type);
+    if (known !== undefined) return known;
+    const so = !filter || filter.some((prefix) => type.startsWith(prefix));
+    if (passing.size < mostTypes) passing.set(type, so);
+    return so;
+  };
   const fromMemory = (position: number): Batch | undefined => {
     const events = news.recent?.(position);
     const last = events?.at(-1);
     return events && last && { events: events.filter(passes), position: last.position };
   };
-  for (let position = after; !signal.aborted && !reads.closed(); ) {
-    const head = news.head();
-    if (position >= head) {
-      await news.next(signal);
-      continue;
-    }
-    const ahead = !filter && head - position > far ? news.ahead(position, head) : undefined;
-    if (ahead) {
-      for await (const batch of ahead) {
-        yield batch;
-        position = batch.position;
-        if (signal.aborted || reads.closed()) return;
+  // One listener for all that is waited for: a follower waits very often.
+  const wake = (): void => news.wake?.();
+  signal.addEventListener('abort', wake);
+  try {
+    for (let position = after; !signal.aborted && !reads.closed(); ) {
+      const head = news.head();
+      if (position >= head) {
+        await news.next(signal);
+        continue;
       }
-      continue;
+      const ahead = !filter && head - position > far ? news.ahead(position, head) : undefined;
+      if (ahead) {
+        for await (const batch of ahead) {
+          yield batch;
+          position = batch.position;
+          if (signal.aborted || reads.closed()) return;
+        }
+        continue;
+      }
+      let batch = fromMemory(position);
+      if (!batch) {
+        fromFile ??= reads.chunks(filter);
+        batch = fromFile(position, head);
+      }
+      yield batch;
+      position = batch.position;
+      if (position < head) await nextTurn();
     }
-    let batch = fromMemory(position);
-    if (!batch) {
-      fromFile ??= reads.chunks(filter);
-      batch = fromFile(position, head);
-    }
-    yield batch;
-    position = batch.position;
-    if (position < head) await nextTurn();
+  } finally {
+    signal.removeEventListener('abort', wake);
   }
 }
