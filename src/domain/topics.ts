@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { aggregates } from './all.ts';
 import type { Topic } from './engine/core.ts';
-import { topicsOfAll } from './engine/topicsOfEngine.ts';
+import { topicsOfAll } from './engine/topics.ts';
 
 const byCategory = new Map(aggregates.map((aggregate) => [aggregate.category, aggregate]));
 

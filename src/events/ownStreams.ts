@@ -1,7 +1,6 @@
-import { aggregates } from '../domain/all.ts';
+import { aggregates, linkedCategories } from '../domain/all.ts';
 import { areas } from '../domain/engine/core.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
-import { linkedCategories } from '../domain/ownCategories.ts';
 import { splitStream } from '../store/event.ts';
 import { isOwnStream } from '../store/foreignEvents.ts';
 import type { StoredEvent } from '../store/port.ts';

@@ -1,4 +1,4 @@
-import { ownCategories } from '../domain/ownCategories.ts';
+import { ownCategories } from '../domain/all.ts';
 import { type ForeignSources, isReserved } from '../domain/sources.ts';
 import { splitStream, splitType } from './event.ts';
 import type { StoredEvent } from './port.ts';
