@@ -45,6 +45,7 @@ describe('Triggers over HTTP', () => {
     await refusedFor({ ...manual, actionId, name: 'Same' }, 409, /Same/);
     const there = await make({ name: 'Same', actionId: other });
     refused(await service.ask('GET', `${path}/Same`), 409, /use the id/);
+    refused(await service.ask('PATCH', `${path}/Same`, { enabled: false }), 409, /use the id/);
     await send({ ...endpoint, actionId, name: 'Route 1', routeName: 'unique' });
     await refusedFor({ ...endpoint, actionId: other, name: 'Route 2', routeName: 'unique' }, 409, /unique/);
     ok(await service.ask('PATCH', `${path}/Route 1`, { routeName: 'renamed' }));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { createAccount, deleteAccount, updateAccount } from '../../../src/commands/authorization/accounts.ts';
 import { deleteGroup, updateGroup } from '../../../src/commands/authorization/groups.ts';
 import { createRole, deleteRole } from '../../../src/commands/authorization/roles.ts';
@@ -173,6 +174,18 @@ describe('who belongs where', () => {
     await one.command(updateAccount, 'b', { memberOf: [] });
     const changed = await one.command(updateAccount, 'a', { firstname: 'A' }, { ifRevision: revision });
     assert.equal(changed.revision, revision + 1);
+  });
+
+  it('the turn of an account whose stream cannot be read any more is over: others decide', async () => {
+    const one = await node();
+    await one.bootstrap();
+    await one.account('a');
+    await one.account('b');
+    const { revision } = await one.command(updateAccount, 'a', { memberOf: ['readers'] });
+    const type = '@platform/authorization:accountUpdated';
+    await log.store.append('account-a', revision, [{ id: randomUUID(), type, data: 'spoilt', metadata: '{}' }]);
+    const other = await node();
+    await other.command(updateAccount, 'b', { memberOf: ['readers'] });
   });
 
   it('the same create again under its key is the same account', async () => {
