@@ -37,7 +37,7 @@ type Needs = {
   readonly model?: ReadStore;
   /** The projections; all of them if not set. */
   readonly projections?: readonly Projection[];
-  /** Who does what one process alone should do; whoever writes the read models if not set. */
+  /** Says whether this process leads; the writer of the read models leads if not set. */
   readonly leadership?: Leadership;
   /** The sources of other programs' events that count; all if not set. */
   readonly foreign?: ForeignSources;
@@ -92,10 +92,10 @@ export const openNode = async ({
     log: warn,
   });
   const leadership = given ?? run.leadership;
-  const settled = settledBy(run, acknowledged, readWaitMs);
+  const caughtUp = settledBy(run, acknowledged, readWaitMs);
 
   const streams = streamsOf(store, aggregates, projections, tampered);
-  const tools = commandTools({ model, streams, settled, rest: { ...hashing, seal, unseal, methods } });
+  const tools = commandTools({ model, streams, settled: caughtUp, rest: { ...hashing, seal, unseal, methods } });
   const hub = eventHub();
   const handle = handler({ store, streams, tools, now, follow: hub.stored });
   const preview = previewer({ store, streams, tools, now });
@@ -105,7 +105,7 @@ export const openNode = async ({
     handle,
     events: streams.events,
     reactions: allReactions,
-    reached: (position) => settled(position) ?? Promise.resolve(),
+    reached: (position) => caughtUp(position) ?? Promise.resolve(),
     leadership,
     ready: run.whenReady,
     log: warn,
@@ -131,12 +131,12 @@ export const openNode = async ({
     /** Highest position that this node has acknowledged, or that the log had when the node was opened. */
     acknowledged,
     /** Resolves once the read models show `acknowledged` and the given position; undefined: they show them already. */
-    settled,
+    settled: caughtUp,
     /** Finds the resource that a repeated request has changed before. */
     retries: retries(streams),
     /** Reads single documents as an actor may see them. */
     reader: reader(model, guarding, retiredHint({ streams, tools, model })),
-    /** Streams that somebody else has touched, as far as this node has noticed. */
+    /** Streams that another program has touched, as far as this node has noticed. */
     touched: tampered,
     guarding,
     /** Loads streams as they were at a position. Nothing of them is kept. */

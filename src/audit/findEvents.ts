@@ -28,7 +28,7 @@ export type Wanted = Between & {
   readonly correlation?: string | undefined;
 };
 
-/** Which part of a list: so many, beginning where the cursor of the page before says. */
+/** Which part of a list: a number of items, beginning where the cursor of the page before says. */
 export type PageAsked = { readonly limit: number; readonly cursor?: string | undefined };
 
 /** A page, the newest first. `cursor` is null on the last one; a page before it may be short. */
@@ -52,33 +52,33 @@ const termsOf = ({ correlation, requestId, resource, actor, topic, operation, so
 };
 
 /** Makes the test for wanted events. The index alone may be wrong. */
-const isWanted = (wanted: Wanted): ((event: AuditEvent) => boolean) => {
-  const inTime = isBetween(wanted);
+const isWanted = (query: Wanted): ((event: AuditEvent) => boolean) => {
+  const inTime = isBetween(query);
   const equals = (value: string | undefined, found: string | null | undefined): boolean =>
     value === undefined || value === found;
   return (event) =>
-    equals(wanted.actor, event.actor?.id) &&
-    equals(wanted.resource, event.resource && resourceText(event.resource)) &&
-    equals(wanted.source, event.source) &&
-    equals(wanted.topic, event.topic) &&
-    equals(wanted.operation, event.operation) &&
-    equals(wanted.requestId, event.requestId) &&
-    equals(wanted.correlation, event.correlation) &&
+    equals(query.actor, event.actor?.id) &&
+    equals(query.resource, event.resource && resourceText(event.resource)) &&
+    equals(query.source, event.source) &&
+    equals(query.topic, event.topic) &&
+    equals(query.operation, event.operation) &&
+    equals(query.requestId, event.requestId) &&
+    equals(query.correlation, event.correlation) &&
     inTime(event.at);
 };
 
 /** The events that are wanted and that the caller sees, the newest first. */
 export const findEvents = async (
   sources: AuditSources,
-  wanted: Wanted,
+  query: Wanted,
   { limit, cursor }: PageAsked,
 ): Promise<AuditPage<AuditEvent>> => {
-  const { after, before } = await rangeOf(sources, wanted);
+  const { after, before } = await rangeOf(sources, query);
   const from = cursor === undefined ? before : Math.min(before, positionIn(cursor));
-  const fits = isWanted(wanted);
+  const fits = isWanted(query);
   const results: AuditEvent[] = [];
   let characters = 0;
-  const rest = await readNewest(sources, termsOf(wanted), { after, before: from }, async (stored) => {
+  const rest = await readNewest(sources, termsOf(query), { after, before: from }, async (stored) => {
     const event = auditEvent(stored);
     if (!fits(event) || !(await sources.sees(stored))) return true;
     results.push(event);

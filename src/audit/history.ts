@@ -17,7 +17,7 @@ import { type AuditSources, positionIn, positionOf } from './reading.ts';
 /** An event without its data, and what it changed in the document: a JSON Patch. */
 export type HistoryEntry = Omit<AuditEvent, 'data'> & { readonly patch: readonly PatchOperation[] };
 
-/** What changed between two documents; undefined: there is none, which is null at the path ''. */
+/** The changes between two documents; undefined: there is none, which is null at the path ''. */
 export const changesOf = (before: unknown, after: unknown): readonly PatchOperation[] =>
   withoutTokens(patchBetween(before ?? null, after ?? null)) as readonly PatchOperation[];
 
@@ -26,7 +26,7 @@ const entryOf = ({ stored, before, after }: Step): HistoryEntry => {
   return { ...event, patch: changesOf(before, after) };
 };
 
-/** What happened to a resource, the newest first, and what each event changed. Throws `not_found`. */
+/** The events of a resource, the newest first, and the changes that each of them made. Throws `not_found`. */
 export const historyOf = async (
   sources: AuditSources,
   resource: Resource,
@@ -45,12 +45,12 @@ export const historyOf = async (
     isLong = true;
   }
   const page = newest.slice(-limit);
-  const seen: Step[] = [];
-  for (const step of page) if (await sources.sees(step.stored)) seen.push(step);
-  if (!isSeen && seen.length === 0) throw noSuchResource(resource);
+  const steps: Step[] = [];
+  for (const step of page) if (await sources.sees(step.stored)) steps.push(step);
+  if (!isSeen && steps.length === 0) throw noSuchResource(resource);
   const oldest = page[0]?.stored.revision ?? 0;
   const hasMore = oldest > 0 && (isLong || newest.length > limit);
-  return { results: seen.toReversed().map(entryOf), cursor: hasMore ? String(oldest) : null };
+  return { results: steps.toReversed().map(entryOf), cursor: hasMore ? String(oldest) : null };
 };
 
 /** An event of a stream with the document before and after it. Undefined: there was none. */
@@ -110,7 +110,7 @@ export const documentAt = async (sources: AuditSources, resource: Resource, mome
   return withoutTokens(document);
 };
 
-/** What a resource said, with its sealed secrets. */
+/** The content of a resource, with its sealed secrets. */
 export type Former = {
   readonly document: Members;
   /** The document, and what an import brought and the service does not know. */
@@ -119,7 +119,7 @@ export type Former = {
 };
 
 /**
- * What a resource said just after a position of the log; undefined if it did not exist. Throws if an event before that
+ * The content of a resource just after a position of the log; undefined if it did not exist. Throws if an event before that
  * cannot be read.
  */
 export const formerAt = async (
@@ -143,10 +143,10 @@ export const formerAt = async (
   return aggregate.exists(state) ? former(document, state) : undefined;
 };
 
-const former = (shown: unknown, state: unknown): Former | undefined => {
-  if (!isObject(shown)) return undefined;
+const former = (view: unknown, state: unknown): Former | undefined => {
+  if (!isObject(view)) return undefined;
   const { content, imported }: Members = isObject(state) ? state : {};
-  const document = isObject(content) ? withSecrets(shown, content) : shown;
+  const document = isObject(content) ? withSecrets(view, content) : view;
   if (!isImported(imported)) return { document, whole: document, state };
   const present = { content: isObject(content) ? content : imported.content, shown: document };
   return { document, whole: wholeOf(imported, present), state };
@@ -154,23 +154,23 @@ const former = (shown: unknown, state: unknown): Former | undefined => {
 
 /** Documents may have only masks in the place of secrets. The state has the secrets themselves. */
 const withSecrets = (document: Members, content: Members): Members => {
-  const known = Object.entries(content).filter(([name]) => Object.hasOwn(document, name));
-  return { ...document, ...Object.fromEntries(known) };
+  const members = Object.entries(content).filter(([name]) => Object.hasOwn(document, name));
+  return { ...document, ...Object.fromEntries(members) };
 };
 
 const isImported = (value: unknown): value is Imported<object> =>
   isObject(value) && isObject(value.document) && isObject(value.content);
 
-/** Whether two documents of a kind say the same, whenever and by whomever they were changed last. */
+/** True if two documents of a kind say the same, whenever and by whomever they were changed last. */
 export const saysTheSame = (kind: string, one: Members, other: Members): boolean =>
   same(withTokens(kind, timeless(one)), withTokens(kind, timeless(other)));
 
 const timeless = ({ lastUpdated: _, lastUpdatedBy: __, ...rest }: Members): Members => rest;
 
-/** What changed in a document between two positions of the log. */
+/** The changes of a document between two positions of the log. */
 export type Difference = { readonly from: number; readonly to: number; readonly patch: readonly PatchOperation[] };
 
-/** What changed in a document between two moments: positions or times. Throws `not_found` and `invalid`. */
+/** The changes of a document between two moments: positions or times. Throws `not_found` and `invalid`. */
 export const differenceOf = async (
   sources: AuditSources,
   resource: Resource,

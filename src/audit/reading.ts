@@ -6,7 +6,7 @@ import { newestWith, type Range, type Term } from '../store/auditIndex/found.ts'
 import { firstPossible, positionAt } from '../store/auditIndex/times.ts';
 import type { EventStore, LogReads, StoredEvent } from '../store/port.ts';
 
-/** What audits read: the log, the index beside it, and who sees an event. */
+/** The sources of audits: the log, the index beside it, and who sees an event. */
 export type AuditSources = {
   readonly log: LogReads & Pick<EventStore, 'at'>;
   readonly index: Pick<AuditIndex, 'read'>;
@@ -15,7 +15,7 @@ export type AuditSources = {
 
 /** How many positions one request looks at. */
 const mostLooked = 50_000;
-// So many positions are looked up in one turn of the event loop, and so many events are read at once.
+// Positions that are looked up in one turn of the event loop, and events that are read at once.
 const inOneTurn = 512;
 const atOnce = 32;
 
@@ -85,7 +85,7 @@ export const positionOf = async ({ log, index }: Sources, text: string, paramete
 /** Events between two moments, both included; a side that is undefined has no end. */
 export type Between = { readonly since?: string | undefined; readonly until?: string | undefined };
 
-/** The part of the log that holds all events between two moments. Before it was asked for times, others may be in it. */
+/** The part of the log that holds all events between two moments. Until its times are known, other events may be in it. */
 export const rangeOf = async ({ log, index }: Sources, { since, until }: Between): Promise<Range> => {
   const [from, to] = [since && momentIn(since, 'since'), until && momentIn(until, 'until')];
   const head = await log.head();

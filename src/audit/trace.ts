@@ -8,7 +8,7 @@ export type TraceNode = AuditEvent & { readonly children: readonly TraceNode[] }
 
 const mostEvents = 10_000;
 const mostCharacters = 32 * 1024 * 1024;
-// A deeper tree could not be written as JSON. The platform's own trees are flat; others may write what they want.
+// A deeper tree could not be written as JSON. The platform's own trees are flat; other programs may write any.
 const mostLevels = 100;
 
 const tooMany = (): RequestError =>
@@ -20,15 +20,15 @@ const tooMany = (): RequestError =>
 /** The trees that events make: the parent of an event is the one that caused it. */
 const treesOf = (events: readonly AuditEvent[]): readonly TraceNode[] => {
   type Growing = AuditEvent & { readonly children: Growing[] };
-  const known = new Map<string, { readonly node: Growing; readonly level: number }>();
+  const nodes = new Map<string, { readonly node: Growing; readonly level: number }>();
   const roots: Growing[] = [];
   // A cause is stored before what it causes.
   for (const event of events) {
     const node: Growing = { ...event, children: [] };
-    const parent = event.causation === null ? undefined : known.get(event.causation);
+    const parent = event.causation === null ? undefined : nodes.get(event.causation);
     const isChild = parent !== undefined && parent.level < mostLevels;
     (isChild ? parent.node.children : roots).push(node);
-    known.set(event.id, { node, level: isChild ? parent.level + 1 : 1 });
+    nodes.set(event.id, { node, level: isChild ? parent.level + 1 : 1 });
   }
   return roots;
 };

@@ -49,8 +49,8 @@ export const setPasswordIn = async (config: Config, username: string, { newKey, 
     if (id === undefined) throw new Error(`There is no account ${JSON.stringify(username)}`);
     const password = await ask();
     if ([...password].length < 8) throw new Error('A password has at least 8 characters');
-    const given = { log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) };
-    const key = newKey ? await replaceKey(given) : await keyOfLog(given);
+    const keySource = { log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) };
+    const key = newKey ? await replaceKey(keySource) : await keyOfLog(keySource);
     await store(log, key, id, password);
   } finally {
     await log.close();

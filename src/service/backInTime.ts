@@ -24,7 +24,7 @@ export const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, '
   const ofAdmins = new LRUCache<number, Service>({ max: mostViews });
 
   const positionOf = async (moment: Moment): Promise<number> => {
-    // What this node has acknowledged is surely there.
+    // All that this node has acknowledged is surely there.
     if ('position' in moment && moment.position <= node.acknowledged()) return moment.position;
     const head = await log.head();
     if ('time' in moment) return index.read(head, (db) => positionAt(db, log, moment.time));
@@ -46,17 +46,17 @@ export const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, '
 
   const serviceAt = (service: Service, position: number, actor: Actor): Service => {
     const model = pastView({ reads, live, position, actor });
-    // What workers say of their progress is about now.
+    // The progress that workers report is about now.
     const work = { ...service.work, progressOf: () => null };
     return { ...service, work, model, tools: toolsAt(position, model), ...reader(model, guarding) };
   };
 
   const shared = (service: Service, position: number, actor: Actor): Service => {
-    const known = ofAdmins.get(position);
-    if (known) return known;
-    const made = serviceAt(service, position, actor);
-    ofAdmins.set(position, made);
-    return made;
+    const hit = ofAdmins.get(position);
+    if (hit) return hit;
+    const view = serviceAt(service, position, actor);
+    ofAdmins.set(position, view);
+    return view;
   };
 
   return {

@@ -15,7 +15,7 @@ import type { SqliteStore } from '../store/sqlite/store.ts';
 import { version } from '../version.ts';
 import type { ReadModels } from './readModels.ts';
 
-/** What a part of the service tells of itself. */
+/** The metrics and the status of a part of the service. */
 export type HealthPart = {
   readonly measures: Measures;
   /** Members of /health/status. */
@@ -41,7 +41,7 @@ type Needs = {
   readonly readModels: Pick<ReadModels, 'kind' | 'snapshotPosition'>;
   /** Events with types of the platform's from other writers, as far as this process has seen them. */
   readonly misplaced: MisplacedEvents;
-  /** Set if the log is served to others: resolves to true if its port accepts connections. */
+  /** Set if the log is served to other programs: resolves to true if its port accepts connections. */
   readonly logListens: (() => Promise<boolean>) | undefined;
   /** The parts of the service that tell of themselves. */
   readonly parts: readonly HealthPart[];
@@ -73,10 +73,10 @@ export const monitor = ({ node, opened, readModels, misplaced, logListens, parts
   const lag = () => Math.max(0, acknowledged() - run.position(), untold());
   const works = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
   // Anybody may ask, so all callers share one connection at a time.
-  let asked: Promise<boolean> | undefined;
+  let underWay: Promise<boolean> | undefined;
   const served = (): Promise<boolean> | undefined =>
-    (asked ??= logListens?.().finally(() => {
-      asked = undefined;
+    (underWay ??= logListens?.().finally(() => {
+      underWay = undefined;
     }));
   const ready = async () => works() && (await served()) !== false;
 
@@ -102,7 +102,7 @@ export const monitor = ({ node, opened, readModels, misplaced, logListens, parts
     reactions_parked: { help: 'Events whose consequences failed', value: async () => (await reactionsParked()).total },
     store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
     streams_touched: {
-      help: 'Streams that somebody else has touched, as far as this process knows',
+      help: 'Streams that another program has touched, as far as this process knows',
       value: () => touched.reasons().size,
     },
     misplaced_events_total: {
@@ -210,7 +210,7 @@ const remoteLog = ({ lag }: EventStoreDb): OfLog => ({
 
 const parkedRuns = { where: { field: 'kind', op: 'equals', value: 'run' }, sort: 'at', order: 1 } as const;
 
-/** What the reader of event triggers tells of itself. */
+/** The metrics and the status of the reader of event triggers. */
 export const eventTriggersHealth = (
   { log, model }: Pick<Node, 'log' | 'model'>,
   triggers: Pick<EventTriggers, 'status' | 'settled'>,
@@ -244,7 +244,7 @@ export const eventTriggersHealth = (
   };
 };
 
-/** What schedules tell of themselves. */
+/** The metrics and the status of schedules. */
 export const schedulesHealth = ({ status }: Pick<Schedules, 'status'>): HealthPart => ({
   measures: {
     schedules_set: { help: 'Schedules for which the clock of this node is set', value: () => status().set },
@@ -260,7 +260,7 @@ export const schedulesHealth = ({ status }: Pick<Schedules, 'status'>): HealthPa
   status: async () => ({ schedules: status() }),
 });
 
-/** What the clock of this node tells of itself. */
+/** The metrics and the status of the clock of this node. */
 export const clockHealth = ({ status }: Pick<GuardedClock, 'status'>): HealthPart => ({
   measures: {
     clock_jumped: {

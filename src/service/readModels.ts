@@ -35,7 +35,7 @@ export type ReadModels = {
   readonly snapshotSoon: () => void;
   /** Removes the snapshot, because it is wrong. The next one is made from the log alone. */
   readonly discardSnapshot: () => Promise<void>;
-  /** Whether the documents were made by another version of the program. They serve until they are made anew. */
+  /** True if the documents were made by another version of the program. They serve until they are made anew. */
   readonly isOutdated: () => boolean;
   /** Stops the snapshot in progress. */
   readonly stopSnapshots: () => Promise<void>;
@@ -50,7 +50,7 @@ const largestStep = 5_000;
 const versionWith = (foreign: ForeignSources): string =>
   foreign === everySource ? projectionVersion() : hash('sha256', JSON.stringify([projectionVersion(), foreign]), 'hex');
 
-/** What read models of a log are made by: this version of the program, and the events of others that count. */
+/** The origin of the read models of a log: this version of the program, and the events of other programs that count. */
 export const originOf = (logId: string, foreign: ForeignSources = everySource) => ({
   log: logId,
   version: versionWith(foreign),
@@ -113,7 +113,7 @@ const inMemory = (config: Config, origin: Origin, warn: Log): ReadModels => {
 
 /** Rebuilds the read models of a running service. */
 export type Rebuilding = {
-  /** Whoever asks while one is made gets the result of that one. */
+  /** A caller who asks while one is made gets the result of that one. */
   readonly rebuild: () => Promise<readonly Compared[]>;
   /** Rebuilds read models that another version of the program has made, once they can be read. */
   readonly afterUpgrade: (stop: AbortSignal) => Promise<void>;

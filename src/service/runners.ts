@@ -97,9 +97,9 @@ export const countedRuns = ({ runs, metrics: { ran } }: Pick<Base, 'runs' | 'met
   const run: TriggerRuns['run'] = async (one) => {
     const { type } = one.trigger.content;
     try {
-      const done = await runs.run(one);
-      ran(type, 'refused' in done ? done.refused.reason : 'job');
-      return done;
+      const result = await runs.run(one);
+      ran(type, 'refused' in result ? result.refused.reason : 'job');
+      return result;
     } catch (error) {
       ran(type, 'failed');
       throw error;
@@ -176,7 +176,7 @@ export const sessionsOf = ({ node, out: { webhook, renderer } }: Base): SessionR
  */
 export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, settings }: Base) => {
   const { handle, tools, events, retries, model, leadership, settled, clock, warn } = node;
-  const gone = whyGone({ model, tools, settled, viewerOf });
+  const whyGoneOf = whyGone({ model, tools, settled, viewerOf });
   const agents = agentRun({ handle, tools });
   const work = jobWork({
     handle,
@@ -194,11 +194,11 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, 
         'mop-template': commandRun({ tools, devices: out.devices }),
         agent: agents.run,
       },
-      actorOf: rightsNow({ whyGone: gone, viewerOf }),
+      actorOf: rightsNow({ whyGone: whyGoneOf, viewerOf }),
       atOnce: () => settings.current().jobsAtOnce,
     },
     startLimit: () => settings.current().startLimit,
-    whyGone: gone,
+    whyGone: whyGoneOf,
     timeoutHours: config.JOB_TIMEOUT,
     log: warn,
   });

@@ -56,8 +56,8 @@ const checkFree = async (port: number, host: string): Promise<void> => {
  */
 export const servedLog = async ({ config, port, store, auth, places, log }: Needs): Promise<ServedLog> => {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;
-  const given = certFile !== undefined && keyFile !== undefined;
-  const certificate = given
+  const hasFiles = certFile !== undefined && keyFile !== undefined;
+  const certificate = hasFiles
     ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') }
     : await ownCertificate(folder, host, log);
   if (port !== 0) await checkFree(port, host);
@@ -72,15 +72,15 @@ export const servedLog = async ({ config, port, store, auth, places, log }: Need
     log,
     own: isOwnStream,
     authorize: async (authorization, address) => {
-      const known = await auth.byBasic(authorization, address);
+      const caller = await auth.byBasic(authorization, address);
       const rights = async () => {
-        const { principal } = await auth.again(known);
+        const { principal } = await auth.again(caller);
         return (method: Method) => mayLog(principal, method);
       };
-      return { account: known.principal.actor.id, rights };
+      return { account: caller.principal.actor.id, rights };
     },
   });
-  const query = given ? '' : `?tlsCAFile=${authorityFile(folder)}`;
+  const query = hasFiles ? '' : `?tlsCAFile=${authorityFile(folder)}`;
   return {
     url: `esdb://${advertise}:${served.port}${query}`,
     listens: () => listens(loopbackOf.get(host) ?? host, served.port),

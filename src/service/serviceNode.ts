@@ -122,7 +122,7 @@ const openItsLog = async (
 /** A node that the settings describe, and its parts that the service needs. */
 export type Opening = Awaited<ReturnType<typeof openServiceNode>>;
 
-/** After so many events without a time, such as those of other programs, the log counts as one without events. */
+/** After this number of events without a time, such as those of other programs, the log counts as one without events. */
 const mostRead = 10_000;
 
 const isTimed = (event: StoredEvent): boolean => isOwnStream(event.stream) && timeOf(indexed(event)) !== undefined;
@@ -189,15 +189,15 @@ const nodeNameOf = ({
 };
 
 /** A lead that never changes. */
-const constant = (held: boolean): Lead => ({
-  ...newLeadership(held),
+const constant = (leads: boolean): Lead => ({
+  ...newLeadership(leads),
   onStored: () => undefined,
   start: async () => undefined,
   stop: async () => undefined,
 });
 
 /**
- * Who does what one process alone should do: the process of an embedded log, for all nodes that use it; else whoever
+ * Decides which process leads: the process of an embedded log, for all nodes that use it; else whoever
  * writes the read models that nodes share (undefined); else whoever says so in the log. `node` is the name of this node.
  */
 const leadOf = (opened: OpenedLog, isShared: boolean, node: string, warn: Log): Lead | undefined => {

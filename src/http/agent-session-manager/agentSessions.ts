@@ -22,7 +22,7 @@ const byId = ({ id = '' }: Params): string => id;
 
 const join: Join<SessionDoc> = async ({ job: _, ...doc }) => maskSecrets({ ...doc, agent: doc.agent.name });
 
-const ending = (verb: string, status: Outcome, done: string, description: string): CommandRoute =>
+const ending = (verb: string, status: Outcome, message: string, description: string): CommandRoute =>
   mappedCommandRoute({
     name: `${verb}Session`,
     method: 'post',
@@ -35,7 +35,7 @@ const ending = (verb: string, status: Outcome, done: string, description: string
     key: byId,
     input: (_, report) => ({ ...report, status }),
     join,
-    envelope: withStatus(() => `Successfully ${done} session`),
+    envelope: withStatus(() => `Successfully ${message} session`),
     answer: changed(sessionSchema),
   });
 

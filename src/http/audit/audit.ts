@@ -37,7 +37,7 @@ const pageIn = ({ limit = 25, cursor }: { readonly limit?: number; readonly curs
   cursor,
 });
 
-/** What the caller may see of the log. */
+/** The part of the log that the caller may see. */
 const sourcesFor = ({ audit, events }: Service, viewer: Principal | undefined): AuditSources => ({
   ...audit,
   sees: async (event) => viewer !== undefined && events.seesInAudit(viewer, event),
@@ -50,7 +50,7 @@ const required = (value: string | undefined, path: string): string => {
   return value;
 };
 
-/** Who did what (docs/audit.md). `areas` gives all routes once the table is complete. */
+/** The routes of audits (docs/audit.md). `areas` gives all routes once the table is complete. */
 export const auditRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'audit',
   prefix: '/audit',

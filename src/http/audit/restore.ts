@@ -92,7 +92,7 @@ const refuseUnfit = (command: AnyCommand, input: unknown): void => {
   );
 };
 
-/** What a resource said at a position, as the command takes it that restores it. */
+/** The content of a resource at a position, as the command takes it that restores it. */
 const contentAt = async ({ audit }: Service, resource: Resource, position: number): Promise<Content | undefined> => {
   const former = await formerAt(audit, resource, position);
   const more = former && restorable.get(resource.kind)?.more?.(former.state);
@@ -114,8 +114,8 @@ const inputOf = (
   const part = imports ? 'whole' : 'document';
   const [then, now] = [former[part], present?.[part]];
   const isSame = now !== undefined && saysTheSame(kind, then, now);
-  const wanted = isSame ? now : changedNow(then, service);
-  return input(openedSecrets(wanted, isSame || !inClear ? now : undefined, service.tools.unseal) as Members, now);
+  const target = isSame ? now : changedNow(then, service);
+  return input(openedSecrets(target, isSame || !inClear ? now : undefined, service.tools.unseal) as Members, now);
 };
 
 /** The documents that were part of a deleted one, as an import of it takes them. */
@@ -141,7 +141,7 @@ const partsThen = async (
   return { [parts.member]: contents.flatMap((content) => (content ? [changedNow(content.whole, service)] : [])) };
 };
 
-/** Whether the request has brought the resource back before, by an import that has a stream of its own. */
+/** True if the request has brought the resource back before, by an import that has a stream of its own. */
 const isRepeated = async (
   { command: { aggregate } }: Restoring,
   { idempotency }: Pick<Request, 'idempotency'>,
@@ -176,11 +176,11 @@ const restored = async (
   // An import of several resources has a stream of its own.
   const isOwn = command.aggregate.category === kind;
   const request = { ...about, id: isOwn ? id : newId(about.idempotency?.key), input };
-  const done = dryRun ? undefined : await service.handle(command, request);
-  const { before, after, changed } = done
-    ? { before: done.before, after: done.doc, changed: done.changed }
+  const result = dryRun ? undefined : await service.handle(command, request);
+  const { before, after, changed } = result
+    ? { before: result.before, after: result.doc, changed: result.changed }
     : await service.preview(command, request);
-  const doc = isOwn ? (after ?? before) : await imported(resource, then, done, service);
+  const doc = isOwn ? (after ?? before) : await imported(resource, then, result, service);
   const said = changed ? `Successfully restored ${wordsOf(kind)}` : 'It is as it was; nothing was changed';
   return {
     text: exactText({
@@ -189,7 +189,7 @@ const restored = async (
       data: masked(kind, doc ?? null),
       patch: changesOf(withTokens(kind, before), withTokens(kind, isOwn ? after : doc)),
     }),
-    ...(done && { position: done.position, replayed: done.replayed }),
+    ...(result && { position: result.position, replayed: result.replayed }),
   };
 };
 
@@ -197,10 +197,10 @@ const restored = async (
 const imported = async (
   resource: Resource,
   then: Content,
-  done: CommandResult | undefined,
+  result: CommandResult | undefined,
   service: Service,
 ): Promise<Members | undefined> =>
-  done ? (await formerAt(service.audit, resource, done.position))?.document : changedNow(then.document, service);
+  result ? (await formerAt(service.audit, resource, result.position))?.document : changedNow(then.document, service);
 
 /** Restores a resource as it was. `areas` gives all routes once the table is complete. */
 export const restoreRoute = (areas: () => readonly AreaRoutes[]) =>

@@ -50,11 +50,11 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
     tokens.sweep().catch(() => undefined);
   }, sweepMs).unref();
 
-  const kept = (credentials: Credentials, everSince = false): Principal | undefined => {
+  const fromCache = (credentials: Credentials, everSince = false): Principal | undefined => {
     if (changes.awaited()) return undefined;
     const token = tokenOf(credentials);
     if (token !== undefined) {
-      const login = tokens.kept(token);
+      const login = tokens.fromCache(token);
       return login && verified.keptAs(login.account, login.credential, everSince)?.principal;
     }
     return credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince)?.principal;
@@ -92,12 +92,12 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
      * waited for.
      */
     authenticate: (credentials: Credentials): Principal | Promise<Principal> =>
-      kept(credentials) ?? slowly(credentials),
+      fromCache(credentials) ?? slowly(credentials),
     /**
      * The caller, if they were verified at any time since the start and no event has changed their account since. Reads
      * only memory.
      */
-    lastKnown: (credentials: Credentials): Principal | undefined => kept(credentials, true),
+    lastKnown: (credentials: Credentials): Principal | undefined => fromCache(credentials, true),
     /** The account with this user name and password. Attempts are limited like every login. */
     verify: async (given: UserPassword, address: string): Promise<Known> => {
       if (given.username.includes(':')) throw unauthenticated('Wrong user name or password');
@@ -113,7 +113,7 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
     again: (before: Known): Known | Promise<Known> => verified.keptLike(before) ?? reload(before),
     /** The account as it is now, with its rights; undefined if it is deleted or inactive. */
     accountNow: async (id: string): Promise<Principal | undefined> => {
-      const known = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.kept(id);
+      const known = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
       if (known) return known.principal;
       await upToDate();
       return (await accounts.load(id))?.principal;

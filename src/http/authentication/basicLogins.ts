@@ -27,8 +27,8 @@ type Needs = {
 const sharing = <T>() => {
   const under = new Map<string, Promise<T>>();
   return (key: string, work: () => Promise<T>): Promise<T> => {
-    const known = under.get(key);
-    if (known) return known;
+    const caller = under.get(key);
+    if (caller) return caller;
     const mine = work().finally(() => under.delete(key));
     under.set(key, mine);
     return mine;
@@ -41,7 +41,7 @@ const sharing = <T>() => {
  * is: kept credential, limiter, hashing.
  */
 export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, settings, now }: Needs) => {
-  const verified = lruCache<{ readonly known: Known; used: number }>(20_000);
+  const verified = lruCache<{ readonly caller: Known; used: number }>(20_000);
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
   // A hash of key and text mostly needs HMAC: otherwise a digest can be continued to that of a longer text, without the
@@ -52,13 +52,13 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
   let failed = 0;
 
   /** The account, if the same header was verified before and is still valid. Does not wait. */
-  const kept = (authorization: string, everSince = false): Known | undefined => {
+  const fromCache = (authorization: string, everSince = false): Known | undefined => {
     const entry = verified.get(keyed(authorization));
-    const left = entry ? entry.used + timeoutMs() - now() : 0;
-    if (!entry || (left <= 0 && !everSince)) return undefined;
-    const known = accounts.keptLike(entry.known, everSince);
-    if (known && left < timeoutMs() / 2) entry.used = now();
-    return known;
+    const restMs = entry ? entry.used + timeoutMs() - now() : 0;
+    if (!entry || (restMs <= 0 && !everSince)) return undefined;
+    const caller = accounts.keptLike(entry.caller, everSince);
+    if (caller && restMs < timeoutMs() / 2) entry.used = now();
+    return caller;
   };
 
   /**
@@ -67,15 +67,19 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
   const loadKept = async (hidden: string): Promise<Known | undefined> => {
     const entry = verified.get(hidden);
     if (!entry || entry.used + timeoutMs() <= now()) return undefined;
-    const known = await accounts.loadLike(entry.known);
-    if (!known) verified.delete(hidden);
-    return known;
+    const caller = await accounts.loadLike(entry.caller);
+    if (!caller) verified.delete(hidden);
+    return caller;
   };
 
-  const checkAndKeep = async (hidden: string, given: UserPassword, network: string): Promise<Known | undefined> => {
-    const known = await check(given, network);
-    if (known) verified.set(hidden, { known, used: now() });
-    return known;
+  const checkAndKeep = async (
+    hidden: string,
+    userPassword: UserPassword,
+    network: string,
+  ): Promise<Known | undefined> => {
+    const caller = await check(userPassword, network);
+    if (caller) verified.set(hidden, { caller, used: now() });
+    return caller;
   };
 
   /** Throws the error. Too many attempts are recorded with the account that was meant. */
@@ -90,22 +94,22 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
     const hidden = keyed(authorization);
     const before = await loadKept(hidden);
     if (before) return before;
-    const given = userPasswordIn(authorization);
-    if (!given || given.username.length > 256)
+    const userPassword = userPasswordIn(authorization);
+    if (!userPassword || userPassword.username.length > 256)
       throw new RequestError('unauthenticated', 'The credentials cannot be read');
     const network = networkOf(address);
-    const checking = () => checks(hidden, () => checkAndKeep(hidden, given, network));
-    const known = await attempts(`${hidden} ${network}`, () =>
-      limiter.attempt(given.username, network, checking),
-    ).catch((error: unknown) => refusedFor(error, given));
-    if (known) return known;
+    const checking = () => checks(hidden, () => checkAndKeep(hidden, userPassword, network));
+    const caller = await attempts(`${hidden} ${network}`, () =>
+      limiter.attempt(userPassword.username, network, checking),
+    ).catch((error: unknown) => refusedFor(error, userPassword));
+    if (caller) return caller;
     failed++;
-    const account = await accountNamed(given.username);
+    const account = await accountNamed(userPassword.username);
     throw new LoginRefused('unauthenticated', 'Wrong user name or password', { account });
   };
 
   return {
-    kept,
+    kept: fromCache,
     /** The account of the header. Throws `unauthenticated`, or `limited` after too many failures. */
     verify,
     /** How many wrong user names or passwords were sent. */
@@ -159,8 +163,8 @@ export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Princi
     const credential = account === undefined ? undefined : await documentOf(model, credentials, account);
     const right = await hashing.verifyPassword(password, credential && hashIn(credential.password), network);
     if (!right || account === undefined || !credential) return undefined;
-    const known = await accounts.load(account);
-    return known?.credential === credentialTag(credential) ? known : undefined;
+    const caller = await accounts.load(account);
+    return caller?.credential === credentialTag(credential) ? caller : undefined;
   };
 };
 

@@ -29,7 +29,7 @@ const noMapping = (provenance: string, others: readonly string[]): string =>
     ? 'There is no mapping of this external group'
     : `Its mappings have the provenance ${others.join(', ')}, the account has ${provenance}: only equal ones act`;
 
-/** What each external group of an account gives, or why it gives nothing. */
+/** The groups that each external group of an account gives, or why it gives none. */
 export const mappingsOf = async (
   { provenance, externalGroups }: Pick<Account, 'provenance' | 'externalGroups'>,
   { model, tools }: Needs,
@@ -39,17 +39,17 @@ export const mappingsOf = async (
   const unmapped = externalGroups.filter((name) => !own.some((mapping) => mapping.externalGroup === name));
   const any = unmapped.map((value) => ({ field: 'externalGroup', op: 'equals', value }) as const);
   const others = any.length === 0 ? [] : await tools.query(groupMappings, { any });
-  const wanted = [...new Set(own.flatMap(({ platformGroups }) => platformGroups))];
-  const found = await Promise.all(wanted.map((name) => model.idsNamed(groups.collection, name)));
-  const known = new Set(wanted.filter((_, i) => (found[i]?.length ?? 0) > 0));
+  const groupNames = [...new Set(own.flatMap(({ platformGroups }) => platformGroups))];
+  const found = await Promise.all(groupNames.map((name) => model.idsNamed(groups.collection, name)));
+  const existing = new Set(groupNames.filter((_, i) => (found[i]?.length ?? 0) > 0));
   return externalGroups.map((externalGroup) => {
     const mapping = own.find((one) => one.externalGroup === externalGroup);
     if (!mapping) {
       const elsewhere = others.filter((one) => one.externalGroup === externalGroup).map((one) => one.provenance);
       return { externalGroup, platformGroups: [], reason: noMapping(provenance, elsewhere) };
     }
-    const missing = mapping.platformGroups.filter((name) => !known.has(name));
-    const result = { externalGroup, platformGroups: mapping.platformGroups.filter((name) => known.has(name)) };
+    const missing = mapping.platformGroups.filter((name) => !existing.has(name));
+    const result = { externalGroup, platformGroups: mapping.platformGroups.filter((name) => existing.has(name)) };
     if (mapping.platformGroups.length === 0) return { ...result, reason: 'Its mapping names no group' };
     return missing.length === 0 ? result : { ...result, reason: `There is no group ${missing.join(', ')}` };
   });

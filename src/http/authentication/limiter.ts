@@ -37,7 +37,7 @@ const limited = (ms: number): RequestError =>
 /**
  * Limits failed logins. Per account and network, and per network, it refuses with `limited` and the seconds to wait.
  * Per account alone it only slows attempts down: they wait in a lane in which networks take turns. A network from which
- * the account has logged in before skips the lane. So nobody can lock out somebody else. Memory is bounded.
+ * the account has logged in before skips the lane. So nobody can lock out another account. Memory is bounded.
  */
 export const limiter = ({ now = () => performance.now(), pause = sleep }: Options = {}) => {
   const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];
@@ -67,10 +67,10 @@ export const limiter = ({ now = () => performance.now(), pause = sleep }: Option
       const pair = `${network} ${account}`;
       const wait = Math.max(pairs.wait(pair), networks.wait(network));
       if (wait > 0) throw limited(wait);
-      const known = trusted.has(pair);
-      const crowded = !known && accounts.wait(account) > 0;
+      const isTrusted = trusted.has(pair);
+      const crowded = !isTrusted && accounts.wait(account) > 0;
       // The tokens are taken before the work. Otherwise a thousand simultaneous attempts would all pass.
-      const taken = [pairs.take(pair), networks.take(network)];
+      const places = [pairs.take(pair), networks.take(network)];
       let failed = false;
       try {
         if (crowded) await slowly(account, network);
@@ -79,8 +79,8 @@ export const limiter = ({ now = () => performance.now(), pause = sleep }: Option
         if (!failed) trusted.set(pair, true);
         return result;
       } finally {
-        if (!failed) for (const giveBack of taken) giveBack();
-        else if (!known && !crowded) accounts.take(account);
+        if (!failed) for (const giveBack of places) giveBack();
+        else if (!isTrusted && !crowded) accounts.take(account);
       }
     },
   };

@@ -31,7 +31,7 @@ type Held = {
  */
 export const principals = (model: ReadStore, settings: () => LoginSettings, now: () => number) => {
   const read = accountReader(model, settings);
-  const held = lruCache<Held>(20_000);
+  const cache = lruCache<Held>(20_000);
   const loading = new Map<string, Promise<Known | undefined>>();
   // If one of these numbers changes during a read, the result may be out of date.
   let epoch = 0;
@@ -48,7 +48,7 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
     const mapped = found?.known.mapped === true;
     const moved = before.epoch !== epoch || (mapped && before.mappings !== mappings) || before.accounts !== accounts;
     if (!moved)
-      held.set(id, { known, admins: before.admins, epoch, mappings: mapped ? mappings : undefined, since: now() });
+      cache.set(id, { known, admins: before.admins, epoch, mappings: mapped ? mappings : undefined, since: now() });
     return known;
   };
 
@@ -65,19 +65,19 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
 
   /** The kept account; undefined if an event has changed it. */
   const unchanged = (id: string): Held | undefined => {
-    const known = held.get(id);
+    const known = cache.get(id);
     if (known?.epoch !== epoch || known.admins !== settings().admins) return undefined;
     return known.mappings === undefined || known.mappings === mappings ? known : undefined;
   };
 
   return {
     /** The account from memory, if it is still valid; does not wait. */
-    kept: (id: string): Known | undefined => {
-      const held = unchanged(id);
-      const left = held ? held.since + timeoutMs() - now() : 0;
-      if (!held || left <= 0) return undefined;
-      if (left < timeoutMs() / 2) load(id).catch(() => undefined);
-      return held.known;
+    fromCache: (id: string): Known | undefined => {
+      const cache = unchanged(id);
+      const restMs = cache ? cache.since + timeoutMs() - now() : 0;
+      if (!cache || restMs <= 0) return undefined;
+      if (restMs < timeoutMs() / 2) load(id).catch(() => undefined);
+      return cache.known;
     },
     /** The account from memory, if no event has changed it, however long ago it was read. */
     everSince: (id: string): Known | undefined => unchanged(id)?.known,
@@ -95,7 +95,7 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
       else if (category === 'groupMapping') mappings++;
       else if (category === 'account') {
         accounts++;
-        held.delete(id);
+        cache.delete(id);
       } else return;
       // Callers from now on must not get the result of a read that began before the event.
       loading.clear();
@@ -115,11 +115,11 @@ const accountReader = (model: ReadStore, settings: () => { readonly admins: Admi
   /** The groups, and the groups of which they are members, at any depth. */
   const withAllAbove = async (names: readonly string[]): Promise<Group[]> => {
     const found = new Map<string, Group>();
-    const asked = new Set(names);
-    for (let next = [...asked]; next.length > 0; ) {
+    const visited = new Set(names);
+    for (let next = [...visited]; next.length > 0; ) {
       const level = await named(allGroups, next);
       for (const group of level) found.set(group.name, group);
-      next = level.flatMap(({ memberOf }) => memberOf).filter((name) => !asked.has(name) && asked.add(name));
+      next = level.flatMap(({ memberOf }) => memberOf).filter((name) => !visited.has(name) && visited.add(name));
     }
     return [...found.values()];
   };
@@ -167,13 +167,13 @@ export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login
 export const accountChanges = (settled: Node['settled'], onUntold: () => void) => {
   let stored = 0;
   let storedMappings = 0;
-  let shown = 0;
+  let projected = 0;
 
   return {
     /** True if changes of accounts, groups or roles are stored and not yet shown. */
-    awaited: (): boolean => stored > shown,
+    awaited: (): boolean => stored > projected,
     /** True if changes of group mappings are stored and not yet shown. */
-    mappingsAwaited: (): boolean => storedMappings > shown,
+    mappingsAwaited: (): boolean => storedMappings > projected,
     /**
      * Waits until the read models show all changes of accounts that the log had at the start or this node has stored
      * since.
@@ -181,9 +181,9 @@ export const accountChanges = (settled: Node['settled'], onUntold: () => void) =
     upToDate: async (): Promise<void> => {
       const target = Math.max(stored, storedMappings);
       await settled(target);
-      if (target <= shown) return;
+      if (target <= projected) return;
       onUntold();
-      shown = target;
+      projected = target;
     },
     /** Call with each event as soon as it is stored. */
     onStored: ({ stream, position }: EventNotice): void => {
@@ -193,7 +193,7 @@ export const accountChanges = (settled: Node['settled'], onUntold: () => void) =
     },
     /** Call with each event once its documents can be read. */
     onShown: ({ position }: EventNotice): void => {
-      shown = position;
+      projected = position;
     },
   };
 };
@@ -211,7 +211,7 @@ export const verifiedAccounts = (accounts: Principals, changes: AccountChanges) 
   /** The account from memory; does not wait. `everSince`: however long ago it was read. */
   const keptAs = (account: string, credential: string, everSince = false): Known | undefined => {
     if (changes.awaited()) return undefined;
-    const known = everSince ? accounts.everSince(account) : accounts.kept(account);
+    const known = everSince ? accounts.everSince(account) : accounts.fromCache(account);
     if (known?.credential !== credential) return undefined;
     return known.mapped && changes.mappingsAwaited() ? undefined : known;
   };

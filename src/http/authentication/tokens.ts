@@ -22,7 +22,7 @@ const tokenForm = /^[A-Za-z0-9_-]{43}$/;
  */
 export const tokens = ({ model, settled, head, handle, digest, clock }: Node, settings: () => LoginSettings) => {
   const commands = loginCommands(handle);
-  const held = heldLogins(commands, settings, clock);
+  const cache = heldLogins(commands, settings, clock);
   const exclusively = mutex();
 
   const othersOf = async (account: string, id: string): Promise<readonly string[]> => {
@@ -48,12 +48,12 @@ export const tokens = ({ model, settled, head, handle, digest, clock }: Node, se
 
   return {
     /** A login from memory; does not wait. */
-    kept: (token: string): Held | undefined => held.kept(digest(token)),
+    fromCache: (token: string): Held | undefined => cache.fromCache(digest(token)),
     load: async (token: string): Promise<Held | undefined> => {
       if (!tokenForm.test(token)) return undefined;
       const id = digest(token);
       await settled();
-      return held.load(id, read);
+      return cache.load(id, read);
     },
     /** Starts a login and gives its token. With `uniqueSession` the account's other logins end. */
     start: (actor: Actor, credential: string, requestId: string): Promise<string> =>
@@ -85,7 +85,7 @@ export const tokens = ({ model, settled, head, handle, digest, clock }: Node, se
         more = old.length === 100;
       }
     },
-    onEvent: held.onEvent,
+    onEvent: cache.onEvent,
   };
 };
 
@@ -117,7 +117,7 @@ const heldOf = ({ account, credential, created, used }: Login): Held => ({
  * interval.
  */
 const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { now, time }: GuardedClock) => {
-  const held = lruCache<Held>(20_000);
+  const cache = lruCache<Held>(20_000);
   // If this number changes during a read, the login that was read may have ended.
   let ended = 0;
 
@@ -130,7 +130,7 @@ const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { no
   /** Notes that the login is used now, and gives it; undefined when it is over. */
   const use = (id: string, login: Held): Held | undefined => {
     if (isOver(login)) {
-      held.delete(id);
+      cache.delete(id);
       // By a clock that may be wrong it is refused, and not ended.
       if (time() !== undefined) commands.endOwn(id, login.account, 'expired').catch(() => undefined);
       return undefined;
@@ -146,8 +146,8 @@ const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { no
 
   return {
     /** A login from memory; does not wait. */
-    kept: (id: string): Held | undefined => {
-      const login = held.get(id);
+    fromCache: (id: string): Held | undefined => {
+      const login = cache.get(id);
       return login && use(id, login);
     },
     /** Reads a login. It is kept in memory unless a login has ended meanwhile. */
@@ -155,8 +155,8 @@ const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { no
       const before = ended;
       const found = await read(id);
       if (!found) return undefined;
-      const login = held.get(id) ?? heldOf(found);
-      if (before === ended) held.set(id, login);
+      const login = cache.get(id) ?? heldOf(found);
+      if (before === ended) cache.set(id, login);
       return use(id, login);
     },
     onEvent: ({ stream, topic, data }: Pick<Recorded, 'stream' | 'topic' | 'data'>): void => {
@@ -164,9 +164,9 @@ const heldLogins = (commands: LoginCommands, settings: () => LoginSettings, { no
       if (category !== 'login') return;
       if (topic === 'loggedOut') {
         ended++;
-        held.delete(id);
+        cache.delete(id);
       }
-      const login = topic === 'loginUsed' ? held.get(id) : undefined;
+      const login = topic === 'loginUsed' ? cache.get(id) : undefined;
       const used = login ? Date.parse((data as { readonly at: string } | null | undefined)?.at ?? '') : 0;
       // Another node has stored a later use, and the login may have been used there again since.
       if (login && used > login.used) Object.assign(login, { used, exact: false });

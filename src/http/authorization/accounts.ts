@@ -25,7 +25,7 @@ const accountSchema = Type.Object(
 );
 const path = '/accounts/:id';
 
-/** Accounts. Whoever may change accounts can give themselves any right, so `operators` may not. */
+/** Accounts. A caller who may change accounts can give themselves any right, so `operators` may not. */
 export const accountRoutes: readonly Route[] = [
   listRoute({
     name: 'getAccounts',

@@ -21,9 +21,9 @@ export const people = async (
   model: ReadModel,
   ids: readonly (string | null)[],
 ): Promise<ReadonlyMap<string, Author & { readonly isDeleted: boolean }>> => {
-  const wanted = [...new Set(ids.filter((id) => id !== null))];
-  const present = (await documentsOf(model, accounts, wanted)).map((one) => ({ ...one, isDeleted: false }));
-  const others = wanted.filter((id) => !present.some(({ _id }) => _id === id));
+  const accountIds = [...new Set(ids.filter((id) => id !== null))];
+  const present = (await documentsOf(model, accounts, accountIds)).map((one) => ({ ...one, isDeleted: false }));
+  const others = accountIds.filter((id) => !present.some(({ _id }) => _id === id));
   const former = others.length === 0 ? [] : await documentsOf(model, formerAccounts, others);
   return new Map(
     [...present, ...former.map((one) => ({ ...one, firstname: '' }))].map(

@@ -23,7 +23,8 @@ import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes
 import { changed, listed, wordsSchema } from '../engine/schemas.ts';
 
 /** A scheduled job in answers. */
-const shown: Join<ScheduledJobDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
+const showScheduledJob: Join<ScheduledJobDoc> = async (doc, service, call) =>
+  maskSecrets(await signed(doc, service, call));
 
 const importScheduledJobs = importRoute({
   name: 'importScheduledJobs',
@@ -37,7 +38,7 @@ const importScheduledJobs = importRoute({
     'that has become an automation stays as it is.',
   member: 'scheduledJobs',
   document: importedScheduledJobSchema,
-  shown: scheduledJobSchema,
+  itemSchema: scheduledJobSchema,
   take: async ({ document: job, path, overwrite, about }, service, call) => {
     const id = jobIdIn(job);
     const { doc, position, replayed } = await service.handle(importScheduledJob, {
@@ -46,7 +47,7 @@ const importScheduledJobs = importRoute({
       input: { job, overwrite },
     });
     return {
-      data: await shown(doc as ScheduledJobDoc, service, call),
+      data: await showScheduledJob(doc as ScheduledJobDoc, service, call),
       position,
       replayed,
       missingSecrets: await missingIn(scheduledJob, id, path, service),
@@ -71,9 +72,9 @@ const exportScheduledJob = actionRoute({
     const doc: ScheduledJobDoc = JSON.parse(text);
     const { formId } = doc.data;
     const data = formId == null ? doc.data : { ...doc.data, formId: await nameOf(service.model, forms, formId) };
-    const document = (await shown({ ...doc, data }, service, call)) as object;
+    const document = (await showScheduledJob({ ...doc, data }, service, call)) as object;
     return {
-      text: await exportedText({ aggregate: scheduledJob, id, shown: document, words: call.query.as }, service),
+      text: await exportedText({ aggregate: scheduledJob, id, view: document, words: call.query.as }, service),
       exported: { kind: scheduledJob.category, id },
     };
   },
@@ -86,7 +87,7 @@ const scheduledJobTransferRoutes: readonly Route[] = [importScheduledJobs, expor
  * The answer: which jobs were created and which were skipped. If nothing was stored, all jobs of the request had been
  * migrated before.
  */
-const told: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>>> = async (
+const showMigration: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>>> = async (
   doc,
   { model, tools },
   { body: { agendaJobs } },
@@ -125,7 +126,7 @@ export const automationCatalogRoutes: AreaRoutes = {
       access: ['operators', 'readers'],
       summary: 'List scheduled jobs',
       list: scheduledJobs,
-      join: shown,
+      join: showScheduledJob,
       envelope: results,
       answer: listed(scheduledJobSchema),
     }),
@@ -136,7 +137,7 @@ export const automationCatalogRoutes: AreaRoutes = {
       access: ['operators', 'readers'],
       summary: 'Get a scheduled job',
       get: scheduledJobs,
-      join: shown,
+      join: showScheduledJob,
       envelope: plain,
       answer: scheduledJobSchema,
     }),
@@ -150,7 +151,7 @@ export const automationCatalogRoutes: AreaRoutes = {
         'It does not run here: it is there to be migrated. A given _id is kept; one that another job has is 409.',
       command: createScheduledJob,
       key: (_, { _id }) => _id ?? undefined,
-      join: shown,
+      join: showScheduledJob,
       envelope: withStatus(() => 'Successfully created scheduled job'),
       answer: changed(scheduledJobSchema),
     }),
@@ -166,7 +167,7 @@ export const automationCatalogRoutes: AreaRoutes = {
         'Jobs, groups and forms that are not there are 404, form data that do not fit their form 422, all ' +
         'naming all.',
       command: migrateAgendaJobs,
-      join: told,
+      join: showMigration,
       envelope: plain,
       answer: Type.String({ description: 'What was created and what was skipped' }),
     }),

@@ -63,9 +63,9 @@ const list = actionRoute({
     ),
   }),
   run: async ({ body: { options: { filter = {}, start = 0, limit = 25 } = {} } }, { devices }) => {
-    const wanted = filterFields.filter((field) => filter[field] !== undefined);
+    const fields = filterFields.filter((field) => filter[field] !== undefined);
     const found = (await devices.list()).filter((device) =>
-      wanted.every((field) => (device[field] ?? '').toLowerCase().includes((filter[field] ?? '').toLowerCase())),
+      fields.every((field) => (device[field] ?? '').toLowerCase().includes((filter[field] ?? '').toLowerCase())),
     );
     return { body: { entity: 'device', total: found.length, list: found.slice(start, start + limit) } };
   },
@@ -97,7 +97,7 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
 
 const longestWords = 300;
 
-/** What the other side says of its refusal, on one line; undefined if it does not say. */
+/** The reason that the other side gives for its refusal, on one line; undefined if it gives none. */
 const wordsIn = (body: unknown): string | undefined => {
   const said = isObject(body) && typeof body.message === 'string' ? body.message : undefined;
   return (

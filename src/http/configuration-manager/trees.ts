@@ -158,7 +158,7 @@ const importTrees = importRoute({
     'or name is 409 unless overwrite is true.',
   member: 'trees',
   document: importedTreeSchema,
-  shown: treeSchema,
+  itemSchema: treeSchema,
   take: async ({ document, path, overwrite, fresh, about }, { handle, tools }) => {
     const id = await treeMeant(document, fresh, tools);
     const { doc, position, replayed } = await handle(importTree, {

@@ -25,7 +25,7 @@ export type Seen = {
   readonly milliseconds: number;
 };
 
-/** What audits want to know of requests. It is called only for those that it is about. */
+/** Notes requests for audits. It is called only for those that it is about. */
 type Recorder = {
   /** The request was refused: the caller is unknown, may not do this, or asks too often. */
   readonly denied: (row: {

@@ -16,7 +16,7 @@ type Export = {
   readonly aggregate: Aggregate;
   readonly id: string;
   /** The document in our own words, without unknown members. */
-  readonly shown: object;
+  readonly view: object;
   readonly words: Words;
 };
 
@@ -29,9 +29,9 @@ export const openEndsOf = ({ missingSecrets = [], warnings = [] }: OpenEnds): Op
 });
 
 /** A resource's export, with the marks of packages/json. */
-export const exportedDocument = async ({ aggregate, id, shown, words }: Export, service: Service): Promise<Members> => {
+export const exportedDocument = async ({ aggregate, id, view, words }: Export, service: Service): Promise<Members> => {
   const { content = {}, imported } = await stateOf(aggregate, id, service);
-  return exported(imported, { content, shown: shown as Members }, words);
+  return exported(imported, { content, shown: view as Members }, words);
 };
 
 /** The JSON text of a resource's export. */

@@ -18,7 +18,7 @@ type Taken = {
   readonly replayed: boolean;
   /** The places in the request of the masked secrets for which nothing is stored (`missingIn`). */
   readonly missingSecrets?: readonly string[];
-  /** What was imported and never runs. */
+  /** Imported parts that never run. */
   readonly warnings?: readonly Fault[];
 };
 
@@ -33,7 +33,7 @@ type Import<Document extends TSchema> = Pick<
   /** The lenient schema of a document. */
   readonly document: Document;
   /** Schema of the answer for each imported document. */
-  readonly shown: TSchema;
+  readonly itemSchema: TSchema;
   /**
    * Imports one document. It is given as it was written, with the marks of packages/json. `path` points to
    * it in the request. `fresh` is an id for a document without one; a retry gets the same id. `about` is the part of
@@ -95,7 +95,7 @@ const documentsIn = (body: Members, member: string): readonly Sent[] => {
   return [enveloped ? { document: body.data, path: '/data' } : { document: body, path: '' }];
 };
 
-/** Whether the body of a list says so. */
+/** True if the body of a list says so. */
 const mayOverwrite = ({ overwrite, options }: Overwriting): boolean => overwrite ?? options?.overwrite ?? false;
 type Overwriting = { readonly overwrite?: boolean; readonly options?: { readonly overwrite?: boolean } };
 
@@ -127,7 +127,7 @@ export const importRoute = <Document extends TSchema>({
   member,
   single,
   document,
-  shown,
+  itemSchema: shown,
   take,
   ...route
 }: Import<Document>): ActionRoute => ({

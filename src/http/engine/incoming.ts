@@ -10,7 +10,7 @@ export type Incoming = {
   readonly ctx: Context;
   readonly requestId: string;
   readonly address: string;
-  /** Whether nobody on the way can read the answer. */
+  /** True if nobody on the way can read the answer. */
   readonly isSecret: () => boolean;
   /** '' when the request target is not a URL. */
   readonly path: string;

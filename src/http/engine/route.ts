@@ -32,7 +32,7 @@ export type Call<Name extends string = string, Body = unknown, Query = Readonly<
   readonly traceparent: string | undefined;
   /** The caller's address: that of the socket, or one in X-Forwarded-For if TRUST_PROXY allows. */
   readonly address: string;
-  /** Whether nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. */
+  /** True if nobody on the way can read the answer: the caller is on this machine, or the way is encrypted. */
   readonly isSecret: () => boolean;
   /** The value of a header, which may be empty; undefined if the request has none of this name. */
   readonly header: (name: string) => string | undefined;

@@ -23,7 +23,7 @@ export type EventReading = {
   /** Throws unless the account may open one more stream. */
   readonly check: (account: string) => void;
   /** Begins to tell an account of the events that it wants, after a position, over an answer whose head is written. */
-  readonly open: (res: ServerResponse, account: string, wanted: Wanted, after: number) => void;
+  readonly open: (res: ServerResponse, account: string, filter: Wanted, after: number) => void;
 };
 
 const isPosition = /^\d{1,16}$/;

@@ -22,7 +22,7 @@ type Needs = {
 
 /** How many events of the window a reader gets between two looks at its rights. */
 const mostAtOnce = 256;
-/** Readers of the log who do not take what was read within this time make room for others. */
+/** Readers of the log who do not take what was read within this time make room for other readers. */
 const patienceMs = 250;
 /** So do those who have read for this time. */
 const turnMs = 250;
@@ -40,10 +40,10 @@ const largeEvents = () => {
     holders.add(connection);
     for (const holder of holders) if (holder.isIdle()) holders.delete(holder);
     const longest = [...holders].sort((a, b) => b.takesNothingFor() - a.takesNothingFor());
-    let held = longest.reduce((sum, holder) => sum + holder.underWay(), 0);
+    let heldBytes = longest.reduce((sum, holder) => sum + holder.underWay(), 0);
     for (const holder of longest) {
-      if (held <= mostLarge || holder.takesNothingFor() < patienceMs) return;
-      held -= holder.underWay();
+      if (heldBytes <= mostLarge || holder.takesNothingFor() < patienceMs) return;
+      heldBytes -= holder.underWay();
       holder.destroy();
     }
   };
@@ -66,12 +66,12 @@ const piecesOf = (items: readonly Item[]): readonly (readonly Item[])[] => {
 
 /**
  * Brings readers to the newest event: from the log, some at once and by turns of their accounts, then from the newest
- * events in memory. Who does not take what was sent holds nothing but that.
+ * events in memory. A reader who does not take what was sent holds nothing but that.
  */
 export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs) => {
   const { fairly } = fairQueue({
     atOnce,
-    mostWaiting: Infinity, // there are places for so many readers only
+    mostWaiting: Infinity, // there are places for a bounded number of readers
     full: () => new RequestError('unavailable', 'Too many readers'),
   });
   const sentLarge = largeEvents();
@@ -80,11 +80,11 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
   /** Sends the reader those of the events up to a position that it wants and sees. False if it does not take them. */
   const send = async (reader: EventReader, items: readonly Item[], position: number): Promise<boolean> => {
     const { after, isWanted, connection } = reader;
-    const wanted = items.filter(({ event, resource }) => event.position > after && isWanted(event, resource));
-    await access.shown(position);
+    const matching = items.filter(({ event, resource }) => event.position > after && isWanted(event, resource));
+    await access.waitUntilShown(position);
     const principal = await readers.rightsOf(reader);
     if (!principal) return false;
-    for (const piece of piecesOf(wanted)) {
+    for (const piece of piecesOf(matching)) {
       await turn();
       const frames = await oneByOne(piece, async ({ event, frame }) =>
         (await access.judge(event))(principal) ? frame() : undefined,
@@ -105,7 +105,7 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
     if (readers.isGone(reader)) return;
     const began = performance.now();
     const atLeast = window.end();
-    for await (const { events, position } of log.readAll(reader.after, typesOf(reader.wanted))) {
+    for await (const { events, position } of log.readAll(reader.after, typesOf(reader.query))) {
       const goesOn = await send(reader, itemsOf(events, access.aboutOf), position);
       if (!goesOn || reader.after >= window.start() || performance.now() - began > turnMs) return;
     }
@@ -131,7 +131,7 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
     }
   };
 
-  /** Makes a reader live. What cannot be read now is tried again; a damaged log breaks the connection off. */
+  /** Makes a reader live. An event that cannot be read now is tried again; a damaged log breaks the connection off. */
   return async (reader: EventReader): Promise<void> => {
     while (!readers.isGone(reader)) {
       try {
@@ -147,7 +147,7 @@ export const catchingUp = ({ access, log, window, readers, atOnce, warn }: Needs
   };
 };
 
-/** Whether the reader has taken everything within a short time. */
+/** True if the reader has taken everything within a short time. */
 const isTaken = (connection: Connection): Promise<boolean> => {
   const late = new AbortController();
   return Promise.race([
@@ -165,18 +165,18 @@ export type Item = {
 };
 
 const itemOf = (event: StoredEvent, resource: Resource | null): Item => {
-  let made: { readonly frame: Buffer | undefined } | undefined;
+  let written: { readonly frame: Buffer | undefined } | undefined;
   return {
     event,
     resource,
     frame: () => {
-      made ??= { frame: frameOf(event, resource) };
-      return made.frame;
+      written ??= { frame: frameOf(event, resource) };
+      return written.frame;
     },
   };
 };
 
-/** The items of those events that somebody may see. */
+/** The items of those events that some account may see. */
 export const itemsOf = (
   events: readonly StoredEvent[],
   aboutOf: (event: StoredEvent) => Resource | null | undefined,
@@ -236,7 +236,7 @@ export const eventWindow = (size: Size, after: number) => {
       end = position;
       if (items.length > size.events || characters > size.characters) drop();
     },
-    /** The events after a position, at most so many. The position must not be before the start. */
+    /** The events after a position, `most` at most. The position must not be before the start. */
     after: (position: number, most: number): readonly Item[] => {
       let [low, high] = [0, items.length];
       while (low < high) {

@@ -22,13 +22,13 @@ import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes, Common } from '../engine/route.ts';
 
-/** Who wants to see an event. */
+/** A caller who wants to see an event. */
 export type Viewer = Pick<Principal, 'actor' | 'may'>;
 
 /** Decides about one event. It does not wait, so that many viewers can be asked at once. */
 export type Judge = (viewer: Viewer) => boolean;
 
-/** What must be known of an event. */
+/** The parts of an event that decide who sees it. */
 type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 
 /** Categories that no GET row shows and that only admins see. */
@@ -99,13 +99,13 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
       const isThere = isItsOwn || (await model.get(collection, id)) || (await findParked(model, collection, id));
       return isThere ? yes : no;
     }
-    const known = lastGuard(model, collection, id);
-    const guard = known === undefined ? await retiredGuard(shows, id) : known;
+    const hit = lastGuard(model, collection, id);
+    const guard = hit === undefined ? await retiredGuard(shows, id) : hit;
     if (guard === undefined) return no;
     return guard === null ? yes : ({ actor }) => actor.admin || mayReadGuard(actor, model)(guard);
   };
 
-  /** What an event is about: null if it is one of another program; undefined if nobody may see it as a stream. */
+  /** The resource that an event is about: null if it is one of another program; undefined if nobody may see it as a stream. */
   const aboutOf = (event: Placed): Resource | null | undefined =>
     resourceOf(event) ?? (isForeign(event) ? null : undefined);
 
@@ -159,10 +159,10 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
       return kind === publishedEvent.category || forAdmins.includes(kind) || rows.has(kind);
     },
     /** Resolves once the read models show this position, which they must before anybody judges its event. */
-    shown: async (position: number): Promise<void> => settled(position),
+    waitUntilShown: async (position: number): Promise<void> => settled(position),
     /** Decides about an event that the read models show, for any number of viewers, as of now. */
     judge: judgeOf,
-    /** Whether the viewer sees the event, as of now. */
+    /** True if the viewer sees the event, as of now. */
     sees,
     /** True if the viewer sees all events of a type (true) or none; undefined: access lists decide about each. */
     seesType: (viewer: Viewer, type: string): boolean | undefined => {
@@ -205,8 +205,8 @@ export const getRows = (areas: readonly AreaRoutes[]): ReadonlyMap<string, GetRo
   for (const { area, routes } of areas) {
     for (const row of routes) {
       const one = 'get' in row ? row.get : undefined;
-      const shown = one ?? ('run' in row ? row.shows : undefined);
-      if (shown) offer(depth(row.path), shown, { area, row, shows: shown });
+      const waitUntilShown = one ?? ('run' in row ? row.shows : undefined);
+      if (waitUntilShown) offer(depth(row.path), waitUntilShown, { area, row, shows: waitUntilShown });
       const listed = 'list' in row && row.method === 'get' ? projectionListed(row.list) : undefined;
       if (listed) offer(Number.MAX_SAFE_INTEGER, listed, { area, row, shows: listed });
     }
@@ -241,8 +241,8 @@ const packagedAutomations = (model: ReadStore, log: EventStore) => {
   return async (stream: string): Promise<readonly string[] | undefined> => {
     if (splitStream(stream).category !== prebuilt.category) return [];
     const version = model.version(prebuilts.collection);
-    const known = kept.get(stream);
-    if (known?.version === version) return known.ids;
+    const hit = kept.get(stream);
+    if (hit?.version === version) return hit.ids;
     const ids = await read(stream).catch((error: unknown) => {
       if (error instanceof BadEvent) return undefined;
       throw error;
@@ -274,8 +274,8 @@ const retiredGuards = (log: EventStore) => {
 
   return async (shows: Projection, id: string): Promise<string | null | undefined> => {
     const key = `${shows.collection}/${id}`;
-    const known = kept.get(key);
-    if (known) return known.guard;
+    const hit = kept.get(key);
+    if (hit) return hit.guard;
     const guard = await read(shows, id).catch((error: unknown) => {
       if (error instanceof BadEvent) return undefined;
       throw error;

@@ -45,7 +45,7 @@ type Needs = {
   readonly bounds?: Partial<Bounds & Patience>;
 };
 
-// Readers are told for a quarter of the time at most. Who is told more seldom gets more at once, which costs less.
+// Readers are told for a quarter of the time at most. Readers that are told more seldom get more at once, which costs less.
 const restFactor = 3;
 const longestRestMs = 100;
 
@@ -70,10 +70,10 @@ export const eventStream = ({ access, log, after, places, warn, bounds }: Needs)
   let isTelling = false;
 
   const takeArrived = (): readonly StoredEvent[] => {
-    const taken = arrived;
+    const batch = arrived;
     arrived = [];
     arrivedCharacters = 0;
-    return taken;
+    return batch;
   };
 
   const tellAll = async (): Promise<void> => {
@@ -109,7 +109,7 @@ export const eventStream = ({ access, log, after, places, warn, bounds }: Needs)
       arrivedCharacters += event.data.length;
       if (readers.count() > 0 && arrivedCharacters <= mostArrived) startTelling();
       else {
-        // Nobody listens, or it is too much to be kept in memory. Whoever wants these events reads the log.
+        // Nobody listens, or it is too much to be kept in memory. Readers that want these events read the log.
         takeArrived();
         window.restart(event.position);
         bringAll();
@@ -118,8 +118,8 @@ export const eventStream = ({ access, log, after, places, warn, bounds }: Needs)
     /** Position of the newest event in the log. */
     head: log.head,
     check: readers.check,
-    open: (res: ServerResponse, account: string, wanted: Wanted, from: number): void => {
-      const reader = readers.add(res, account, from, askedFor(wanted));
+    open: (res: ServerResponse, account: string, query: Wanted, from: number): void => {
+      const reader = readers.add(res, account, from, askedFor(query));
       if (reader) bring(reader);
     },
     rightsChanged: readers.rightsChanged,
@@ -163,7 +163,7 @@ const telling = (
   };
 
   const judgesOf = async (items: readonly Item[], position: number): Promise<ReadonlyMap<Item, Judge>> => {
-    await access.shown(position);
+    await access.waitUntilShown(position);
     const judges = await oneByOne(items, ({ event }) => access.judge(event));
     return new Map(items.map((item, i) => [item, judges[i] as Judge]));
   };
@@ -178,23 +178,23 @@ const telling = (
     if (!first || !last) return 0;
     const items = itemsOf(events, access.aboutOf);
     const audience = [...readers.all].filter(({ isLive }) => isLive);
-    // Who becomes live from now on finds these events in the window.
+    // A reader that becomes live from now on finds these events in the window.
     window.add(items, last.position);
 
     const wishes = [...new Map(audience.map(({ wantedKey, isWanted }) => [wantedKey, isWanted])).values()];
-    const wanted = items.filter(({ event, resource }) => wishes.some((isWanted) => isWanted(event, resource)));
-    const judges = await untilReadable(() => judgesOf(wanted, last.position));
+    const query = items.filter(({ event, resource }) => wishes.some((isWanted) => isWanted(event, resource)));
+    const judges = await untilReadable(() => judgesOf(query, last.position));
     const principals = await untilReadable(() => principalsOf(audience));
     if (!judges || !principals) return 0;
 
     const chunkFor = ({ isWanted, after }: EventReader, principal: Principal): Chunk | undefined => {
-      const seen = wanted.filter(
+      const visible = query.filter(
         (item) =>
           item.event.position > after && isWanted(item.event, item.resource) && judges.get(item)?.(principal) === true,
       );
       return chunkOf(
-        seen,
-        seen.map(({ frame }) => frame()),
+        visible,
+        visible.map(({ frame }) => frame()),
       );
     };
     const chunks = new Map<string, Chunk | undefined>();
@@ -202,8 +202,8 @@ const telling = (
     const sharedChunk = (reader: EventReader, principal: Principal): Chunk | undefined => {
       if (reader.after >= first.position) return chunkFor(reader, principal);
       const key = `${reader.wantedKey} ${principal.rights}`;
-      const known = chunks.get(key);
-      if (known || chunks.has(key)) return known;
+      const hit = chunks.get(key);
+      if (hit || chunks.has(key)) return hit;
       const made = chunkFor(reader, principal);
       chunks.set(key, made);
       return made;

@@ -40,7 +40,7 @@ type Needs = {
 };
 
 const lookEveryMs = 1000;
-// What changes within this time is looked at together.
+// Changes within this time are looked at together.
 const restMs = 100;
 
 /** The readers of one kind of stream of a node: how many there are, what keeps them, and what ends them. */
@@ -148,7 +148,7 @@ const connectionTo = (res: ServerResponse, after: number, partingMs: number) => 
   let underWay = 0;
   let length = 0;
   let takenAt = 0;
-  let sent = after;
+  let sentPosition = after;
   let ended = res.destroyed;
   let whenIdle = (): void => undefined;
 
@@ -173,7 +173,7 @@ const connectionTo = (res: ServerResponse, after: number, partingMs: number) => 
     /** Sends the events up to a position. */
     send: (bytes: Buffer, position: number): void => {
       if (ended) return;
-      sent = position;
+      sentPosition = position;
       write(bytes);
     },
     /** Keeps the connection, unless something is under way anyhow. */
@@ -199,7 +199,7 @@ const connectionTo = (res: ServerResponse, after: number, partingMs: number) => 
      */
     end: (reason: Reason): void => {
       if (ended) return;
-      res.end(droppedFrame(reason, sent));
+      res.end(droppedFrame(reason, sentPosition));
       close();
       const parting = setTimeout(() => res.destroy(), partingMs).unref();
       res.once('close', () => clearTimeout(parting));
@@ -216,7 +216,7 @@ export type Reason = 'slow' | 'rights' | 'stopping';
 
 /**
  * An event as a frame of `text/event-stream`, with its secrets masked. Undefined if it cannot be read, or if it lacks
- * what the platform always writes: then somebody else wrote it.
+ * what the platform always writes: then another program wrote it.
  */
 export const frameOf = (stored: StoredEvent, resource: Resource | null): Buffer | undefined => {
   const event = completeIn(stored);
@@ -235,9 +235,9 @@ const droppedFrame = (reason: Reason, position: number): Buffer =>
 /** A comment. It says up to which position there is nothing more to send, so that a reader can go on from there. */
 const commentFrame = (position: number): Buffer => Buffer.from(`: ${position}\n\n`);
 
-/** What a reader of events has asked for, and how it gets it. */
+/** The wishes of a reader of events, and how it gets them. */
 type Asked = {
-  readonly wanted: Wanted;
+  readonly query: Wanted;
   /** Readers with the same key want the same events. */
   readonly wantedKey: string;
   readonly isWanted: ReturnType<typeof wants>;
@@ -248,10 +248,10 @@ type Asked = {
 export type EventReader = Reader & Asked;
 export type EventReaders = Readers<Asked>;
 
-export const askedFor = (wanted: Wanted): Asked => ({
-  wanted,
-  wantedKey: keyOf(wanted),
-  isWanted: wants(wanted),
+export const askedFor = (query: Wanted): Asked => ({
+  query,
+  wantedKey: keyOf(query),
+  isWanted: wants(query),
   isLive: false,
 });
 

@@ -63,11 +63,11 @@ const remove = actionRoute({
       about.idempotency &&
       (await service.retries.find({ aggregate: certificate, idOrName: name }, about.idempotency.key));
     const id = again ?? (await idOf(service.model, name, contractId));
-    const done = await service.handle(deleteCertificate, { id, input: {}, calledBy: { name }, ...about });
+    const result = await service.handle(deleteCertificate, { id, input: {}, calledBy: { name }, ...about });
     return {
-      text: withStatus(() => 'Successfully deleted certificate')(JSON.stringify(done.before), done),
-      position: done.position,
-      replayed: done.replayed,
+      text: withStatus(() => 'Successfully deleted certificate')(JSON.stringify(result.before), result),
+      position: result.position,
+      replayed: result.replayed,
     };
   },
 });

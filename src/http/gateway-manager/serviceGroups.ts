@@ -40,7 +40,7 @@ const signed: Join<ServiceGroup> = async (doc, { model }) => {
 };
 
 const state = Type.Literal('Success');
-const made: ChangeEnvelope = (_, done) =>
+const envelopeOf: ChangeEnvelope = (_, done) =>
   JSON.stringify({ state: 'Success', message: 'Successfully created service group', id: done.id });
 const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${serviceGroup}}`;
 
@@ -66,7 +66,7 @@ export const serviceGroupRoutes: readonly Route[] = [
     command: createServiceGroup,
     body: Type.Object({ serviceGroup: newServiceGroupSchema }, { additionalProperties: false }),
     input: (_, { serviceGroup }) => serviceGroup,
-    envelope: made,
+    envelope: envelopeOf,
     answer: Type.Object({ state, message: text, id: text }),
   }),
   getRoute({

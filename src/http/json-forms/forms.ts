@@ -30,7 +30,7 @@ const meant = (
 };
 
 /** A form with the names of its authors, and masks in the place of secrets that an import has brought. */
-const shown: Join<FormDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
+const showForm: Join<FormDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
 const importForms = importRoute({
   name: 'importForms',
@@ -44,12 +44,12 @@ const importForms = importRoute({
     'is true. A schema that cannot be used is kept, too: triggers that name the form say so.',
   member: 'forms',
   document: formDocumentSchema,
-  shown: formSchema,
+  itemSchema: formSchema,
   take: async ({ document: form, path, overwrite, fresh, about }, service, call) => {
     const id = await formMeant(form, fresh, service.tools);
     const { doc, position, replayed } = await service.handle(importForm, { ...about, id, input: { form, overwrite } });
     return {
-      data: await shown(doc as FormDoc, service, call),
+      data: await showForm(doc as FormDoc, service, call),
       position,
       replayed,
       missingSecrets: await missingIn(importForm.aggregate, id, path, service),
@@ -73,7 +73,7 @@ export const formRoutes: AreaRoutes = {
       access: ['operators', 'readers'],
       summary: 'List forms',
       list: forms,
-      join: shown,
+      join: showForm,
       envelope: results,
       answer: listed(formSchema),
     }),
@@ -84,7 +84,7 @@ export const formRoutes: AreaRoutes = {
       access: ['operators'],
       summary: 'Create a form',
       command: createForm,
-      join: shown,
+      join: showForm,
       envelope: withStatus(() => 'Successfully created form'),
       answer: changed(formSchema),
     }),
@@ -100,7 +100,7 @@ export const formRoutes: AreaRoutes = {
       named: meant,
       exact: 'options',
       input: (_, { options }) => withLargeIntegers(options),
-      join: shown,
+      join: showForm,
       body: Type.Object({ options: formPatchSchema }, { additionalProperties: false }),
       envelope: withStatus(() => 'Successfully updated form'),
       answer: changed(formSchema),
@@ -143,7 +143,7 @@ export const formRoutes: AreaRoutes = {
           {
             aggregate: importForm.aggregate,
             id: doc._id,
-            shown: (await shown(doc, service, call)) as object,
+            view: (await showForm(doc, service, call)) as object,
             words: call.query.as as Words,
           },
           service,
@@ -158,7 +158,7 @@ export const formRoutes: AreaRoutes = {
       access: ['operators', 'readers'],
       summary: 'Get a form',
       get: forms,
-      join: shown,
+      join: showForm,
       envelope: plain,
       answer: formSchema,
     }),

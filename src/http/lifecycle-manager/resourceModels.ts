@@ -103,15 +103,15 @@ const deletion = actionRoute({
   ),
   answer: enveloped(deletionSchema),
   run: async (call, service) => {
-    const given = call.params.id ?? '';
+    const nameOrId = call.params.id ?? '';
     const withInstances = [call.query, call.body.queryParameters].some(
       (flags) => flags?.['delete-associated-instances'] === 'true',
     );
     const about = requestOf('deleteResourceModel', call, service);
     const again =
       about.idempotency &&
-      (await service.retries.find({ aggregate: resourceModel, idOrName: given }, about.idempotency.key));
-    const _id = again ?? (await service.tools.find(resourceModels, given)) ?? given;
+      (await service.retries.find({ aggregate: resourceModel, idOrName: nameOrId }, about.idempotency.key));
+    const _id = again ?? (await service.tools.find(resourceModels, nameOrId)) ?? nameOrId;
     const { position, replayed } = await service.handle(deleteResourceModel, {
       ...about,
       id: _id,
@@ -139,13 +139,13 @@ const importing = importRoute({
   member: 'model',
   single: true,
   document: importedModelSchema,
-  shown: modelSchema,
+  itemSchema: modelSchema,
   take: async ({ document: model, path, overwrite, fresh, about }, service, call) => {
     const id = await modelMeant(model, fresh, service.tools);
-    const done = await service.handle(importResourceModel, { ...about, id, input: { model, overwrite } });
+    const result = await service.handle(importResourceModel, { ...about, id, input: { model, overwrite } });
     return {
-      ...done,
-      data: await shownModel(done.doc as ModelDoc, service, call),
+      ...result,
+      data: await shownModel(result.doc as ModelDoc, service, call),
       missingSecrets: await missingIn(resourceModel, id, path, service),
     };
   },
@@ -192,7 +192,7 @@ export const resourceModelRoutes: readonly Route[] = [
         {
           aggregate: resourceModel,
           id: doc._id,
-          shown: (await signed(doc, service, call)) as object,
+          view: (await signed(doc, service, call)) as object,
           words: call.query.as as Words,
         },
         service,

@@ -11,18 +11,25 @@ import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute, commandRoute } from '../engine/routes.ts';
 import { changed } from '../engine/schemas.ts';
-import { runSchema, shown, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
+import {
+  runSchema,
+  showTemplate,
+  templateNamed,
+  templateRoute,
+  templatesRoute,
+  verdictMembers,
+} from './mopTemplates.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });
 
-const seen = (description: string) =>
+const described = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description }));
 const ruleResult = Type.Object(
   {
     ...analyticRuleSchema.properties,
     ...verdictMembers,
-    pre: seen('What was found before; of a table its first 100 rows'),
-    post: seen('The same after'),
+    pre: described('What was found before; of a table its first 100 rows'),
+    post: described('The same after'),
   },
   { title: 'AnalyticRuleResult', description: 'A rule and what it says of the answers' },
 );
@@ -68,7 +75,7 @@ export const analyticTemplateRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Create an analytic template',
     command: createAnalyticTemplate,
-    join: shown,
+    join: showTemplate,
     envelope: withStatus(() => 'Successfully created analytic template'),
     answer: changed(analyticTemplateSchema),
   }),
@@ -82,7 +89,7 @@ export const analyticTemplateRoutes: readonly Route[] = [
       'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of ' +
       'the document change nothing.',
     command: updateAnalyticTemplate,
-    join: shown,
+    join: showTemplate,
     envelope: withStatus(() => 'Successfully updated analytic template'),
     answer: changed(analyticTemplateSchema),
   }),
@@ -93,7 +100,7 @@ export const analyticTemplateRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Delete an analytic template',
     command: deleteAnalyticTemplate,
-    join: shown,
+    join: showTemplate,
     envelope: withStatus(() => 'Successfully deleted analytic template'),
     answer: changed(analyticTemplateSchema),
   }),

@@ -12,7 +12,14 @@ import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute, commandRoute } from '../engine/routes.ts';
 import { changed } from '../engine/schemas.ts';
-import { runSchema, shown, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
+import {
+  runSchema,
+  showTemplate,
+  templateNamed,
+  templateRoute,
+  templatesRoute,
+  verdictMembers,
+} from './mopTemplates.ts';
 
 const ruleResult = Type.Object(
   {
@@ -87,7 +94,7 @@ export const commandTemplateRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Create a command template',
     command: createCommandTemplate,
-    join: shown,
+    join: showTemplate,
     envelope: withStatus(() => 'Successfully created template'),
     answer: changed(commandTemplateSchema),
   }),
@@ -101,7 +108,7 @@ export const commandTemplateRoutes: readonly Route[] = [
       'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of ' +
       'the document change nothing.',
     command: updateCommandTemplate,
-    join: shown,
+    join: showTemplate,
     envelope: withStatus(() => 'Successfully updated template'),
     answer: changed(commandTemplateSchema),
   }),
@@ -112,7 +119,7 @@ export const commandTemplateRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Delete a command template that no automation runs',
     command: deleteCommandTemplate,
-    join: shown,
+    join: showTemplate,
     envelope: withStatus(() => 'Successfully deleted template'),
     answer: changed(commandTemplateSchema),
   }),

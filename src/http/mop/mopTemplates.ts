@@ -9,7 +9,7 @@ import type { ActionRoute, Join, ListEnvelope, ListRoute } from '../engine/route
 import { actionRoute, listRoute } from '../engine/routes.ts';
 
 /** A template in answers. The secrets that an import has brought, in `namespace`, are masked. */
-export const shown: Join<TemplateDoc<Header>> = async (doc, service, call) =>
+export const showTemplate: Join<TemplateDoc<Header>> = async (doc, service, call) =>
   maskSecrets(await signed(doc, service, call));
 
 /** A JSON array without an envelope. */
@@ -26,7 +26,7 @@ export const templatesRoute = (operation: string, what: string, list: Projection
     description: 'An array without a total: limit is 1000 unless given.',
     list,
     limit: 1000,
-    join: shown,
+    join: showTemplate,
     envelope: bare,
     answer: Type.Array(document),
   });
@@ -51,7 +51,7 @@ export const templateRoute = (
     run: async (call, service) => {
       const id = await service.tools.find(projection, call.params.name);
       const entry = id === undefined ? undefined : await service.model.get(projection.collection, id);
-      return { body: entry ? [await shown(JSON.parse(entry.text), service, call)] : [] };
+      return { body: entry ? [await showTemplate(JSON.parse(entry.text), service, call)] : [] };
     },
   });
 

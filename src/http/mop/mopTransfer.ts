@@ -17,7 +17,7 @@ import { actionRoute } from '../engine/routes.ts';
 import { importedOne, overwriteSchema, wordsSchema } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
-import { shown } from './mopTemplates.ts';
+import { showTemplate } from './mopTemplates.ts';
 
 /** The kinds of templates by `type` of a request; `analytic` is another word for `analytics`. */
 const kinds = {
@@ -72,9 +72,9 @@ const exportTemplate = actionRoute({
     const found = entry && (JSON.parse(entry.text) as TemplateDoc<Header>);
     if (!found || (name !== undefined && found.name !== name))
       throw new RequestError('not_found', 'Could not find matching template', { path: '/options' });
-    const document = (await shown(found, service, call)) as object;
+    const document = (await showTemplate(found, service, call)) as object;
     return {
-      text: await exportedText({ aggregate, id: found._id, shown: document, words: as }, service),
+      text: await exportedText({ aggregate, id: found._id, view: document, words: as }, service),
       exported: { kind: aggregate.category, id: found._id },
     };
   },
@@ -154,12 +154,12 @@ const importTemplate = actionRoute({
             newId(about.idempotency?.key),
             service.tools,
           );
-    const done = await service.handle(command, { ...about, id, input: { template, overwrite } });
-    const text = envelope(JSON.stringify(await shown(done.doc as TemplateDoc<Header>, service, call)), done);
+    const result = await service.handle(command, { ...about, id, input: { template, overwrite } });
+    const text = envelope(JSON.stringify(await showTemplate(result.doc as TemplateDoc<Header>, service, call)), result);
     return {
       text: withMissing(text, await missingIn(command.aggregate, id, '/template', service)),
-      position: done.position,
-      replayed: done.replayed,
+      position: result.position,
+      replayed: result.replayed,
     };
   },
 });

@@ -47,8 +47,8 @@ const exportsOf = (
 ): Promise<readonly Members[]> =>
   Promise.all(
     triggers.map(async (doc) => {
-      const shown = 'formId' in doc ? { ...doc, formId: await nameOf(model, forms, doc.formId) } : doc;
-      return exportedTrigger(await tools.state(trigger, doc._id), shown as never, words);
+      const view = 'formId' in doc ? { ...doc, formId: await nameOf(model, forms, doc.formId) } : doc;
+      return exportedTrigger(await tools.state(trigger, doc._id), view as never, words);
     }),
   );
 
@@ -59,13 +59,13 @@ const exportOf: Join<AutomationDoc, Exporting> = async (doc, service, { query: {
   const { model, tools } = service;
   const own = await triggersOf(model, doc._id);
   const sign = await signing(model, [doc, ...own]);
-  const shown = {
+  const view = {
     ...sign(doc),
     componentName: await nameOf(model, componentCollections.get(doc.componentType ?? ''), doc.componentName),
     gbac: await withGroups(model, doc.gbac),
   };
   const triggers = await exportsOf(own.map(sign), words, service);
-  return exportedAutomation(await tools.state(automation, doc._id), { shown, triggers }, words);
+  return exportedAutomation(await tools.state(automation, doc._id), { shown: view, triggers }, words);
 };
 
 /** The places of the masked secrets of an import for which nothing is stored. `path` points to the document. */
@@ -106,7 +106,7 @@ const importAutomations = importRoute({
     'the one that is stored.',
   member: 'automations',
   document: automationDocumentSchema,
-  shown: Type.Union([automationSchema, Type.Null()], {
+  itemSchema: Type.Union([automationSchema, Type.Null()], {
     description:
       'The automation; null if it is still being made, or cannot be read any more when the request is repeated',
   }),
@@ -116,7 +116,7 @@ const importAutomations = importRoute({
     const imported =
       (automation._id && (await tools.find(automations, automation._id))) ??
       (await tools.find(automations, automation.name));
-    // A repeated request may find what the caller may not read any more, or what others have made since.
+    // A repeated request may find what the caller may not read any more, or a resource that another caller has made since.
     const who = replayed ? actor : platform;
     const [data = null] = imported === undefined ? [] : await readableDocuments(model, automations, [imported], who);
     if (imported === undefined || (replayed && data === null)) return { data: null, position, replayed };

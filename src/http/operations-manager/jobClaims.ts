@@ -16,7 +16,7 @@ import { actionRoute, commandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
-import { shown } from './jobs.ts';
+import { showJob } from './jobs.ts';
 
 const claimRow: Pick<Common, 'name' | 'access'> = { name: 'claimJobs', access: ['operators'] };
 
@@ -70,7 +70,7 @@ const givenOut = async (one: ClaimedJob, about: About, service: Service) => {
   const { doc } = one;
   return (
     variables && {
-      job: { ...(await shown(doc, service)), variables },
+      job: { ...(await showJob(doc, service)), variables },
       claim: doc.claim.claim,
       until: doc.claim.until,
     }
@@ -106,8 +106,8 @@ export const jobClaimRoutes: readonly Route[] = [
       const { components, worker, max = 1, lease = 300, wait = 0 } = call.body;
       const about = { ...requestOf(claimRow.name, call, service), ifRevision: undefined };
       const actorNow = () => claimerNow(call, service);
-      const wanted = { components, worker, max, lease, about, actorNow };
-      const { jobs, replayed } = await service.work.claim(wanted, wait * 1000, call.abandoned());
+      const query = { components, worker, max, lease, about, actorNow };
+      const { jobs, replayed } = await service.work.claim(query, wait * 1000, call.abandoned());
       const all = await Promise.all(jobs.map((one) => givenOut(one, about, service)));
       const given = all.filter((one) => one !== undefined);
       const positions = jobs.map((one) => one.position);
@@ -135,10 +135,10 @@ export const jobClaimRoutes: readonly Route[] = [
       const about = requestOf(heartbeatJob.name, call, service);
       const { doc, position, replayed } = await service.handle(heartbeatJob, { ...about, id, input: call.body });
       const now = doc as JobDoc; // the projection of the command's aggregate
-      if (progress) service.work.heard(id, claim, progress);
+      if (progress) service.work.noteProgress(id, claim, progress);
       const ended = await service.work.endIfGone(id, claim);
-      const asked = ended ? 'cancel' : askedOf(now);
-      const text = heard(JSON.stringify({ until: now.claim?.until, asked }));
+      const request = ended ? 'cancel' : askedOf(now);
+      const text = heard(JSON.stringify({ until: now.claim?.until, asked: request }));
       return { text, position: ended?.position ?? position, replayed };
     },
   }),
@@ -151,7 +151,7 @@ export const jobClaimRoutes: readonly Route[] = [
     description: 'It waits for a worker again. That is no lost claim.',
     command: releaseJob,
     key: ({ id }) => id,
-    join: shown,
+    join: showJob,
     envelope: withMessage('Successfully released job'),
     answer: enveloped(jobSchema),
   }),

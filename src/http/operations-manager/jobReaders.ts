@@ -33,11 +33,11 @@ export type WantedJobs = {
 };
 
 type Asked = {
-  readonly wanted: WantedJobs;
+  readonly query: WantedJobs;
   /** The jobs as they were when the reader came, of which it is not told yet. Undefined until they are read. */
   present: readonly ToldJob[] | undefined;
   /** The reader was told of all changes up to this number. */
-  heard: number;
+  lastNumber: number;
   /** The jobs that the reader knows to be among those that it wants; none if it wants all. */
   readonly among: Set<ToldJob>;
   /** True while it is being told. */
@@ -64,7 +64,7 @@ const mostEnded = 1000;
 const atOnce = 500;
 const perTurn = 100;
 const readersAtOnce = 4;
-// What happens within this time is told together.
+// Changes within this time are told together.
 const restMs = 50;
 
 const hasFields = (doc: JobDoc, { fields }: WantedJobs): boolean =>
@@ -102,17 +102,17 @@ const presentJobs = async (model: ReadStore, { fields }: WantedJobs, { actor }: 
 /** Makes the function that says whether a job is, or was when the reader was told of it last, among those that it wants. */
 const wanting =
   (model: ReadStore) =>
-  async ({ account, wanted, among }: JobReader, { actor }: Principal, doc: JobDoc, job: ToldJob): Promise<boolean> => {
+  async ({ account, query, among }: JobReader, { actor }: Principal, doc: JobDoc, job: ToldJob): Promise<boolean> => {
     // A job that has left the filter is told of once more, so that the reader learns of it.
-    if (!hasFields(doc, wanted) && !among.has(job)) return false;
+    if (!hasFields(doc, query) && !among.has(job)) return false;
     const guard = jobs.guard?.(doc);
     if (guard !== undefined && !actor.admin && !mayReadGuard(actor, model)(guard)) return false;
-    return !wanted.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
+    return !query.watched || (await watchersOf(model, doc._id, doc.watchers)).includes(account);
   };
 
 type Told = ReadonlyMap<string, News>;
 
-/** Reads what is told of jobs. What was read last of changed ones is kept for the readers who are told of it at once. */
+/** Reads the news of jobs. The last news of changed ones are kept for the readers who get them at once. */
 const newsOfJobs = (model: ReadStore, progressOf: Needs['progressOf']) => {
   let newest: Told = new Map();
   const newsOf = (doc: JobDoc): News => {
@@ -137,15 +137,15 @@ const newsOfJobs = (model: ReadStore, progressOf: Needs['progressOf']) => {
 const wantsAll = ({ watched, fields }: WantedJobs): boolean => !watched && fields.length === 0;
 
 /** Notes that a reader is told of a job. */
-const note = ({ wanted, among }: JobReader, job: ToldJob, doc: JobDoc): void => {
-  if (wantsAll(wanted)) return;
-  if (hasEnded(doc) || !hasFields(doc, wanted)) among.delete(job);
+const note = ({ query, among }: JobReader, job: ToldJob, doc: JobDoc): void => {
+  if (wantsAll(query)) return;
+  if (hasEnded(doc) || !hasFields(doc, query)) among.delete(job);
   else among.add(job);
 };
 
 /**
  * Tells readers of jobs: first as they are, then of each change of status, progress and error. One round tells all
- * readers of what has changed since the last one. Who does not take that is told later, of the jobs as they are then.
+ * readers of what has changed since the last one. A reader that does not take them gets the jobs later, as they are then.
  */
 export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience }: Needs) => {
   const wants = wanting(model);
@@ -153,7 +153,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   const readers = readersOf<Asked>({ viewerOf, mayRead, places, patience });
   const { fairly } = fairQueue({
     atOnce: readersAtOnce,
-    mostWaiting: Infinity, // there are places for so many readers only
+    mostWaiting: Infinity, // there are places for a bounded number of readers
     full: () => new RequestError('unavailable', 'Too many readers'),
   });
 
@@ -164,20 +164,20 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
     if (isNew) log(message, { error });
   };
 
-  const told = toldJobs();
+  const jobNews = toldJobs();
   const news = newsOfJobs(model, progressOf);
 
   /** Tells a reader of changes, as many as are sent at once. Resolves to their number. */
   const tell = async (reader: JobReader, changes: readonly JobChange[], isLeftOut: (change: JobChange) => boolean) => {
     const principal = await readers.rightsOf(reader);
-    const known = await news.of(changes.map(({ job }) => job.id));
+    const newsById = await news.of(changes.map(({ job }) => job.id));
     let frames = '';
     let count = 0;
     for (const change of changes) {
       if (!principal || frames.length > mostBytes) break;
       count++;
       const { job } = change;
-      const one = known.get(job.id);
+      const one = newsById.get(job.id);
       if (!one || isLeftOut(change) || !(await wants(reader, principal, one.doc, job))) continue;
       note(reader, job, one.doc);
       frames += `event: job\ndata: ${one.text}\n\n`;
@@ -189,32 +189,33 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   const readPresent = async (reader: JobReader): Promise<readonly ToldJob[]> => {
     const principal = await readers.rightsOf(reader);
     if (!principal) return [];
-    const present = await presentJobs(model, reader.wanted, principal);
+    const present = await presentJobs(model, reader.query, principal);
     // Only jobs that have not ended are shared: they are forgotten when they end.
-    return present.map(({ id, hasEnded: ended }) => (ended ? newJob(id) : told.jobOf(id)));
+    return present.map(({ id, hasEnded: ended }) => (ended ? newJob(id) : jobNews.jobOf(id)));
   };
 
   const tellPresent = async (reader: JobReader, present: readonly ToldJob[]): Promise<void> => {
     const some = present.slice(0, perTurn).map((job) => ({ job, number: 0 }));
     // A job whose text has changed comes with the changes.
-    const count = await tell(reader, some, ({ job }) => job.textChange > reader.heard);
+    const count = await tell(reader, some, ({ job }) => job.textChange > reader.lastNumber);
     reader.present = present.slice(count);
   };
 
   const tellChanges = async (reader: JobReader): Promise<void> => {
-    const { heard, among, wanted } = reader;
-    const some = told.after(heard, perTurn);
-    const isKnown = (job: ToldJob): boolean => job.textChange <= heard && (wantsAll(wanted) || among.has(job));
+    const { lastNumber, among, query } = reader;
+    const some = jobNews.after(lastNumber, perTurn);
+    const isKnown = (job: ToldJob): boolean => job.textChange <= lastNumber && (wantsAll(query) || among.has(job));
     // A job that has changed since comes again.
     const count = await tell(reader, some, ({ job, number }) => job.change > number || isKnown(job));
-    reader.heard = some[count - 1]?.number ?? heard;
+    reader.lastNumber = some[count - 1]?.number ?? lastNumber;
   };
 
-  /** Tells a reader of what it has not heard, as it takes it. */
+  /** Tells a reader of all that is new to it, as it takes it. */
   const tellAll = async (reader: JobReader): Promise<void> => {
     for (;;) {
       await reader.connection.idle();
-      if (readers.isGone(reader) || (reader.present?.length === 0 && told.after(reader.heard, 1).length === 0)) break;
+      if (readers.isGone(reader) || (reader.present?.length === 0 && jobNews.after(reader.lastNumber, 1).length === 0))
+        break;
       await fairly(reader.account, async () => {
         await turn();
         reader.present ??= await readPresent(reader);
@@ -234,9 +235,9 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
 
   const changes = idBatches({
     work: async (ids) => {
-      for (const [id, { doc, text }] of await news.changed(ids)) told.change(id, text, hasEnded(doc));
+      for (const [id, { doc, text }] of await news.changed(ids)) jobNews.change(id, text, hasEnded(doc));
       for (const reader of readers.all) bring(reader);
-      told.forget(Math.min(...[...readers.all].map(({ heard }) => heard)));
+      jobNews.forget(Math.min(...[...readers.all].map(({ lastNumber }) => lastNumber)));
     },
     most: atOnce,
     restMs,
@@ -247,7 +248,7 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   const change = (id: string): void => {
     if (readers.count() > 0) changes.add(id);
     else {
-      told.clear();
+      jobNews.clear();
       news.clear();
     }
   };
@@ -255,12 +256,12 @@ export const jobReaders = ({ model, viewerOf, progressOf, places, log, patience 
   return {
     check: readers.check,
     /** Begins to tell an account of jobs, over an answer whose head is written. */
-    open: (res: ServerResponse, account: string, wanted: WantedJobs): void => {
-      const heard = told.last();
+    open: (res: ServerResponse, account: string, query: WantedJobs): void => {
+      const lastNumber = jobNews.last();
       const reader = readers.add(res, account, 0, {
-        wanted,
+        query,
         present: undefined,
-        heard,
+        lastNumber,
         among: new Set(),
         isBusy: false,
       });
@@ -327,8 +328,8 @@ export const toldJobs = () => {
   };
 
   const jobOf = (id: string): ToldJob => {
-    const known = byId.get(id);
-    if (known) return known;
+    const earlier = byId.get(id);
+    if (earlier) return earlier;
     const job = newJob(id);
     byId.set(id, job);
     return job;
@@ -348,7 +349,7 @@ export const toldJobs = () => {
       changes.push({ job, number: last });
       if (changes.length > 2 * byId.size + 100) changes = changes.filter(isCurrent);
     },
-    /** The changes after a number, at most so many. */
+    /** The changes after a number, `most` at most. */
     after: (number: number, most: number): readonly JobChange[] => {
       const found: JobChange[] = [];
       for (let i = indexAfter(number); i < changes.length && found.length < most; i++) {

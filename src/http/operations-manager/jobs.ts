@@ -27,14 +27,14 @@ declare module '../engine/service.ts' {
   }
 }
 
-/** What routes need of the work on jobs. */
+/** The work on jobs, for routes. */
 type JobWork = {
   /** Gives out jobs to a worker that waits for so long, unless it has gone. */
-  readonly claim: (wanted: WantedJobs, waitMs: number, gone: AbortSignal) => Promise<ClaimedJobs>;
+  readonly claim: (wanted: WantedJobs, waitMs: number, hungUp: AbortSignal) => Promise<ClaimedJobs>;
   /** Ends the job at a step of the worker with this claim, if something that it needs is gone. */
   readonly endIfGone: (id: string, claim: number) => Promise<Pick<CommandResult, 'position'> | undefined>;
   /** Notes how far a job is, as the worker with this claim says. */
-  readonly heard: (id: string, claim: number, said: JobProgress) => void;
+  readonly noteProgress: (id: string, claim: number, said: JobProgress) => void;
   /** How far a job is, as this node has heard. */
   readonly progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>) => JobProgress | null;
 };
@@ -42,7 +42,7 @@ type JobWork = {
 const byId = ({ id = '' }: Params): string => id;
 
 /** Shows usernames in the place of ids, and secrets masked. Watchers whose accounts were deleted are left out. */
-export const shown = async (stored: JobDoc, { model, work }: Pick<Service, 'model' | 'work'>) => {
+export const showJob = async (stored: JobDoc, { model, work }: Pick<Service, 'model' | 'work'>) => {
   const { claim, attempts, ...doc } = stored;
   const watchers = await watchersOf(model, doc._id, doc.watchers);
   const found = await people(model, [doc.created_by, ...watchers]);
@@ -61,7 +61,7 @@ export const shown = async (stored: JobDoc, { model, work }: Pick<Service, 'mode
   };
 };
 
-/** The jobs that the request names, as they are now. Whoever repeats it may not see all of them any more. */
+/** The jobs that the request names, as they are now. A caller who repeats it may not see all of them any more. */
 const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, service, { body: { jobIds }, actor }) => {
   const ids = await Promise.all([...new Set(jobIds)].map((id) => service.tools.find(jobs, id)));
   const found = await readableDocuments(
@@ -70,10 +70,10 @@ const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, se
     ids.filter((id) => id !== undefined),
     actor,
   );
-  return Promise.all(found.map((doc) => shown(doc, service)));
+  return Promise.all(found.map((doc) => showJob(doc, service)));
 };
 
-const move = (move: JobMove, done: string, description: string): CommandRoute =>
+const move = (move: JobMove, message: string, description: string): CommandRoute =>
   mappedCommandRoute({
     name: `${move}Jobs`,
     method: 'post',
@@ -87,7 +87,7 @@ const move = (move: JobMove, done: string, description: string): CommandRoute =>
     body: jobIdsSchema,
     input: (_, { jobIds }) => ({ move, jobIds }),
     join: named,
-    envelope: withMessage(`Successfully ${done} jobs`),
+    envelope: withMessage(`Successfully ${message} jobs`),
     answer: enveloped(Type.Array(jobSchema)),
   });
 
@@ -105,7 +105,7 @@ export const jobRoutes: readonly Route[] = [
     description: 'The newest come first.',
     list: jobs,
     order: -1,
-    join: shown,
+    join: showJob,
     envelope: resultsWithMessage('Successfully retrieved jobs'),
     answer: enveloped(Type.Array(jobSchema)),
   }),
@@ -122,7 +122,7 @@ export const jobRoutes: readonly Route[] = [
     command: startJob,
     body: newJobSchema,
     input: (_, { workflow, options }) => ({ workflow, ...options }),
-    join: shown,
+    join: showJob,
     envelope: withMessage('Successfully started job'),
     answer: enveloped(jobSchema),
   }),
@@ -163,7 +163,7 @@ export const jobRoutes: readonly Route[] = [
     description: 'Variables that hold secrets are masked.',
     get: jobs,
     key: byId,
-    join: shown,
+    join: showJob,
     envelope: withMessage('Successfully retrieved job'),
     answer: enveloped(jobSchema),
   }),
@@ -178,7 +178,7 @@ export const jobRoutes: readonly Route[] = [
       'that claim.',
     command: completeJob,
     key: byId,
-    join: shown,
+    join: showJob,
     envelope: withMessage('Successfully completed job'),
     answer: enveloped(jobSchema),
   }),
@@ -191,7 +191,7 @@ export const jobRoutes: readonly Route[] = [
     description: 'For workers. While somebody has claimed the job, the report names that claim.',
     command: failJob,
     key: byId,
-    join: shown,
+    join: showJob,
     envelope: withMessage('Successfully reported the error'),
     answer: enveloped(jobSchema),
   }),

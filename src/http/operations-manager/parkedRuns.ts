@@ -50,7 +50,7 @@ const retriedSchema = Type.Object(
 );
 
 /** Adds what the log says of the event. */
-const shown: Join<ParkedReaction> = async (
+const showParked: Join<ParkedReaction> = async (
   { _id, trigger, event, stream, revision, reason, tries, at },
   { parked },
 ) => {
@@ -83,7 +83,7 @@ export const parkedRunRoutes: readonly Route[] = [
       'A run of an event trigger whose start failed six times, or that cannot start, waits here until somebody tries ' +
       'it again or discards it. Whoever may see the trigger sees it. Those without a trigger are for admins.',
     list: parkedReactions,
-    join: shown,
+    join: showParked,
     envelope: resultsWithMessage('Successfully retrieved parked runs'),
     answer: enveloped(Type.Array(parkedSchema)),
   }),
@@ -113,7 +113,7 @@ export const parkedRunRoutes: readonly Route[] = [
     description: 'It is never tried again.',
     command: discardParked,
     key: ({ id }) => id,
-    join: shown,
+    join: showParked,
     envelope: withMessage('Successfully discarded parked run'),
     answer: enveloped(parkedSchema),
   }),

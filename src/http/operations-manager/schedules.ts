@@ -41,7 +41,7 @@ const answer = enveloped(
   ),
 );
 
-/** What was decided about an instant. */
+/** The decision about an instant. */
 const stateOf = (at: number, runs: ScheduleDoc | undefined): 'settled' | 'missed' | 'next' => {
   if (!runs || (at > runs.through && !runs.ran?.includes(at))) return 'next';
   return runs.missed.some(({ first, last }) => first <= at && at <= last) ? 'missed' : 'settled';
@@ -73,7 +73,7 @@ export const previewTrigger = actionRoute({
   answer,
   run: async ({ params: { id }, query, actor }, service) => {
     const moment = service.moment();
-    const given = { after: moment.now, ...query };
+    const input = { after: moment.now, ...query };
     const { text } = await service.entry(triggers, id, actor);
     const doc = JSON.parse(text) as TriggerDoc;
     if (doc.type !== 'schedule')
@@ -83,9 +83,9 @@ export const previewTrigger = actionRoute({
       documentOf(service.model, triggerSchedules, doc._id),
     ]);
     const sequence = sequenceOf(doc);
-    if (!runs || plan?.cause !== runs.cause) return preview(sequence, given);
+    if (!runs || plan?.cause !== runs.cause) return preview(sequence, input);
     const present = { ...moment, processMissedRuns: doc.processMissedRuns };
-    return preview(withoutNeverDue(sequence, runs, present), given, runs);
+    return preview(withoutNeverDue(sequence, runs, present), input, runs);
   },
 });
 

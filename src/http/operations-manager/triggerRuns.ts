@@ -19,7 +19,7 @@ import { actionRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { etagOf, newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
-import { shown } from './jobs.ts';
+import { showJob } from './jobs.ts';
 
 declare module '../engine/service.ts' {
   interface Service {
@@ -55,7 +55,7 @@ const manualOf = async (idOrName: string, { tools, entry }: Service, { actor }: 
 type Started = Exclude<Ran, { readonly refused: unknown }>['job'];
 
 const answerOf = async (job: Started, service: Service): Promise<Answer> => {
-  const text = exactText(await shown(job.doc as JobDoc, service)); // the projection of the command's aggregate
+  const text = exactText(await showJob(job.doc as JobDoc, service)); // the projection of the command's aggregate
   return {
     text: envelope(text, job),
     etag: etagOf(job.revision, text),
@@ -69,12 +69,12 @@ type Asked = {
   readonly type: 'endpoint' | 'manual';
   /** Finds the id of the trigger. */
   readonly find: () => Promise<string>;
-  readonly given: Incoming;
+  readonly incoming: Incoming;
 };
 
 /** Runs a trigger on behalf of the caller, who must be able to read its automation. */
 const runFor = async (
-  { operation, type, find, given }: Asked,
+  { operation, type, find, incoming }: Asked,
   call: Call<string, unknown, object>,
   service: Service,
 ): Promise<Answer> => {
@@ -95,7 +95,7 @@ const runFor = async (
     automation: { id: content.actionId, content: target.content },
     isNow: true,
     actor,
-    given,
+    given: incoming,
     depth: 0,
     ...defined({ jobId, signal }),
     about,
@@ -128,7 +128,7 @@ export const triggerRunRoutes: readonly Route[] = [
           operation: 'runEndpointTrigger',
           type: 'endpoint',
           find: () => endpointOf(call.params.routeName, service, call as Call),
-          given: { body: call.body },
+          incoming: { body: call.body },
         },
         call,
         service,
@@ -162,7 +162,7 @@ export const triggerRunRoutes: readonly Route[] = [
           operation: 'runManualTrigger',
           type: 'manual',
           find: () => manualOf(call.params.id, service, call as Call),
-          given: { formData: call.body.formData },
+          incoming: { formData: call.body.formData },
         },
         call,
         service,

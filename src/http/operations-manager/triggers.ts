@@ -38,12 +38,12 @@ const withRuns = async (doc: TriggerDoc, { moment }: Pick<Service, 'moment'>, re
   return withFault({ ...doc, lastExecuted, nextRunAt, lastIntervalStart: runs?.lastIntervalStart ?? null });
 };
 
-const shown = (doc: TriggerDoc, service: Pick<Service, 'model' | 'moment'>) =>
+const showTrigger = (doc: TriggerDoc, service: Pick<Service, 'model' | 'moment'>) =>
   withRuns(doc, service, (projection) => documentOf(service.model, projection, doc._id));
 
 /** The same, with what its form lacks. Lists are without that: they would look up a form for each trigger. */
 const shownAlone = async (doc: TriggerDoc, service: Pick<Service, 'model' | 'moment' | 'tools'>) =>
-  withFormFault(await shown(doc, service), service);
+  withFormFault(await showTrigger(doc, service), service);
 
 /** A trigger that was just changed. The schedule that follows from the change may not be in the read models yet. */
 const shownAtOnce = async (doc: TriggerDoc, service: Pick<Service, 'moment' | 'tools'>) =>
@@ -71,7 +71,7 @@ const importTriggers = importRoute({
     'the one that is stored.',
   member: 'triggers',
   document: importedTriggerSchema,
-  shown: triggerSchema,
+  itemSchema: triggerSchema,
   take: async ({ document: trigger, path, overwrite, about }, service) => {
     const { id, doc, position, replayed } = await service.handle(importTrigger, {
       ...about,
@@ -92,7 +92,7 @@ export const triggerRoutes: readonly Route[] = [
     access: ['operators', 'readers'],
     summary: 'List triggers',
     list: triggers,
-    join: shown,
+    join: showTrigger,
     envelope: resultsWithMessage('Successfully retrieved triggers'),
     answer: enveloped(Type.Array(triggerSchema)),
   }),
@@ -143,7 +143,7 @@ export const triggerRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Delete a trigger',
     command: deleteTrigger,
-    join: shown,
+    join: showTrigger,
     envelope: withMessage('Successfully deleted trigger'),
     answer: enveloped(triggerSchema),
   }),

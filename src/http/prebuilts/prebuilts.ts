@@ -59,7 +59,7 @@ const notHeld = 'The platform has no resources of this kind yet; the document is
 
 type Outcome = Pick<PrebuiltImported, 'installed' | 'kept' | 'refused'>;
 
-/** What became of the documents, in the form of answers. */
+/** The outcome for each document, in the form of answers. */
 const outcomeOf = ({ installed, kept, refused = [] }: Outcome) => ({
   installed: installed.map((one) => ({ ...one, id: one._id })),
   kept: kept.map((one) => ({ ...one, ...defined({ id: one._id }), reason: notHeld })),
@@ -79,7 +79,7 @@ const missingInPackage = (
   ];
 };
 
-/** What an import says. It claims a success only if documents were installed and none was refused. */
+/** The message of an import. It reports a success only if documents were installed and none was refused. */
 const envelopeOf = ({ installed, kept, refused = [] }: Outcome) =>
   withStatus(({ changed }) => {
     if (!changed) return 'The prebuilt is installed already';
@@ -166,24 +166,28 @@ const importRoute = actionRoute({
     const { prebuilt: given, options: { overwrite = false, strict = false, dryRun = false } = {} } = body;
     if (dryRun) return previewed(body, call, service);
     const id = prebuiltId(given.metadata.name);
-    const done = await service.handle(importPrebuilt, {
+    const result = await service.handle(importPrebuilt, {
       ...requestOf('importPrebuilt', call, service),
       id,
       input: { prebuilt: given, overwrite, strict },
     });
-    const { _id, name, installed, kept, refused } = done.doc as PrebuiltDoc;
+    const { _id, name, installed, kept, refused } = result.doc as PrebuiltDoc;
     const hidden = await hiddenAutomations(automationsIn(installed), call.actor, service.tools);
     const { current } = await presentOf(id, service);
     const shown = visible(installed, hidden);
     const now = current && (await hiddenAutomations(automationsIn(current.installed), call.actor, service.tools));
     const openEnds = {
-      // A repeated request may find the package of somebody else.
+      // A repeated request may find the package of another caller.
       missingSecrets: current && now?.size === 0 ? missingInPackage(given, current) : [],
       warnings: await neverRunning(automationsIn(shown), service.tools),
     };
     const data = { _id, name, ...outcomeOf({ installed: shown, kept, refused }), ...openEndsOf(openEnds) };
     const outcome = { installed: shown, kept, ...defined({ refused }) };
-    return { text: envelopeOf(outcome)(JSON.stringify(data), done), position: done.position, replayed: done.replayed };
+    return {
+      text: envelopeOf(outcome)(JSON.stringify(data), result),
+      position: result.position,
+      replayed: result.replayed,
+    };
   },
 });
 

@@ -17,7 +17,7 @@ export type Settings = LoginSettings &
     readonly shutdownMs: number;
     /** Names of adapters in the order in which they are asked for a device. Other adapters follow by name. */
     readonly adapterOrder: readonly string[];
-    /** Whether refused requests and exports are recorded in the log. */
+    /** True if refused requests and exports are recorded in the log. */
     readonly audit: boolean;
     /** How many events are decided at once: which triggers they fire. */
     readonly eventWorkerCount: number;

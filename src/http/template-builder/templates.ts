@@ -127,7 +127,7 @@ const importTemplates = importRoute({
     'The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
   member: 'templates',
   document: templateDocumentSchema,
-  shown: templateSchema,
+  itemSchema: templateSchema,
   take: async ({ document, overwrite, fresh, about, path }, service, call) => {
     const id = await templateMeant(document, fresh, service.tools);
     const input = { template: document, overwrite };
@@ -151,10 +151,10 @@ const exportTemplate = actionRoute({
   answer: templateDocumentSchema,
   run: async (call, service) => {
     const entry = await service.entry(templates, call.params[named], call.actor);
-    const shown = await join(JSON.parse(entry.text) as TemplateDoc, service, call);
-    const { _id: id } = shown as TemplateDoc;
+    const view = await join(JSON.parse(entry.text) as TemplateDoc, service, call);
+    const { _id: id } = view as TemplateDoc;
     return {
-      text: await exportedText({ aggregate: template, id, shown: shown as object, words: call.query.as }, service),
+      text: await exportedText({ aggregate: template, id, view: view as object, words: call.query.as }, service),
       exported: { kind: template.category, id },
     };
   },

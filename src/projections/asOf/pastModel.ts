@@ -101,7 +101,7 @@ export const pastModel = (unit: Unit) => {
 
 export type PastModel = ReturnType<typeof pastModel>;
 
-/** What is folded together: the streams of a category, one stream alone, or the whole log. */
+/** The unit that is folded: the streams of a category, one stream alone, or the whole log. */
 export type Unit = { readonly category: string } | { readonly stream: string } | 'log';
 
 const byCollection = new Map<string, { readonly category: string; readonly isChild: boolean }>();

@@ -79,7 +79,7 @@ export const pastReads = ({ log, memory, foreign }: Needs): PastReads => {
   };
 
   const bound = (model: PastModel, unit: Unit): void => {
-    // What depends on the whole log cannot be folded alone.
+    // A unit that depends on the whole log cannot be folded alone.
     if (unit !== 'log' && model.hasTexts() && model.bytes() > memory / 4) model.dropTexts();
     if (model.bytes() > forModels) throw tooLarge(unit);
     makeRoom(model.bytes());
@@ -261,7 +261,7 @@ const foldUnit = async (
 /** Some events. `whole` is true if the events of their streams are complete after them. */
 type Part = { readonly events: readonly StoredEvent[]; readonly whole: boolean };
 
-/** All events up to a position. An event of a file is not checked: one that is damaged must not hide the others. */
+/** All events up to a position. An event of a file is not checked: one that is damaged must not hide the rest. */
 async function* logUpTo(log: EventStore, until: number): AsyncGenerator<readonly StoredEvent[]> {
   for await (const { events, position } of log.readAll(0, log.readCategory ? [''] : undefined)) {
     yield position <= until ? events : events.filter((event) => event.position <= until);

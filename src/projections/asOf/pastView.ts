@@ -55,7 +55,7 @@ export const pastView = ({ reads, live, position, actor }: Needs): ReadModel => 
       return reads.list(position, collection, query, verdicts);
     },
     guard: () => null,
-    // What was up to a position never changes.
+    // The past of a position never changes.
     version: () => 0,
   };
 };

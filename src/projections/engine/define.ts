@@ -17,10 +17,10 @@ export type Collection<Doc = never, Sort extends string = string, Filter extends
 
 type Definition<Doc, E extends Event, Sort extends string, Filter extends string> = Collection<Doc, Sort, Filter> & {
   readonly on: { readonly [T in E['topic']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
-  /** What messages call a document, if not by the words of its category. */
+  /** The word for a document in messages, if not by the words of its category. */
   readonly word?: string;
   /**
-   * The filter fields that hold names of groups and roles; `only`: of these documents. What they name is not deleted or
+   * The filter fields that hold names of groups and roles; `only`: of these documents. A name in them is not deleted or
    * renamed.
    */
   readonly names?: {

@@ -12,7 +12,7 @@ export const pageOf = <Sort extends string, Filter extends string>(
 
 const pageLength = 1000;
 
-/** All entries that match, page by page. Who looks at each document takes short pages, so that others have their turn. */
+/** All entries that match, page by page. A caller who looks at each document takes short pages, so that other work has its turn. */
 export async function* pagesOf<Sort extends string, Filter extends string>(
   model: Pick<ReadStore, 'list'>,
   collection: Collection<never, Sort, Filter>,

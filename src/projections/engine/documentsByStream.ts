@@ -105,12 +105,12 @@ export const newDocumentsByStream = (
       return { stream, key: keyOf(concerned.collection, id), docs, revision: undefined, isRetired: true };
     },
     keep: (documents: StreamDocuments): void => void kept.set(documents.stream, documents),
-    /** What has ended takes up no memory: the read store has it. */
+    /** A document that has ended takes up no memory: the read store has it. */
     release: (stream: string): void => {
       kept.delete(stream);
       keepsAll = false;
     },
-    /** What is retired is nowhere. */
+    /** A retired document is nowhere. */
     forget: (stream: string): void => {
       kept.delete(stream);
       keepsAll = false;

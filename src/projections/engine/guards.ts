@@ -66,7 +66,7 @@ export const readableBy = (actor: Pick<Actor, 'admin' | 'groups'>, model: Guards
 
 /**
  * The collection of the last guards of documents that were deleted. An entry's id is `<collection>/<id>`. It stays when
- * the document is made anew, and is written again when that one is deleted. What is retired has none: it keeps its guard
+ * the document is made anew, and is written again when that one is deleted. A retired document has none: it keeps its guard
  * as long as it is there.
  */
 export const goneSpec: CollectionSpec = { name: 'gone', sorts: ['name'], filters: [] };

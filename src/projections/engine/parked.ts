@@ -12,7 +12,7 @@ export const parkedSpec: CollectionSpec = { name: 'parked', sorts: ['name'], fil
 
 export const keyOf = (collection: string, id: string): string => `${collection}/${id}`;
 
-/** `touched`: the stream lacks events, because somebody else has touched it. */
+/** `touched`: the stream lacks events, because another program has touched it. */
 type Parked = { readonly document: string; readonly stream: string; readonly reason: string; readonly touched?: true };
 
 /** Makes the entry of a parked document. `name` and `guard` are the last ones that the document had. */

@@ -120,7 +120,7 @@ export type ReadStore = {
   /** Ids of the documents whose first sort field (the name) is exactly this, in order. */
   idsNamed(collection: string, name: string): Promise<readonly string[]>;
   list(collection: string, query: Query): Promise<Page>;
-  /** From now on no read may answer from a state before this position, because others rely on its being shown. */
+  /** From now on no read may answer from a state before this position, because readers rely on its being shown. */
   shown(position: number): void;
   /** Reads for the runner. They ignore `shown`, because the runner goes on from the store's own state. */
   readonly forRunner: Pick<ReadStore, 'get' | 'list'>;

@@ -150,7 +150,7 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
         if (parked.size === 0 || !parked.has(ofStream.key)) advance(ofStream, stored);
       }
     },
-    /** True once so many documents have changed that they should be drained, because they take up memory. */
+    /** True once the changed documents take up much memory and should be drained. */
     isFull: (): boolean => pendingStreams.size >= keptStreams,
     drain: (): Change[] => {
       const changes: Change[] = [];

@@ -5,7 +5,7 @@ import { mayReadGuard } from './guards.ts';
 import { findParked, unshowable } from './parked.ts';
 import type { Entry, ReadModel } from './port.ts';
 
-/** Throws for resources whose streams somebody else has touched (commands/engine/tamperedGuard.ts). */
+/** Throws for resources whose streams another program has touched (commands/engine/tamperedGuard.ts). */
 type Guard = {
   readonly refuseTampered: (aggregate: Aggregate, id: string) => Promise<void>;
   readonly refuseLost: (aggregate: Aggregate, idOrName: string) => Promise<void>;

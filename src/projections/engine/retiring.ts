@@ -16,7 +16,7 @@ type Needs = {
   readonly pending: Map<string, StreamDocuments>;
 };
 
-/** How many documents are looked at before others have their turn. */
+/** How many documents are looked at before other work has its turn. */
 const looked = 400;
 
 /** A projection whose documents are retired, and those that name its documents. */
@@ -44,7 +44,7 @@ export const retiredBefore = ({ stream, type, data }: StoredEvent, { of }: Proje
   }
 };
 
-/** What ended before a time (epoch milliseconds), page by page: ids and the times of their ends. */
+/** The documents that ended before a time (epoch milliseconds), page by page: ids and the times of their ends. */
 export async function* endedBefore(
   model: Pick<ReadStore, 'list'>,
   projection: Projection,
@@ -77,7 +77,7 @@ const ofProjection = (ofStream: StreamDocuments, projection: Projection): Loaded
  */
 export const newRetiring = (projections: readonly Projection[], { list, documentsByStream, pending }: Needs) => {
   const kinds = kindsIn(projections);
-  // What the events since the last drain have ended, by category.
+  // Streams that the events since the last drain have ended, by category.
   const ended = new Map([...kinds.keys()].map((category) => [category, dueQueue()]));
   const naming = new Set([...kinds.values()].flatMap((kind) => kind.naming));
   const namingStreams = new Set<string>();

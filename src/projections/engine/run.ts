@@ -20,7 +20,7 @@ type Needs = {
   readonly counted?: Counted | undefined;
   /** How many events one batch has while catching up. */
   readonly catchUp: number;
-  /** Called for a stream whose events do not follow one another, because somebody else has touched it. */
+  /** Called for a stream whose events do not follow one another, because another program has touched it. */
   readonly onTampered?: (stream: string, reason: string) => void;
   /** Milliseconds from a clock that never jumps. */
   readonly now?: (() => number) | undefined;
@@ -184,7 +184,7 @@ const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector,
       const before = position();
       move((await resume(store, model, documents, log)).position);
       const target = await store.head();
-      // What was ready stays so, unless the read store has started over.
+      // Read models that were ready stay so, unless the read store has started over.
       setReady((ready() && position() >= before) || position() >= target);
       if (ready()) goesOn();
       let pending = 0;

@@ -26,7 +26,7 @@ export type CollectionIndex<E extends Indexed> = {
    */
   page(query: Query): { readonly entries: readonly E[]; readonly total: number };
   /**
-   * Does in slices what `page` and `named` would do at once, and hold up others for seconds: it sorts many entries and
+   * Does in slices what `page` and `named` would do at once, and hold up other work for seconds: it sorts many entries and
    * looks for a filter's matches. Without a query it prepares `named`. Undefined: there is nothing to do.
    */
   prepare(query?: Pick<Query, 'part' | 'sort' | 'where'>): Promise<void> | undefined;

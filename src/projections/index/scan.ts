@@ -15,7 +15,7 @@ import {
 } from './columns.ts';
 import { type SortedList, unknown } from './sorted.ts';
 
-/** What a filter matches in a list. */
+/** The entries of a list that a filter matches. */
 export type Matching = {
   /** Finds a block's matches. */
   readonly match: (block: FilteredBlock) => Bits;

@@ -32,7 +32,7 @@ export const sortedLists = <E extends Sorted, D>({ entries, alike }: Needs<E>) =
   const lists = new Map<string, SortedList<E, D>>();
   const making = new Map<string, Making<E, D>>();
 
-  /** Fills a list entry by entry. What changes meanwhile is put into it by `put` and `remove`. */
+  /** Fills a list entry by entry. Changes of that time are put into it by `put` and `remove`. */
   const fill = async (sort: string, list: SortedList<E, D>): Promise<void> => {
     const slice = slices();
     for (const entry of entries.values()) {
@@ -57,7 +57,7 @@ export const sortedLists = <E extends Sorted, D>({ entries, alike }: Needs<E>) =
       lists.set(sort, list);
       return list;
     },
-    /** Makes the list of many entries in slices, between which others have their turn. Undefined: there is no need. */
+    /** Makes the list of many entries in slices, between which other work has its turn. Undefined: there is no need. */
     prepare: (sort: string): Promise<void> | undefined => {
       if (lists.has(sort) || entries.size <= few) return undefined;
       const known = making.get(sort);

@@ -1,7 +1,7 @@
 import { triggerRuns as runs } from '../../domain/operations-manager/triggerRuns.ts';
 import { idOf, projection } from '../engine/define.ts';
 
-/** What came of a trigger's firing. No route serves this document; the answers of triggers show `lastExecuted`. */
+/** The outcome of a trigger's firing. No route serves this document; the answers of triggers show `lastExecuted`. */
 export type RunsDoc = {
   readonly trigger: string;
   /** The start of the last job, epoch milliseconds. */

@@ -10,7 +10,7 @@ import { idOf, projection } from '../engine/define.ts';
 /** The instants between these two, both included. */
 type Span = { readonly first: number; readonly last: number };
 
-/** What was decided about the instants of a trigger. No route serves this document; answers of triggers show parts. */
+/** The decisions about the instants of a trigger. No route serves this document; answers of triggers show parts. */
 export type ScheduleDoc = Progress & {
   readonly trigger: string;
   /** The event of the trigger from which the present schedule follows. */
@@ -21,7 +21,7 @@ export type ScheduleDoc = Progress & {
   readonly missed: readonly Span[];
 };
 
-/** A document remembers so many spans. */
+/** A document remembers this number of spans. */
 const mostMissed = 100;
 
 export const triggerSchedules = projection<ScheduleDoc>()(triggerSchedule, {
@@ -55,7 +55,7 @@ const members = [...timing, 'enabled', 'processMissedRuns'] as const;
 
 type Said = Pick<Variants['schedule'], (typeof members)[number]>;
 
-/** What a schedule trigger says about its runs. No route serves this document. */
+/** The plan of a schedule trigger for its runs. No route serves this document. */
 export type PlanDoc = Said & {
   readonly trigger: string;
   /** The event that has changed last when the trigger runs, and its time. */
@@ -77,7 +77,7 @@ const planned = (before: PlanDoc | undefined, said: Said, event: Recorded): Plan
   return { ...said, trigger: idOf(event), cause, at };
 };
 
-/** What schedule triggers say about their runs, for the clock. */
+/** The plans of schedule triggers, for the clock. */
 export const schedulePlans = projection<PlanDoc>()(trigger, {
   collection: 'schedulePlans',
   on: {

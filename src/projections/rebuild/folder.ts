@@ -45,7 +45,7 @@ export const startFolder = (work: FoldWork): Folder => {
         const some = await coming;
         if (some.length === 0) return;
         coming = documents({ next: documentsAtOnce });
-        // Whoever stops here does not hear of a failure any more.
+        // A caller that stops here does not hear of a failure any more.
         coming.catch(() => undefined);
         yield some;
       }

@@ -117,7 +117,7 @@ const told = (
 /** A document by collection and id. */
 export type Named = readonly [collection: string, id: string];
 
-/** Notes which documents a read store changes, while somebody wants to know. */
+/** Notes which documents a read store changes, while a caller wants to know. */
 export const touching = (model: ReadStore) => {
   let touched: Map<string, Named> | undefined;
 

@@ -115,7 +115,7 @@ export const redisSteps = (url: string, prefix: string) => {
   const keys = ['meta', 'texts', 'index', 'notices', 'lease', 'fence'].map(keyOf);
   const listeners: (() => void)[] = [];
   let lost = false;
-  // True if the content of Redis is wrong although its state is complete: somebody else has changed it.
+  // True if the content of Redis is wrong although its state is complete: another program has changed it.
   let spoilt = false;
 
   const refuse = (message: string, cause?: unknown): RequestError => {

@@ -151,7 +151,7 @@ const isWhole = async (file: string): Promise<boolean> => {
   return checksum.digest('hex') === end.toString('latin1');
 };
 
-/** The lines of a snapshot between its header and its checksum. Each is a text of its own: none holds on to others. */
+/** The lines of a snapshot between its header and its checksum. Each is a text of its own: none holds on to another. */
 async function* linesIn(file: string): AsyncGenerator<readonly string[]> {
   let rest = Buffer.alloc(0);
   let isHeader = true;

@@ -149,7 +149,7 @@ export const jobWork = ({
       for (const end of waits) end();
     },
     /** Notes how far a job is, as the worker with this claim says. */
-    heard: (id: string, claim: number, said: JobProgress): void => {
+    noteProgress: (id: string, claim: number, said: JobProgress): void => {
       progress.set(id, { claim, said });
       for (const listener of listeners) listener(id);
     },

@@ -49,7 +49,7 @@ const world = async (bounds: Bounds, pageLength = 10, perAccount = 20) => {
   let away = false;
   const access = {
     aboutOf: ({ stream }) => ({ kind: 'thing', id: stream.slice(6) }),
-    shown: async () => {
+    waitUntilShown: async () => {
       if (away) throw new RequestError('unavailable', 'away');
     },
     judge: async ({ stream }) => {

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Comment, parseSync } from 'oxc-parser';
+
+/*
+ * Words that a reader must guess are counted here. The counts may only fall: a test fails when there are more, and when
+ * there are fewer by a twentieth than its number says, so that the number is lowered.
+ */
+
+type Node = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+const filesIn = (folder: string, end: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith(end) && !file.includes('node_modules'))
+        .map((file) => join(folder, file))
+    : [];
+
+const inPackages = filesIn('packages', '.ts').filter((file) => /^packages\/[^/]+\/src\//.test(file));
+const sources = [...filesIn('src', '.ts'), ...inPackages].map((file) => {
+  const text = readFileSync(file, 'utf8');
+  const { comments, program } = parseSync(file, text);
+  return { comments, program };
+});
+
+/** The text of a comment without its marks. */
+const textOf = ({ value }: Comment): string => value.replace(/^\s*\*+ ?/gm, '').trim();
+
+const comments: readonly string[] = sources.flatMap(({ comments }) => comments.map(textOf));
+
+/** The prose of a page: no code, no tables' rules. */
+const proseOf = (page: string): string => page.replace(/```[^]*?```/g, '').replace(/`[^`\n]*`/g, 'x');
+
+const pages: readonly string[] = filesIn('docs', '.md').map((file) => proseOf(readFileSync(file, 'utf8')));
+
+const count = (texts: readonly string[], pattern: RegExp): number =>
+  texts.reduce((sum, text) => sum + [...text.matchAll(pattern)].length, 0);
+
+const participles = new Set(
+  (
+    'told seen kept shown given wanted gone settled reached held begun known taken left made asked done noted said heard ' +
+    'sent tried met chosen waited thrown'
+  ).split(' '),
+);
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;
+const nameOf = (value: unknown): string => (isNode(value) && value.type === 'Identifier' ? String(value['name']) : '');
+
+/** The names that a node declares: variables, parameters, functions and members. */
+const declaredBy = (node: Node): readonly string[] => {
+  switch (node.type) {
+    case 'VariableDeclarator':
+    case 'FunctionDeclaration':
+      return [nameOf(node['id'])];
+    case 'Property':
+    case 'TSPropertySignature':
+    case 'TSMethodSignature':
+    case 'MethodDefinition':
+    case 'PropertyDefinition':
+      return node['shorthand'] === true ? [] : [nameOf(node['key'])];
+    case 'ArrowFunctionExpression':
+    case 'FunctionExpression':
+    case 'TSFunctionType':
+      return (node['params'] as readonly unknown[]).map(nameOf);
+    default:
+      return [];
+  }
+};
+
+const declaredIn = (value: unknown): readonly string[] => {
+  if (Array.isArray(value)) return value.flatMap(declaredIn);
+  if (!isNode(value)) return [];
+  return [...declaredBy(value), ...Object.values(value).flatMap(declaredIn)];
+};
+
+describe('words', () => {
+  /** What is counted, how often it may be found, and what is found. */
+  const rows: readonly (readonly [what: string, most: number, found: () => number])[] = [
+    [
+      'sentences of comments that begin with What, Whether or Who',
+      370,
+      () => count(comments, /(?:^|[.:] )(?:What|Whether|Who|Whoever|Whatever)\b/gm),
+    ],
+    [
+      'sentences of pages that begin with What, Whether or Who',
+      78,
+      () => count(pages, /(?:^|[.:] |\| )(?:What|Whether|Who|Whoever|Whatever)\b[^?]*?[.|]/gm),
+    ],
+    ['somebody, others, so many in comments', 152, () => count(comments, /\b(?:somebody|others|so many)\b/gi)],
+    [
+      'participles that stand alone as names',
+      1011,
+      () => sources.flatMap(({ program }) => declaredIn(program)).filter((name) => participles.has(name)).length,
+    ],
+  ];
+  for (const [what, most, found] of rows)
+    it(`${what}: ${most}`, () => {
+      const number = found();
+      assert.ok(number <= most, `${number} ${what}: ${most} are allowed, and the number may only fall`);
+      assert.ok(number >= most * 0.95, `${what} are only ${number} now: write this number`);
+    });
+});
