@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { retireEnded } from '../../../src/commands/engine/retirement.ts';
 import { completeJob, failJob, moveJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
+import { watchJobs } from '../../../src/commands/operations-manager/watchings.ts';
 import { readConfig } from '../../../src/config.ts';
 import { retirement as aggregate, retire } from '../../../src/domain/engine/retirement.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
@@ -99,6 +100,7 @@ describe('Retirement, on two nodes', () => {
     await ended(one, first);
     clock.pass(day);
     await ended(one, second);
+    await one.command(watchJobs, 'nora', { jobIds: [first, second] });
     await one.command(startJob, third, { workflow: 'Back up' });
     clock.pass(29 * day + 1);
     const before = new Date(clock.now() - 30 * day).toISOString();
@@ -106,7 +108,10 @@ describe('Retirement, on two nodes', () => {
     await soon('one is retired', async () => (await retirements()).length > 0);
     assert.deepEqual(await retirements(), [`@platform/operations-manager:endedRetired ${before}`]);
     assert.deepEqual(await retirements('agentSession'), []);
-    for (const each of [one, two]) assert.deepEqual(await shown(each), [second, third]);
+    for (const each of [one, two]) {
+      assert.deepEqual(await shown(each), [second, third]);
+      assert.deepEqual(JSON.parse((await each.model.get('watchings', 'nora'))?.text ?? '{}').watched, [second]);
+    }
     const [fold, again] = [await foldLog(log.store), await foldLog(log.store)];
     await fold.foldTo();
     // The fold takes all events in one step; this one takes them in several.
