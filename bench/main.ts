@@ -6,6 +6,7 @@ import { asking } from './asking.ts';
 import { backInTime } from './backInTime.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
+import { costing } from './costing.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
 import { listing } from './listing.ts';
@@ -49,6 +50,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   s: backInTime,
   t: retiring,
   u: proving,
+  v: costing,
   w: working,
 };
 

@@ -76,10 +76,10 @@ export const startProgram = (name: string) => {
 export const adminPassword = 'correct horse battery';
 
 /** Starts the service as shipped on a folder, its access log going to a file there; resolves once it listens. */
-export const startService = async (folder: string, settings: Record<string, string> = {}) => {
+export const startService = async (folder: string, settings: Record<string, string> = {}, program = dist) => {
   const log = openSync(join(folder, 'access.log'), 'a');
   const child = kept(
-    spawn(process.execPath, [...profiled('service'), join(dist, 'main.js')], {
+    spawn(process.execPath, [...profiled('service'), join(program, 'main.js')], {
       env: {
         ...process.env,
         PORT: '0',
