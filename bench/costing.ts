@@ -49,7 +49,8 @@ const startNodeRed = async (): Promise<(Server & { readonly stop: () => void }) 
   });
   if (folder === undefined) return undefined;
   const port = 20_000 + (process.pid % 10_000);
-  const data = await temporary();
+  // Not below this repository, whose files are modules.
+  const data = await temporary(tmpdir());
   const flow = [
     { id: 't', type: 'tab' },
     { id: 'a', type: 'http in', z: 't', url: fire, method: 'post', wires: [['b']] },
