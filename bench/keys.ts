@@ -1,4 +1,4 @@
-import { newKey } from '../src/store/proof/keys.ts';
+import { newKey } from '@automation-platform/log-proof';
 
 /** What every service that is measured seals with: the logs that were written for it hold secrets. */
 export const secretKey = 'the key of all benchmarks';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { signAll } from '@automation-platform/log-proof';
 import { encode } from '../src/store/event.ts';
-import { keysOrNew } from '../src/store/proof/keys.ts';
-import { signAll } from '../src/store/proof/signAll.ts';
+import { proofEvent } from '../src/store/proofEvent.ts';
+import { keysOrNew } from '../src/store/signingKeys.ts';
 import { inserter } from '../src/store/sqlite/insert.ts';
 import { connect, createTables } from '../src/store/sqlite/log.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
@@ -99,7 +100,7 @@ export const signedLongLog = (): Promise<string> =>
     progress('signing the long log');
     const store = await openSqliteStore({ file: join(folder, 'events.db') });
     const keys = keysOrNew({ fromSetting: undefined, file: join(folder, 'audit.key') });
-    await signAll({ store, keys, now: Date.now, newId: randomUUID });
+    await signAll({ store, keys, now: Date.now, newId: randomUUID, write: proofEvent });
     await store.close();
     return folder;
   })());

@@ -1,13 +1,14 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { decoded } from '@automation-platform/json';
+import { keysInPem, type SigningKey } from '@automation-platform/log-proof';
 import { everySource, type ForeignSources } from './domain/sources.ts';
 import { checkTlsFiles } from './process/tlsFiles.ts';
 import { keyOf } from './secrets/secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';
-import type { AnchorAt } from './store/proof/anchor.ts';
-import { type KeySource, keysInPem, type SigningKey } from './store/proof/keys.ts';
+import type { AnchorAt } from './store/anchor.ts';
+import type { KeySource } from './store/signingKeys.ts';
 import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
 
 /**

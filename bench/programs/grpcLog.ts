@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { serveLog } from '@automation-platform/esdb-server';
 import { readerPlaces } from '../../src/concurrency/readerPlaces.ts';
-import { authorityFile, ownCertificate } from '../../src/store/grpc/certificate.ts';
-import { serveLog } from '../../src/store/grpc/server.ts';
+import { authorityFile, ownCertificate } from '../../src/secrets/certificate.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { memoryEventStore } from '../../test/support/memoryEventStore.ts';
 import { scriptedEventStore } from '../../test/support/scriptedEventStore.ts';
@@ -25,9 +25,10 @@ process.on('message', async ({ by, folder }: GrpcLog) => {
           port: 0,
           certificate,
           own: () => true,
+          reserved: () => false,
           authorize: async () => ({ account: 'bench', rights: () => () => true }),
           places: readerPlaces({ perNode: 1024 }),
-          log,
+          report: (err) => log('gRPC call failed', { err }),
         });
   process.send!(`esdb://bench:bench@localhost:${port}?tlsCAFile=${authorityFile(folder)}`);
 });

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { digestStream, keysInPem, newKey, type SigningKey } from '@automation-platform/log-proof';
 import { newLeadership } from '../../src/concurrency/leadership.ts';
 import { signer } from '../../src/runners/signing/signer.ts';
-import { keysInPem, newKey, type SigningKey } from '../../src/store/proof/keys.ts';
-import { digestStream } from '../../src/store/proof/lines.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { appendAll, appendsOf } from '../sampleAppends.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { fairQueue } from '../concurrency/fairQueue.ts';
+import { fairQueue } from '@automation-platform/concurrency';
 import { RequestError } from '../domain/engine/requestError.ts';
 
 /** Parameters of scrypt: cost (2^ln), block size, parallelism. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Filters } from '@automation-platform/bounded-schemas';
+import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof';
 import type { Logger } from 'pino';
 import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
@@ -29,10 +30,9 @@ import { anchoring } from '../runners/signing/anchoring.ts';
 import { signer } from '../runners/signing/signer.ts';
 import { type EventTriggers, eventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { Retried } from '../runners/triggers/retrying.ts';
+import { tellAnchor } from '../store/anchor.ts';
 import { splitStream } from '../store/event.ts';
 import type { OpenedLog } from '../store/open.ts';
-import { tellAnchor } from '../store/proof/anchor.ts';
-import { fingerprintOf, type SigningKeys } from '../store/proof/keys.ts';
 import { isUnusable } from '../store/tampered.ts';
 import type { HealthPart } from './monitor.ts';
 import type { WaysOut } from './waysOut.ts';

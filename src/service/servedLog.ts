@@ -2,15 +2,17 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
+import { type Method, serveLog } from '@automation-platform/esdb-server';
 import type { Log } from '../concurrency/log.ts';
 import type { ReaderPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
+import { isReserved } from '../domain/sources.ts';
 import { isOwnStream } from '../events/ownStreams.ts';
 import type { Authenticator } from '../http/authentication/authenticate.ts';
 import { mayLog } from '../http/authorization/methods.ts';
-import type { Method } from '../store/grpc/access.ts';
-import { authorityFile, everywhere, ownCertificate } from '../store/grpc/certificate.ts';
-import { serveLog } from '../store/grpc/server.ts';
+import { authorityFile, everywhere, ownCertificate } from '../secrets/certificate.ts';
+import { ensureIdentity } from '../store/identity.ts';
+import { leads } from '../store/leads.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
 
 const loopback = new Set(['127.0.0.1', '::1']);
@@ -62,6 +64,7 @@ export const servedLog = async ({ config, port, store, auth, places, log }: Need
     : await ownCertificate(folder, host, log);
   if (port !== 0) await checkFree(port, host);
   const advertise = advertisedAs(host);
+  await ensureIdentity(store);
   const served = await serveLog({
     store,
     host,
@@ -69,8 +72,10 @@ export const servedLog = async ({ config, port, store, auth, places, log }: Need
     certificate,
     advertise,
     places,
-    log,
+    report: (error) => log('gRPC call failed', { err: error }),
     own: isOwnStream,
+    reserved: isReserved,
+    methods: [leads],
     authorize: async (authorization, address) => {
       const caller = await auth.byBasic(authorization, address);
       const rights = async () => {

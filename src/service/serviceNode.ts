@@ -24,8 +24,8 @@ import { makeFolder } from '../store/folders.ts';
 import { type OpenedLog, openLog } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
-import { keysOrNew } from '../store/proof/keys.ts';
 import { doubtedCheckpoint, importingCheckpoint } from '../store/readers.ts';
+import { keysOrNew } from '../store/signingKeys.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
 import { readModelsOf } from './readModels.ts';
 

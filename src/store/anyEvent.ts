@@ -1,7 +1,7 @@
+import { type Foreign, isForeign, unwrapForeign } from '@automation-platform/event-log';
 import { isObject } from '@automation-platform/json';
 import { unsoundIn } from '../domain/engine/strictJson.ts';
 import { BadEvent, decode, type Metadata, type Recorded, splitType } from './event.ts';
-import { type Foreign, isForeign, unwrapForeign } from './foreign.ts';
 import type { StoredEvent } from './port.ts';
 
 /** What the metadata of events of all programs say. No account of the platform did what others store. */

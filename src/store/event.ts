@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { link, withHash } from '@automation-platform/event-log';
 import type { Event } from '../domain/engine/core.ts';
 import type { NewEvent, StoredEvent } from './port.ts';
 
@@ -112,24 +112,6 @@ export const noticeOf = (event: StoredEvent): EventNotice => {
   }
 };
 
-// For each hash, Node would copy the text into new memory. Short texts use this one buffer instead.
-const bytes = Buffer.allocUnsafe(16 * 1024);
-const mostUnits = Math.floor(bytes.length / 3);
-
-const sha256 = (text: string): string => {
-  const isShort = text.length <= mostUnits;
-  return hash('sha256', isShort ? bytes.subarray(0, bytes.write(text)) : text, 'base64');
-};
-
-type Linked = Pick<NewEvent, 'id' | 'type' | 'data' | 'metadata'> & {
-  readonly stream: string;
-  readonly revision: number;
-};
-
-/** SHA-256 in base64 over stream, revision, event id, type, the predecessor's hash, data and metadata. */
-export const link = ({ stream, revision, id, type, data, metadata }: Linked, previous: string): string =>
-  sha256(`${stream}\n${revision}\n${id}\n${type}\n${previous}\n${data}\n${metadata}`);
-
 /** The place of an event in the log, its id, and the source that writes it. */
 type Place = { readonly stream: string; readonly revision: number; readonly id: string; readonly source: string };
 
@@ -144,5 +126,5 @@ export const encode = (
   const data = JSON.stringify(event.data);
   const open = JSON.stringify(about);
   const hashed = link({ stream, revision, id, type, data, metadata: open }, previous);
-  return { id, type, data, metadata: `${open.slice(0, -1)},"hash":"${hashed}"}`, hash: hashed };
+  return { id, type, data, metadata: withHash(open, hashed), hash: hashed };
 };

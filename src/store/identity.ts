@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { identityStream } from '@automation-platform/event-log';
 import { type EventStore, type NewEvent, WrongRevision } from './port.ts';
 import { derivedUuid } from './uuid.ts';
-
-/** The stream that contains the id of its log. Readers over the network use the id to tell two logs apart. */
-export const identityStream = 'log-identity';
 
 /**
  * The one event of `log-identity`. The id of the event depends only on the log's id, so a repeated append stores it

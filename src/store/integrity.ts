@@ -1,5 +1,4 @@
-import { link } from './event.ts';
-import { isPart } from './payloads.ts';
+import { hashIn, isPart, link, mentionsHash, sumOf, withoutHash } from '@automation-platform/event-log';
 import type { StoredEvent } from './port.ts';
 
 /** The content of the log is not as it was written. The message names the place. */
@@ -19,31 +18,6 @@ export class DamagedLog extends Error {
  * compared.
  */
 export const isDamage = (error: unknown): boolean => error instanceof Error && error.name === 'DamagedLog';
-
-const open = ',"hash":"';
-const close = '"}';
-const hashLength = 44;
-
-/** How many characters of the metadata belong to the link, besides a brace. */
-export const linkLength = open.length + hashLength + close.length;
-
-/** What stands where metadata have their hash, whether or not the frame around it is right. */
-export const claimedHash = (metadata: string): string => metadata.slice(-hashLength - close.length, -close.length);
-
-/**
- * The hash at the end of an event's metadata. Undefined for events without a link: foreign events, parts of payloads,
- * and the log's own events. Those have a sum.
- */
-export const hashIn = (metadata: string): string | undefined => {
-  const at = metadata.length - linkLength;
-  const linked = metadata.startsWith(open, at) && metadata.endsWith(close);
-  return linked ? metadata.slice(at + open.length, -close.length) : undefined;
-};
-
-type Content = Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'type' | 'data' | 'metadata'>;
-
-/** SHA-256 over an event as its row has it. */
-export const sumOf = (event: Content): string => link(event, '');
 
 /** The look-ups of a check. The check gets the events themselves from its caller. */
 export type Kept = {
@@ -97,7 +71,7 @@ export const checker = (kept: Kept, streams: number) => {
     if (event.position > kept.sumsSince) return false;
     if (isPart(event)) return kept.arePartsRight(event.stream);
     const hadLink = previous !== undefined && previous !== '';
-    return !hadLink && !event.metadata.includes(open);
+    return !hadLink && !mentionsHash(event.metadata);
   };
 
   const fault = (event: StoredEvent, hash: string | undefined, known: Newest | undefined): string | undefined => {
@@ -108,8 +82,7 @@ export const checker = (kept: Kept, streams: number) => {
     if (hash === undefined) return unlinkedIsRight(event, previous) ? undefined : `${place} is not what was written`;
     // The event before is foreign and has no hash, so this link cannot be checked.
     if (previous === undefined) return undefined;
-    const unlinked = `${metadata.slice(0, -linkLength)}}`;
-    return link({ stream, revision, id, type, data, metadata: unlinked }, previous) === hash
+    return link({ stream, revision, id, type, data, metadata: withoutHash(metadata) }, previous) === hash
       ? undefined
       : `${place} is not what was written`;
   };

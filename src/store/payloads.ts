@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isForeign } from './foreign.ts';
+import { isForeign, partsStream } from '@automation-platform/event-log';
 import {
   type Batch,
   type EventStore,
@@ -51,12 +51,6 @@ export const partsOf = (source: string, text: string): Parts => {
   const events = piecesOf(text).map((piece, part) => partEvent(`${source}:payloadPart`, sha256, part, piece));
   return { stream: `payload-${sha256}`, events, reference: { $payload: { sha256, parts: events.length } } };
 };
-
-const partsStream = /^payload-([0-9a-f]{64})$/;
-
-/** True if an event belongs to content in parts. */
-export const isPart = (event: Pick<StoredEvent, 'stream' | 'metadata'>): boolean =>
-  partsStream.test(event.stream) && !isForeign(event);
 
 /**
  * True if the events of a stream of parts are what its name says. Where a stop has cut the stream short, no event names

@@ -1,4 +1,4 @@
-import { newKey } from '../../src/store/proof/keys.ts';
+import { newKey } from '@automation-platform/log-proof';
 
 /** The key that signs logs, where nodes need the same one. */
 export const auditKey = newKey();

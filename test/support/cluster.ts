@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { authorityFile } from '../../src/store/grpc/certificate.ts';
+import { authorityFile } from '../../src/secrets/certificate.ts';
 import { auditKey } from './auditKey.ts';
 import { freePort } from './freePort.ts';
 import { noAnswer, type Server, startServer, temporaryFolder } from './process.ts';

@@ -1,4 +1,4 @@
-import { mutex } from '../../src/concurrency/mutex.ts';
+import { mutex } from '@automation-platform/concurrency';
 import { sentenceOf } from '../../src/process/program.ts';
 import { version } from '../../src/version.ts';
 

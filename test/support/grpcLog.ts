@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type May, type Method, serveLog } from '@automation-platform/esdb-server';
 import { readerPlaces } from '../../src/concurrency/readerPlaces.ts';
 import { RequestError } from '../../src/domain/engine/requestError.ts';
-import type { May, Method } from '../../src/store/grpc/access.ts';
-import { authorityFile, ownCertificate } from '../../src/store/grpc/certificate.ts';
-import { serveLog } from '../../src/store/grpc/server.ts';
+import { isReserved } from '../../src/domain/sources.ts';
+import { authorityFile, ownCertificate } from '../../src/secrets/certificate.ts';
+import { ensureIdentity } from '../../src/store/identity.ts';
+import { leads } from '../../src/store/leads.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { passwordOf } from './accounts.ts';
 
@@ -56,11 +58,14 @@ export const openGrpcLog = async (options: Options = {}): Promise<GrpcLog> => {
   const store = await openSqliteStore({ file: join(folder, 'events.db') });
   const reported: unknown[] = [];
   const authorize = options.authorize ?? byName;
+  await ensureIdentity(store);
   const served = await serveLog({
     store,
     host: '127.0.0.1',
     port: options.port ?? 0,
     certificate: await ownCertificate(folder, 'localhost', () => undefined),
+    reserved: isReserved,
+    methods: [leads],
     own: options.own ?? ((stream) => ownCategories.has(stream.split('-', 1)[0]!) && stream.includes('-')),
     authorize: async (...credentials) => {
       await authorize(...credentials);
@@ -68,7 +73,7 @@ export const openGrpcLog = async (options: Options = {}): Promise<GrpcLog> => {
     },
     places: readerPlaces({ perNode: 64 }),
     ...(options.takingMs !== undefined && { takingMs: options.takingMs }),
-    log: (_message, { err }) => reported.push(err),
+    report: (error) => reported.push(error),
   });
   const caFile = authorityFile(folder);
   return {

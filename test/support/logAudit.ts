@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { decode, link, type Recorded, splitStream } from '../../src/store/event.ts';
+import { link } from '@automation-platform/event-log';
+import { decode, type Recorded, splitStream } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { wrapForeign } from '@automation-platform/event-log';
 import { encode } from '../../src/store/event.ts';
-import { wrapForeign } from '../../src/store/foreign.ts';
 import { inserter } from '../../src/store/sqlite/insert.ts';
 import { connect, createTables } from '../../src/store/sqlite/log.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { wrapForeign } from '@automation-platform/event-log';
+import { keysInPem, newKey, type SigningKey, type SigningKeys, signAll } from '@automation-platform/log-proof';
 import { encode } from '../../src/store/event.ts';
-import { wrapForeign } from '../../src/store/foreign.ts';
 import type { NewEvent } from '../../src/store/port.ts';
-import { keysInPem, newKey, type SigningKey, type SigningKeys } from '../../src/store/proof/keys.ts';
-import { signAll } from '../../src/store/proof/signAll.ts';
+import { proofEvent } from '../../src/store/proofEvent.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { context } from './given.ts';
 import { newEvent } from './store.contract.ts';
@@ -48,7 +48,7 @@ export const linkedWriter = () => {
 
 /** Signs what a log has after its last signature, as the service does. */
 export const signRest = (store: SqliteStore, keys: SigningKeys): Promise<void> =>
-  signAll({ store, keys, now: () => 0, newId: randomUUID, most: Infinity });
+  signAll({ store, keys, now: () => 0, newId: randomUUID, write: proofEvent, most: Infinity });
 
 export const foreign = (n: number): NewEvent =>
   wrapForeign({

@@ -1,13 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { plainText } from '@automation-platform/client';
+import type { Coverage, Finding, Source, Verified } from '@automation-platform/log-proof';
+import { type AnchorLine, anchorLines, fingerprintOf, publicKeyIn } from '@automation-platform/log-proof';
 import { type Config, readConfig } from '../../config.ts';
 import { stopSignal } from '../../process/program.ts';
-import { type AnchorAt, type AnchorLine, anchorLines } from '../../store/proof/anchor.ts';
-import { fingerprintOf, publicKeyIn } from '../../store/proof/keys.ts';
+import type { AnchorAt } from '../../store/anchor.ts';
 import { type LogUrl, logUrl } from '../../store/url.ts';
-import type { Coverage, Finding } from '../../store/verify/findings.ts';
-import type { Source } from '../../store/verify/sources.ts';
-import type { Verified } from '../../store/verify/verify.ts';
 import { argumentOr, command, option, type Status, UsageError } from '../engine/command.ts';
 import { progressLine, type Terminal } from '../progress.ts';
 import { type Column, type RecordOutput, recordWriter } from '../records.ts';
@@ -50,9 +48,9 @@ const columns: readonly Column<Finding>[] = [
 
 /** The log that was asked for: that of the service, one at a URL, or an export. */
 const sourceOf = async ({ log, config }: Asked, told: (message: string) => void): Promise<Source> => {
-  const { fileSource, storeSource } = await import('../../store/verify/sources.ts');
+  const { fileSource, storeSource } = await import('../../store/sources.ts');
   const isExport = log !== '' && !/^(sqlite|esdb|esdb\+discover):/.test(log);
-  if (isExport) return (await import('../../store/verify/exportSource.ts')).exportSource(log);
+  if (isExport) return (await import('@automation-platform/log-proof')).exportSource(log);
   const at: LogUrl = log === '' ? config.EVENTSTORE_URL : logUrl(log);
   if ('file' in at) return fileSource(at.file);
   return storeSource(await (await import('../../store/open.ts')).openLogToRead(at, told));
@@ -105,7 +103,7 @@ export const verifyAndShow = async (asked: Asked): Promise<Status> => {
   const given = key === undefined ? undefined : givenKey(key);
   const progress = progressLine(messages);
   const { isLinkedStream } = await import('../../events/ownStreams.ts');
-  const { verifyLog } = await import('../../store/verify/verify.ts');
+  const { verifyLog } = await import('@automation-platform/log-proof');
   const source = await sourceOf(asked, (message) => messages.write(`${message}\n`));
   try {
     const verified = await verifyLog({

@@ -48,7 +48,8 @@ const writerTo = (output: NodeJS.WritableStream) => {
 export const exportFile = async (config: Config, signal: AbortSignal, choices: Choices = {}): Promise<void> => {
   const { skipIncomplete = false, output = process.stdout, messages = process.stderr } = choices;
   const { exportLog } = await import('../../store/moving/exportLog.ts');
-  const { fingerprintOf, keysAtHand } = await import('../../store/proof/keys.ts');
+  const { fingerprintOf } = await import('@automation-platform/log-proof');
+  const { keysAtHand } = await import('../../store/signingKeys.ts');
   const key = keysAtHand(auditKeySource(config))?.own;
   const say = (line: string): void => void messages.write(`${line}\n`);
   const progress = progressLine(messages);

@@ -24,7 +24,7 @@ export const importFile = async (
   output: Terminal = process.stderr,
 ): Promise<void> => {
   const { importInto } = await import('../../store/moving/importInto.ts');
-  const { fingerprintOf } = await import('../../store/proof/keys.ts');
+  const { fingerprintOf } = await import('@automation-platform/log-proof');
   const { beginSchedules } = await import('../beginSchedules.ts');
   const say = (line: string): void => void output.write(`${line}\n`);
   const progress = progressLine(output);

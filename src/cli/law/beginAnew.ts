@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { endOfProofs, proofAppends, signAll } from '@automation-platform/log-proof';
 import { auditKeySource, type Config } from '../../config.ts';
+import { tellAnchor, tellRest } from '../../store/anchor.ts';
 import type { CopyEnd } from '../../store/moving/appends.ts';
-import { tellAnchor } from '../../store/proof/anchor.ts';
-import { tellRest } from '../../store/proof/anchorRest.ts';
-import { endOfProofs } from '../../store/proof/digestLog.ts';
-import { keysOrNew } from '../../store/proof/keys.ts';
-import { proofAppends } from '../../store/proof/proofAppends.ts';
-import { signAll } from '../../store/proof/signAll.ts';
+import { proofEvent } from '../../store/proofEvent.ts';
+import { keysOrNew } from '../../store/signingKeys.ts';
 import type { Plan } from './plan.ts';
 
 /** The settings that a log is signed with. */
@@ -37,9 +35,12 @@ export const beginAnew = async ({ from, to, plan, config, signal }: Needs): Prom
   if (end.revision < 0) {
     const { signed, key = null } = await endOfProofs(from);
     const data = { removed: plan.removed, digest: signed?.digest ?? null, key };
-    await proofAppends({ store: to, keys, end, now, newId: randomUUID }).append({ topic: 'logRewritten', data });
+    await proofAppends({ store: to, keys, end, now, newId: randomUUID, write: proofEvent }).append({
+      topic: 'logRewritten',
+      data,
+    });
   }
-  await signAll({ store: to, keys, now, newId: randomUUID });
+  await signAll({ store: to, keys, now, newId: randomUUID, write: proofEvent });
   const said = [...removedIn(plan), 'The old log, its backups and exports still have what was removed: delete them'];
   const { AUDIT_ANCHOR: at } = config;
   if (!at) return said;

@@ -1,9 +1,9 @@
+import { hashIn, link, withHash, withoutHash } from '@automation-platform/event-log';
 import type { Members } from '@automation-platform/json';
 import { account, forgottenName as forgotten } from '../../domain/authorization/accounts.ts';
 import { denied } from '../../domain/authorization/requestRecords.ts';
 import { prebuilt } from '../../domain/prebuilts/prebuilts.ts';
-import { link, type Metadata, splitStream, splitType } from '../../store/event.ts';
-import { hashIn, linkLength } from '../../store/integrity.ts';
+import { type Metadata, splitStream, splitType } from '../../store/event.ts';
 import { partsNamedBy, partsOf } from '../../store/payloads.ts';
 import type { Batch, Filter, LogReads, StoredEvent } from '../../store/port.ts';
 
@@ -104,12 +104,12 @@ const rewriter = (log: LogReads, about: Forgotten, replaced: ReadonlySet<string>
     const parts = mayName(stream, about) ? partsNamedBy(event) : undefined;
     const [data, before] =
       parts !== undefined && replaced.has(parts) ? await newParts(event) : [dataWithout(event, about), []];
-    const unlinked = `${metadata.slice(0, -linkLength)}}`;
+    const unlinked = withoutHash(metadata);
     const open = metadataWithout(unlinked, about);
     if (data === event.data && open === unlinked && !hashes.has(stream)) return [event];
     const linked = link({ ...event, data, metadata: open }, await hashBefore(event));
     hashes.set(stream, linked);
-    return [...before, { ...event, data, metadata: `${open.slice(0, -1)},"hash":"${linked}"}` }];
+    return [...before, { ...event, data, metadata: withHash(open, linked) }];
   };
 };
 

@@ -1,3 +1,5 @@
+import type { LogRewritten } from '@automation-platform/log-proof';
+import { digestStream } from '@automation-platform/log-proof';
 import { type AccountEvent, account } from '../../domain/authorization/accounts.ts';
 import { fold } from '../../domain/engine/core.ts';
 import { nameClaims } from '../../domain/engine/names.ts';
@@ -7,8 +9,6 @@ import { timeOf } from '../../store/anyEvent.ts';
 import { splitStream, splitType } from '../../store/event.ts';
 import { partsNamedBy } from '../../store/payloads.ts';
 import type { LogReads, StoredEvent } from '../../store/port.ts';
-import type { LogRewritten } from '../../store/proof/digestLog.ts';
-import { digestStream } from '../../store/proof/lines.ts';
 import { dataWithout, type Forgotten, mayName, wholeEvent } from './forgetting.ts';
 
 /** What a copy of a log is to lack. Times are UTC, ISO 8601 with milliseconds. */

@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { mutex } from '../../concurrency/mutex.ts';
+import { mutex } from '@automation-platform/concurrency';
 import type { Name } from '../../domain/engine/core.ts';
 import { claimLapsed, type NameState, nameKey } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';

@@ -2,7 +2,7 @@ import { hash as digest, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { withinTime } from '@automation-platform/client';
-import { mutex } from '../../concurrency/mutex.ts';
+import { mutex } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';

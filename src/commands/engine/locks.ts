@@ -1,4 +1,4 @@
-import { mutex } from '../../concurrency/mutex.ts';
+import { mutex } from '@automation-platform/concurrency';
 import type { Event } from '../../domain/engine/core.ts';
 import { lock as aggregate, turnPassed } from '../../domain/engine/locks.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fairQueue } from '../../concurrency/fairQueue.ts';
+import { fairQueue } from '@automation-platform/concurrency';
 import { lruCache } from '../../concurrency/lruCache.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 

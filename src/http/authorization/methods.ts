@@ -1,6 +1,6 @@
+import type { Method as LogMethod } from '@automation-platform/esdb-server';
 import type { Entry } from '../../projections/engine/port.ts';
 import { type CollectionIndex, collectionIndex } from '../../projections/index/collectionIndex.ts';
-import type { Method as LogMethod } from '../../store/grpc/access.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { fairQueue } from '../../concurrency/fairQueue.ts';
+import { fairQueue, turns } from '@automation-platform/concurrency';
 import type { Log } from '../../concurrency/log.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
-import { turns } from '../../concurrency/turns.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import type { LogReads, StoredEvent } from '../../store/port.ts';

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { fairQueue } from '../../concurrency/fairQueue.ts';
+import { fairQueue, turns } from '@automation-platform/concurrency';
 import { idBatches } from '../../concurrency/idBatches.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
 import { supervise } from '../../concurrency/supervise.ts';
-import { turns } from '../../concurrency/turns.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AnchorLine } from '@automation-platform/log-proof';
 import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
+import type { AnchorAt } from '../../store/anchor.ts';
+import { tellRest } from '../../store/anchor.ts';
 import type { EventStore } from '../../store/port.ts';
-import type { AnchorAt, AnchorLine } from '../../store/proof/anchor.ts';
-import { tellRest } from '../../store/proof/anchorRest.ts';
 
 type Needs = {
   readonly store: EventStore;

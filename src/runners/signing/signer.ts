@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { SigningKeys } from '@automation-platform/log-proof';
+import { endOfProofs, isLine, type Place, proofAppends, unsignedLines } from '@automation-platform/log-proof';
 import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../../store/port.ts';
-import { endOfProofs, type Place } from '../../store/proof/digestLog.ts';
-import type { SigningKeys } from '../../store/proof/keys.ts';
-import { isLine } from '../../store/proof/lines.ts';
-import { proofAppends } from '../../store/proof/proofAppends.ts';
-import { unsignedLines } from '../../store/proof/signing.ts';
+import { proofEvent } from '../../store/proofEvent.ts';
 
 /** When the log is signed: after so many events, or so long after the first event that is not signed yet. */
 export type SigningPace = { readonly events: number; readonly afterMs: number; readonly lookMs: number };
@@ -70,7 +68,7 @@ export const signer = ({ store, keys, leadership, ready, onSigned, now, newId, l
   const follow = async (term: AbortSignal, goesOn: () => void): Promise<void> => {
     const end = await endOfProofs(store);
     const after = end.signed ? await positionOf(store, end.signed.upTo) : 0;
-    const proofs = proofAppends({ store, keys, end, now, newId });
+    const proofs = proofAppends({ store, keys, end, now, newId, write: proofEvent });
     let signed = end.signed?.events ?? 0;
     let pending = unsignedLines({ events: signed, digest: end.signed?.digest ?? '' });
     let since: number | undefined;

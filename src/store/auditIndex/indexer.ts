@@ -1,6 +1,5 @@
+import { identityStream, isForeign } from '@automation-platform/event-log';
 import { type Metadata, splitStream } from '../event.ts';
-import { isForeign } from '../foreign.ts';
-import { identityStream } from '../identity.ts';
 import type { StoredEvent } from '../port.ts';
 import type { Connection } from '../sqlite/log.ts';
 

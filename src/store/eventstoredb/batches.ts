@@ -6,10 +6,10 @@ import streams, { type BatchAppendReq, type BatchAppendResp } from '@eventstore/
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import type { Message } from 'google-protobuf';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import { streamIdentifier, uuidText } from '../identifiers.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import { Denied, refusedByServer, Silence, TryAgain, toError } from './errors.ts';
 import { toPosition, toRevision } from './events.ts';
+import { streamIdentifier, uuidText } from './identifiers.ts';
 
 /** A call that carries many appends. */
 export type BatchCall = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mutex } from '../../concurrency/mutex.ts';
+import { mutex } from '@automation-platform/concurrency';
 import { type EventStore, type StoredEvent, WrongRevision } from '../port.ts';
 import type { EventStoreDbReads } from './reads.ts';
 

@@ -1,10 +1,9 @@
+import { tombstoneType } from '@automation-platform/event-log';
 import { StreamDeletedError } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { tombstoneType } from '../grpc/foreignStream.ts';
-import { streamIdentifier } from '../identifiers.ts';
 import type { CopyEnd } from '../moving/appends.ts';
 import {
   type Appended,
@@ -19,6 +18,7 @@ import { arriving } from './arriving.ts';
 import { type Connection, connections as connectionsTo, usualTimes } from './connection.ts';
 import { appendRequests, eventsIn, lastRevision } from './copyMessages.ts';
 import { toError } from './errors.ts';
+import { streamIdentifier } from './identifiers.ts';
 import { within } from './patience.ts';
 import { newestOfAll, newestOfStream, readOfAll } from './requests.ts';
 import { openEventStoreDb } from './store.ts';

@@ -1,12 +1,18 @@
+import {
+  type Foreign,
+  isForeign,
+  isText,
+  tombstoneType,
+  unwrapForeign,
+  wrapForeign,
+} from '@automation-platform/event-log';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { type Foreign, isForeign, isText, unwrapForeign, wrapForeign } from '../foreign.ts';
 import { isOwnStream } from '../foreignEvents.ts';
-import { tombstoneType } from '../grpc/foreignStream.ts';
-import { streamIdentifier } from '../identifiers.ts';
 import type { NewEvent, StoredEvent } from '../port.ts';
 import type { Answer, Told } from './answer.ts';
 import { Unreadable } from './errors.ts';
+import { streamIdentifier } from './identifiers.ts';
 
 const json = 'application/json';
 

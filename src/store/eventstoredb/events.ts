@@ -1,6 +1,5 @@
-import { wrapForeign } from '../foreign.ts';
+import { textsOf, wrapForeign } from '@automation-platform/event-log';
 import { isOwnStream } from '../foreignEvents.ts';
-import { textsOf } from '../foreignText.ts';
 import type { Filter, StoredEvent } from '../port.ts';
 import type { Told } from './answer.ts';
 import { Unreadable } from './errors.ts';

@@ -3,7 +3,7 @@ import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeat
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Channel, connectivityState, type ServiceError, status } from '@grpc/grpc-js';
-import { serverLeads } from '../grpc/discovery.ts';
+import { serverLeads } from '../leads.ts';
 import { discover } from './discovery.ts';
 import { Silence, toError } from './errors.ts';
 import { unheard } from './patience.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { identityEvent, identityStream } from '../identity.ts';
-import { sumOf } from '../integrity.ts';
+import { identityStream, sumOf } from '@automation-platform/event-log';
+import { identityEvent } from '../identity.ts';
 import { placesInPast, placesOfReaders, setPlacesOfReaders } from '../readers.ts';
 import { type Connection, connect, createTables, value } from '../sqlite/log.ts';
 import { openSqliteStore } from '../sqlite/store.ts';

@@ -1,7 +1,12 @@
-import { unwrapForeign, wrapForeign } from '../foreign.ts';
+import {
+  isMetastream,
+  isOfLog,
+  metadataType,
+  tombstoneType,
+  unwrapForeign,
+  wrapForeign,
+} from '@automation-platform/event-log';
 import { isOwnStream } from '../foreignEvents.ts';
-import { isMetastream, metadataType, tombstoneType } from '../grpc/foreignStream.ts';
-import { identityStream } from '../identity.ts';
 import type { Filter, LogReads, StoredEvent } from '../port.ts';
 
 /** The kinds of content that are copied: events, the metadata of streams, and the ends of streams. */
@@ -20,9 +25,6 @@ export type Choice = {
   /** Called with the reason for each event that is left out. The same reason always has the same text. */
   readonly leftOut?: (what: string) => void;
 };
-
-/** Whether a stream belongs to one log only: it has the log's identity, or the position of a reader. */
-const isOfLog = (stream: string): boolean => stream === identityStream || stream.startsWith('checkpoint-');
 
 /**
  * The kind of an event; undefined when it is not copied. Metadata and ends of the platform's own streams are left out,

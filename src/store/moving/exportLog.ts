@@ -1,11 +1,4 @@
-import { hashIn, sumOf } from '../integrity.ts';
-import { openRemoteToCopy } from '../open.ts';
-import type { StoredEvent } from '../port.ts';
-import { placesOfReaders } from '../readers.ts';
-import { acceptedSums } from '../sqlite/accept.ts';
-import { openSqliteReader } from '../sqlite/store.ts';
-import type { LogUrl } from '../url.ts';
-import { content, incompleteStreams } from './content.ts';
+import { hashIn, sumOf } from '@automation-platform/event-log';
 import {
   checksumLine,
   type ExportEnd,
@@ -15,7 +8,14 @@ import {
   lineHash,
   linesPerChecksum,
   signedText,
-} from './exportLines.ts';
+} from '@automation-platform/log-proof';
+import { openRemoteToCopy } from '../open.ts';
+import type { StoredEvent } from '../port.ts';
+import { placesOfReaders } from '../readers.ts';
+import { acceptedSums } from '../sqlite/accept.ts';
+import { openSqliteReader } from '../sqlite/store.ts';
+import type { LogUrl } from '../url.ts';
+import { content, incompleteStreams } from './content.ts';
 
 /** A key that signs exports. `key` is its public key. */
 type ExportKey = { readonly key: string; readonly sign: (text: string) => string };

@@ -1,13 +1,21 @@
-import { checker, hashIn, type Kept, sumOf } from '../integrity.ts';
+import { hashIn, sumOf } from '@automation-platform/event-log';
+import {
+  BadLine,
+  type ExportEnd,
+  type ExportedEvent,
+  type ExportHead,
+  isSignedBy,
+  readExport,
+  signedText,
+} from '@automation-platform/log-proof';
+import { checker, type Kept } from '../integrity.ts';
 import type { StoredEvent } from '../port.ts';
-import { isSignedBy } from '../proof/keys.ts';
 import { movedPlaces } from '../readers.ts';
 import { inserter } from '../sqlite/insert.ts';
 import { type Connection, connect, createTables, value } from '../sqlite/log.ts';
 import { keptIn } from '../sqlite/reads.ts';
 import { columns, type Row, toEvent } from '../sqlite/rows.ts';
 import { standsAlone } from './appends.ts';
-import { BadLine, type ExportEnd, type ExportedEvent, type ExportHead, readExport, signedText } from './exportLines.ts';
 import { unfitEvents } from './unfit.ts';
 
 const rememberedStreams = 200_000;

@@ -1,4 +1,4 @@
-import { unwrapForeign, wrapForeign } from '../foreign.ts';
+import { unwrapForeign, wrapForeign } from '@automation-platform/event-log';
 import type { StoredEvent } from '../port.ts';
 import { derivedUuid } from '../uuid.ts';
 import { appender, type CopyEnd, place, stoppedAt } from './appends.ts';

@@ -1,4 +1,5 @@
-import { checker, hashIn, sumOf } from '../integrity.ts';
+import { hashIn, sumOf } from '@automation-platform/event-log';
+import { checker } from '../integrity.ts';
 import { type Connection, connect, connectToRead, createTables, value } from './log.ts';
 import { keptIn } from './reads.ts';
 import { columns, type Row, toEvent } from './rows.ts';

@@ -1,4 +1,4 @@
-import { hashIn, sumOf } from '../integrity.ts';
+import { hashIn, sumOf } from '@automation-platform/event-log';
 import type { Connection } from './log.ts';
 import { columns, type Row, toEvent } from './rows.ts';
 

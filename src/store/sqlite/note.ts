@@ -1,13 +1,8 @@
 import { hash } from 'node:crypto';
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
-import { hashIn, sumOf } from '../integrity.ts';
+import { hashOf } from '@automation-platform/event-log';
+import type { Noted } from '@automation-platform/log-proof';
 import type { StoredEvent } from '../port.ts';
-
-/** The newest event that somebody has seen in a log. `log` is the log's id. */
-export type Noted = Pick<StoredEvent, 'position' | 'stream' | 'revision' | 'id'> & {
-  readonly log: string;
-  readonly hash: string;
-};
 
 /** The file of a log's note. */
 export const noteOf = (file: string): string => `${file}.head`;
@@ -15,9 +10,6 @@ export const noteOf = (file: string): string => `${file}.head`;
 const slotSize = 2048;
 const slots = 2;
 const longestName = 200;
-
-/** A hash that tells an event from any other at its place: its link, or its sum if it has no link. */
-export const hashOf = (event: StoredEvent): string => hashIn(event.metadata) ?? sumOf(event);
 
 /** The note that an event is the newest of a log. */
 export const noteOfEvent = (log: string, event: StoredEvent): Noted => {

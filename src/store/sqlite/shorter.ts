@@ -1,8 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { hashOf } from '@automation-platform/event-log';
+import type { Noted } from '@automation-platform/log-proof';
 import { naming } from './errors.ts';
 import { type Connection, connectToRead, logId } from './log.ts';
-import { hashOf, type Noted, noteOf, readNote } from './note.ts';
+import { noteOf, readNote } from './note.ts';
 import { type Reads, sqliteReads } from './reads.ts';
 
 /** An event that somebody has seen in the log. Its hash may not be known. */

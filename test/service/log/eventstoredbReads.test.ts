@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { unwrapForeign } from '@automation-platform/event-log';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
-import { unwrapForeign } from '../../../src/store/foreign.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
 import {
   beforeSending,

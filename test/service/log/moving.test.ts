@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { identityStream } from '@automation-platform/event-log';
 import { backupFile } from '../../../src/cli/commands/backup.ts';
 import { exportFile } from '../../../src/cli/commands/export.ts';
 import { importFile } from '../../../src/cli/commands/import.ts';
@@ -20,7 +21,7 @@ import { restoreFile } from '../../../src/cli/commands/restore.ts';
 import { showCompared } from '../../../src/cli/showCompared.ts';
 import { readConfig } from '../../../src/config.ts';
 import { compareFolds, foldLog } from '../../../src/projections/foldLog.ts';
-import { identityEvent, identityStream, readIdentity } from '../../../src/store/identity.ts';
+import { identityEvent, readIdentity } from '../../../src/store/identity.ts';
 import { content, shown } from '../../../src/store/moving/content.ts';
 import { openRemoteToCopy } from '../../../src/store/open.ts';
 import type { EventStore, LogReads, StoredEvent } from '../../../src/store/port.ts';

@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
+import { wrapForeign } from '@automation-platform/event-log';
 import { setPassword } from '../../../src/cli/commands/accountPasswd.ts';
 import { logCopy } from '../../../src/cli/commands/logCopy.ts';
 import { readConfig } from '../../../src/config.ts';
 import { keyOfLog, keyStream } from '../../../src/secrets/keyCheck.ts';
 import { makeKey, secrets } from '../../../src/secrets/secrets.ts';
-import { wrapForeign } from '../../../src/store/foreign.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { storedIn, withLog } from '../../support/logged.ts';
 import { ok, refused } from '../../support/people.ts';

@@ -5,27 +5,28 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newLeadership } from '../../../src/concurrency/leadership.ts';
-import { anchoring } from '../../../src/runners/signing/anchoring.ts';
-import { type SigningPace, signer } from '../../../src/runners/signing/signer.ts';
-import { encode } from '../../../src/store/event.ts';
-import { wrapForeign } from '../../../src/store/foreign.ts';
-import { hashIn } from '../../../src/store/integrity.ts';
-import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
-import { type AnchorAt, type AnchorLine, anchorLines, tellAnchor } from '../../../src/store/proof/anchor.ts';
-import type { DigestSigned, SigningKeyChanged } from '../../../src/store/proof/digestLog.ts';
+import { hashIn, wrapForeign } from '@automation-platform/event-log';
+import type { DigestSigned, SigningKeyChanged } from '@automation-platform/log-proof';
 import {
+  type AnchorLine,
+  anchorLines,
   digestText,
   fingerprintOf,
   isSignedBy,
   keyChangeText,
   keysInPem,
-  keysOrNew,
+  lineOf,
   newKey,
   type SigningKey,
   type SigningKeys,
-} from '../../../src/store/proof/keys.ts';
-import { lineOf } from '../../../src/store/proof/lines.ts';
+} from '@automation-platform/log-proof';
+import { newLeadership } from '../../../src/concurrency/leadership.ts';
+import { anchoring } from '../../../src/runners/signing/anchoring.ts';
+import { type SigningPace, signer } from '../../../src/runners/signing/signer.ts';
+import { type AnchorAt, tellAnchor } from '../../../src/store/anchor.ts';
+import { encode } from '../../../src/store/event.ts';
+import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
+import { keysOrNew } from '../../../src/store/signingKeys.ts';
 import { context } from '../../support/given.ts';
 import { storedIn } from '../../support/logged.ts';
 import { fixedClock, openLog } from '../../support/node.ts';

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 // It makes a global variable when it is loaded, which must not happen within a test.
 import '@eventstore/db-client';
 
-import { authorityFile } from '../../../src/store/grpc/certificate.ts';
+import { authorityFile } from '../../../src/secrets/certificate.ts';
 import { auditKey } from '../../support/auditKey.ts';
 import { ok, refused } from '../../support/people.ts';
 import { startProgram, temporaryFolder } from '../../support/process.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { wrapForeign } from '../../../src/store/foreign.ts';
-import type { Expected } from '../../../src/store/grpc/faults.ts';
-import { type ForeignWrites, foreignWrites } from '../../../src/store/grpc/foreignWrites.ts';
+import type { Expected } from '@automation-platform/esdb-server';
+import { type ForeignWrites, foreignWrites } from '@automation-platform/esdb-server';
+import { wrapForeign } from '@automation-platform/event-log';
 import type { NewEvent } from '../../../src/store/port.ts';
 import { openLog } from '../../support/node.ts';
 import { gather } from '../../support/store.contract.ts';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { link } from '@automation-platform/event-log';
 import { publishEvent } from '../../../src/commands/operations-manager/publishedEvents.ts';
 import { fold } from '../../../src/domain/engine/core.ts';
 import { publish, publishedEvent } from '../../../src/domain/operations-manager/publishedEvents.ts';
 import { mayHaveParts } from '../../../src/events/ownStreams.ts';
-import { decode, link } from '../../../src/store/event.ts';
+import { decode } from '../../../src/store/event.ts';
 import { withPayloads } from '../../../src/store/payloads.ts';
 import { specification } from '../../support/given.ts';
 import { openLog, startNode, type TestNode } from '../../support/node.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { link } from '@automation-platform/event-log';
 import { aggregates } from '../../../src/domain/all.ts';
 import { type Event, fold } from '../../../src/domain/engine/core.ts';
 import { turnPassed } from '../../../src/domain/engine/locks.ts';
@@ -12,7 +13,7 @@ import { projections } from '../../../src/projections/all.ts';
 import { entryOf, project } from '../../../src/projections/engine/define.ts';
 import { passwords } from '../../../src/secrets/passwords.ts';
 import { secrets } from '../../../src/secrets/secrets.ts';
-import { decode, encode, link, type Metadata, type Recorded, splitStream } from '../../../src/store/event.ts';
+import { decode, encode, type Metadata, type Recorded, splitStream } from '../../../src/store/event.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
 import { withRealPasswords } from '../../support/cheapPasswords.ts';
 import { nodesOnLog } from '../../support/node.ts';

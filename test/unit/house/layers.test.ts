@@ -129,7 +129,10 @@ const packages: Record<string, readonly string[]> = {
   domain: ['typebox', 'typebox/compile', '@automation-platform/json'],
   store: [
     '@automation-platform/client',
+    '@automation-platform/concurrency',
+    '@automation-platform/event-log',
     '@automation-platform/json',
+    '@automation-platform/log-proof',
     '@photostructure/sqlite',
     'lru-cache',
     '@grpc/grpc-js',
@@ -138,19 +141,25 @@ const packages: Record<string, readonly string[]> = {
     'google-protobuf',
     'google-protobuf/google/protobuf',
   ],
-  'store/grpc': ['re2js', 'selfsigned'],
   projections: ['lru-cache', 'redis', '@automation-platform/json'],
-  concurrency: ['lru-cache'],
+  concurrency: ['lru-cache', '@automation-platform/concurrency'],
   events: ['@automation-platform/json'],
-  runners: ['@automation-platform/json', '@automation-platform/bounded-schemas'],
-  cli: ['commander', '@automation-platform/client', '@automation-platform/json'],
+  runners: ['@automation-platform/json', '@automation-platform/bounded-schemas', '@automation-platform/log-proof'],
+  cli: [
+    'commander',
+    '@automation-platform/client',
+    '@automation-platform/event-log',
+    '@automation-platform/json',
+    '@automation-platform/log-proof',
+  ],
   commands: [
     'typebox',
     'lru-cache',
     'jsonata',
-    '@automation-platform/client',
-    '@automation-platform/json',
     '@automation-platform/bounded-schemas',
+    '@automation-platform/client',
+    '@automation-platform/concurrency',
+    '@automation-platform/json',
   ],
 };
 
@@ -180,16 +189,10 @@ const wallClockFiles = [
   'southbound/lab.ts',
   'store/identity.ts',
   'store/sqlite/scrub.ts',
-  // The server of the log has the clock of its machine for streams of others, as EventStoreDB has.
-  'store/grpc/batchAppend.ts',
-  'store/grpc/discovery.ts',
-  'store/grpc/foreignWrites.ts',
-  'store/grpc/read.ts',
-  'store/grpc/writes.ts',
   // Certificates have times by that clock, and so do deadlines of gRPC.
   'store/eventstoredb/discovery.ts',
-  'store/grpc/certificate.ts',
-  'store/grpc/certificateMaking.ts',
+  'secrets/certificate.ts',
+  'secrets/certificateMaking.ts',
 ];
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));

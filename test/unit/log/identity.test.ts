@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ensureIdentity, identityEvent, identityStream, readIdentity } from '../../../src/store/identity.ts';
+import { identityStream } from '@automation-platform/event-log';
+import { ensureIdentity, identityEvent, readIdentity } from '../../../src/store/identity.ts';
 import type { EventStore } from '../../../src/store/port.ts';
 import { openLog } from '../../support/node.ts';
 import { gather } from '../../support/store.contract.ts';

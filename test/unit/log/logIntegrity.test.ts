@@ -4,8 +4,8 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { wrapForeign } from '@automation-platform/event-log';
 import { encode } from '../../../src/store/event.ts';
-import { wrapForeign } from '../../../src/store/foreign.ts';
 import { isDamage } from '../../../src/store/integrity.ts';
 import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
 import { acceptDamage } from '../../../src/store/sqlite/accept.ts';

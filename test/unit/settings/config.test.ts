@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { newKey } from '@automation-platform/log-proof';
 import fc from 'fast-check';
 import { keys } from '../../../bench/keys.ts';
 import { ConfigFaults, readConfig, settingsHelp } from '../../../src/config.ts';
-import { newKey } from '../../../src/store/proof/keys.ts';
 import { esdbHosts, logUrl } from '../../../src/store/url.ts';
 import { auditKey } from '../../support/auditKey.ts';
 

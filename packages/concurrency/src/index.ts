@@ -1,0 +1,3 @@
+export { fairQueue } from './fairQueue.ts';
+export { mutex } from './mutex.ts';
+export { turns } from './turns.ts';
