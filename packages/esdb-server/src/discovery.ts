@@ -11,7 +11,7 @@ const protocolVersion = '24.2.0';
 /** A method of a service, in lower case as EventStoreDB has them. */
 export type Named = { readonly service: string; readonly method: string };
 
-/** ServerFeatures: the methods of Streams, and others. */
+/** ServerFeatures: the methods of Streams, and further ones. */
 export const supportedMethods = (others: readonly Named[]): SupportedMethods => {
   const ofStreams = Object.values(StreamsService).map(({ path }) => {
     const [, service = '', method = ''] = (path as string).toLowerCase().split('/');

@@ -35,9 +35,9 @@ export type ServeLog = {
   readonly certificate: { readonly cert: string; readonly key: string };
   /** The name or address that clients get when they discover this server; without it, `host`. */
   readonly advertise?: string;
-  /** Whether a stream is the platform's own. */
+  /** True for a stream of the platform's own. */
   readonly own: (stream: string) => boolean;
-  /** Whether a type of events is kept for the platform's own streams. */
+  /** True for a type of events that is kept for the platform's own streams. */
   readonly reserved: (type: string) => boolean;
   /** Methods that clients are told of, besides those of EventStoreDB. */
   readonly methods?: readonly Named[];

@@ -32,7 +32,7 @@ export const withHash = (metadata: string, hash: string): string => `${metadata.
 /** Metadata without the hash at their end: the link is over these. */
 export const withoutHash = (metadata: string): string => `${metadata.slice(0, -linkLength)}}`;
 
-/** Whether metadata have something like a hash anywhere. */
+/** True if metadata have something like a hash anywhere. */
 export const mentionsHash = (metadata: string): boolean => metadata.includes(open);
 
 /** What stands where metadata have their hash, whether or not the frame around it is right. */

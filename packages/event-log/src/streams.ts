@@ -12,7 +12,7 @@ export const isMetastream = (stream: string): boolean => stream.startsWith('$$')
 /** The stream that contains the id of its log. Readers over the network use the id to tell two logs apart. */
 export const identityStream = 'log-identity';
 
-/** Whether a stream belongs to one log only: it has the log's identity, or the position of a reader. No copy has it. */
+/** True for a stream that belongs to one log only: it has the log's identity, or the position of a reader. No copy has it. */
 export const isOfLog = (stream: string): boolean => stream === identityStream || stream.startsWith('checkpoint-');
 
 /** The name of a stream with content in parts: it has the SHA-256 of the content, in hex. */

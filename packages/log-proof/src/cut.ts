@@ -4,7 +4,7 @@ import type { Signature } from './digests.ts';
 import type { Finding } from './findings.ts';
 import { digestText, isSignedBy } from './keys.ts';
 
-/** The newest event that somebody has seen in a log. `log` is the log's id. */
+/** The newest event of a log, as a note beside it names it. `log` is the id of the log. */
 export type Noted = Pick<StoredEvent, 'position' | 'stream' | 'revision' | 'id'> & {
   readonly log: string;
   readonly hash: string;
