@@ -1,5 +1,6 @@
 import type { Members } from '@automation-platform/json';
 import { namesOf } from '../../domain/authorization/groups.ts';
+import { entriesIn, get } from '../../domain/engine/layeredMap.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
   addNodes,
@@ -15,7 +16,6 @@ import {
   remove,
   restore,
 } from '../../domain/inventory-manager/inventories.ts';
-import { entriesIn, get } from '../../domain/inventory-manager/layeredMap.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { by, type Kind, picked } from '../engine/kinds.ts';

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { empty, entriesIn, get, type Layers, withAll } from '../engine/layeredMap.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { anyMembers, nothing, text, texts, topicsOf, whole } from '../engine/topics.ts';
-import { empty, entriesIn, get, type Layers, withAll } from './layeredMap.ts';
 
 /** How many nodes one request may add. To read and store them delays other requests. */
 const mostNodes = 10_000;

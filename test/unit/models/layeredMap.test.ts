@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { empty, get, type Layers, withAll } from '../../../src/domain/inventory-manager/layeredMap.ts';
+import { empty, get, type Layers, withAll } from '../../../src/domain/engine/layeredMap.ts';
 
 describe('a layered map', () => {
   it('is, after each addition, what a Map would be, and stays so', () => {

@@ -1,0 +1,309 @@
+import { isObject, type Members } from '@automation-platform/json';
+import { defined } from '../../engine/defined.ts';
+import { maskSecrets } from '../../engine/secretFields.ts';
+import { childCount, loopItems, type Outcome, refuse, timedTask, type Using } from './controlTasks.ts';
+import { type Course, courseOf, isDue } from './course.ts';
+import { performed } from './dataTasks.ts';
+import { weigh } from './jsonBounds.ts';
+import { finishedRun, orError, type Work } from './taskOutcomes.ts';
+import { foldTasks, type OfferedTo, type TaskStates, type Variables, type WorkflowJobEvent } from './taskStates.ts';
+import { inputsOf } from './taskValues.ts';
+import { endTask, type Task } from './workflows.ts';
+
+/** What follows from a job's state. `more`: this was enough for one decision, and more can be done. */
+export type Advance = { readonly events: readonly WorkflowJobEvent[]; readonly more: boolean };
+
+const mostEventsAtOnce = 200;
+const mostBytesAtOnce = 256 * 1024;
+const mostRuns = 10_000;
+const mostWaiting = 1000;
+const mostSteps = 1_000_000;
+const longestMessage = 1000;
+
+/** The text of an error of a task. */
+const messageOf = (stored: unknown): string => {
+  const error = maskSecrets(stored);
+  const said = isObject(error) ? (error.message ?? error) : error;
+  return (typeof said === 'string' ? said : JSON.stringify(said ?? null)).slice(0, longestMessage);
+};
+
+/** What a decision knows at one moment. */
+type Moment = { readonly work: Work; readonly course: Course; readonly state: TaskStates };
+
+/** An event, and the tasks that it changes. */
+type Step = { readonly event: WorkflowJobEvent; readonly changed: readonly number[] };
+
+const taskAt = ({ graph }: Work, place: number): Task => graph.tasks[place] ?? refuse('There is no such task');
+const idsOf = (work: Work, places: readonly number[]): readonly string[] => places.map((one) => taskAt(work, one).id);
+
+const usingOf = ({ work, state }: Moment, variables: Variables): Using => {
+  let left = mostSteps;
+  return {
+    scope: { state, job: work.job, variables },
+    now: work.now,
+    match: work.match,
+    fits: work.fits,
+    spend: (steps) => {
+      left -= steps;
+      if (left < 0) refuse('The task has more than a million steps');
+    },
+  };
+};
+
+/** The value of a function that may refuse, or the outcome of the task that fails by it. */
+const orFailed = <V>(run: () => V): { readonly value: V } | { readonly failed: Outcome } => {
+  let found: { readonly value: V } | undefined;
+  const failed = orError(() => {
+    found = { value: run() };
+    return { result: 'success' };
+  });
+  return found ?? { failed };
+};
+
+type Ended = { readonly place: number; readonly run: number; readonly outcome: Outcome };
+
+/** Ends a run. `back`: tasks of a loop's body that are put back. */
+const finish = (
+  { work, state }: Moment,
+  { place, run, outcome }: Ended,
+  back: readonly number[] = [],
+): readonly Step[] => {
+  const data = finishedRun(work, state, { task: taskAt(work, place), run, outcome });
+  const tasks = back.length > 0 ? idsOf(work, back) : undefined;
+  const ended: Step = {
+    event: { topic: 'taskFinished', data: defined({ ...data, tasks }) },
+    changed: [place, ...back],
+  };
+  const { description } = outcome;
+  if (data.result !== 'success' || description === undefined) return [ended];
+  return [ended, { event: { topic: 'jobDescribed', data: { description } }, changed: [] }];
+};
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** Who a task is offered to. */
+const offeredTo = ({ kind, app, name, groups }: Task, inputs: Members): OfferedTo => {
+  if (kind === 'people') return { groups };
+  return kind === 'platform' ? { platform: true } : { worker: { app, name, adapter: textOrNull(inputs.adapter_id) } };
+};
+
+/** When a run that begins now is broken off, epoch milliseconds; undefined if never. */
+const limitOf = ({ now }: Work, { timeLimit }: Task): number | undefined => timeLimit && now + timeLimit.seconds * 1000;
+
+/** A run that is about to begin. */
+type Beginning = { readonly place: number; readonly run: number; readonly task: Task; readonly using: Using };
+
+type Starting = { readonly until?: number | undefined; readonly keeps?: number | undefined };
+
+const start = ({ place, run, task }: Beginning, { until, keeps }: Starting): readonly Step[] => [
+  { event: { topic: 'taskStarted', data: defined({ task: task.id, run, until, keeps }) }, changed: [place] },
+];
+
+const startTimed = (moment: Moment, beginning: Beginning): readonly Step[] => {
+  const { place, run, task, using } = beginning;
+  const { now, skipsTime } = moment.work;
+  const inputs = inputsOf(using.scope, task);
+  const waits = orFailed(() => timedTask(task).waits(inputs, using));
+  if ('failed' in waits) return finish(moment, { place, run, outcome: waits.failed });
+  if (waits.value === 0)
+    return finish(moment, { place, run, outcome: orError(() => timedTask(task).ends(inputs, using)) });
+  const over = skipsTime ? now : now + waits.value;
+  return start(beginning, { until: Math.min(over, limitOf(moment.work, task) ?? over) });
+};
+
+const startLoop = (moment: Moment, beginning: Beginning): readonly Step[] => {
+  const { place, run, task, using } = beginning;
+  const items = orFailed(() => loopItems(using.scope, task));
+  if ('failed' in items) return finish(moment, { place, run, outcome: items.failed });
+  return items.value.length === 0
+    ? finish(moment, { place, run, outcome: { result: 'success' } })
+    : start(beginning, { until: limitOf(moment.work, task) });
+};
+
+const noChildren: Outcome = { result: 'success', outgoing: { job_details: { loop: [] } } };
+
+const startChildren = (moment: Moment, beginning: Beginning): readonly Step[] => {
+  const { place, run, task, using } = beginning;
+  const count = orFailed(() => childCount(inputsOf(using.scope, task)));
+  if ('failed' in count) return finish(moment, { place, run, outcome: count.failed });
+  if (count.value === 0) return finish(moment, { place, run, outcome: noChildren });
+  const before = moment.course.taskAt(place);
+  const isAgain = before.again === true || before.status === 'retrying';
+  const keeps = isAgain ? (before.keeps ?? before.run) : undefined;
+  return start(beginning, { until: limitOf(moment.work, task), keeps });
+};
+
+const mayBegin = ({ state }: Moment): boolean => state.runs < mostRuns;
+const tooManyRuns: readonly Step[] = [
+  { event: { topic: 'jobErrored', data: { error: `A job runs ${mostRuns} tasks at most` } }, changed: [] },
+];
+
+/** Begins a run of a task: carries it out, starts it, or offers it. */
+const enter = (moment: Moment, place: number): readonly Step[] => {
+  if (!mayBegin(moment)) return tooManyRuns;
+  const { work, course, state } = moment;
+  const task = taskAt(work, place);
+  const run = course.taskAt(place).run + 1;
+  const using = usingOf(moment, state.variables);
+  const beginning = { place, run, task, using };
+  switch (task.kind) {
+    case 'start':
+    case 'end':
+      return finish(moment, { place, run, outcome: { result: 'success' } });
+    case 'instant': {
+      const inputs = inputsOf(using.scope, task);
+      return finish(moment, { place, run, outcome: orError(() => performed(task.name, inputs, using)) });
+    }
+    case 'timed':
+      return startTimed(moment, beginning);
+    case 'forEach':
+      return startLoop(moment, beginning);
+    case 'childJob':
+      return startChildren(moment, beginning);
+    case 'platform':
+    case 'people':
+    case 'worker': {
+      const to = offeredTo(task, inputsOf(using.scope, task));
+      const data = defined({ task: task.id, run, to, until: limitOf(work, task) });
+      return [{ event: { topic: 'taskOffered', data }, changed: [place] }];
+    }
+  }
+};
+
+/** The tasks among these that have anything to put back. */
+const toPutBack = ({ course }: Moment, places: readonly number[]): readonly number[] =>
+  places.filter((place) => course.taskAt(place).status !== 'idle');
+
+/** The body of a loop has come to rest: the next item, or the end of the loop. */
+const turn = (moment: Moment, place: number): readonly Step[] => {
+  const { work, course, state } = moment;
+  const { graph } = work;
+  const { run, turns, startedWith = state.variables } = course.taskAt(place);
+  const body = graph.bodyOf(place);
+  const blocking = body.find((one) => graph.loopOf[one] === place && course.blocks(one));
+  if (blocking !== undefined) {
+    const message = messageOf(course.taskAt(blocking).error);
+    const error = { index: turns - 1, task: taskAt(work, blocking).id, message };
+    return finish(moment, { place, run, outcome: { result: 'error', error } });
+  }
+  const task = taskAt(work, place);
+  const items = orFailed(() => loopItems(usingOf(moment, startedWith).scope, task));
+  if ('failed' in items) return finish(moment, { place, run, outcome: items.failed });
+  if (turns >= items.value.length) return finish(moment, { place, run, outcome: { result: 'success' } });
+  if (!mayBegin(moment)) return tooManyRuns;
+  const item: Outcome = { result: 'success', outgoing: { current_item: items.value[turns] ?? null } };
+  const { retry: _, ...data } = finishedRun(work, state, { task, run, outcome: item });
+  if (data.result === 'error') return finish(moment, { place, run, outcome: { result: 'error', error: data.error } });
+  const back = toPutBack(moment, body);
+  const tasks = back.length > 0 ? idsOf(work, back) : undefined;
+  const looped = defined({ ...data, result: 'loop' as const, tasks });
+  return [{ event: { topic: 'taskFinished', data: looped }, changed: [place, ...back] }];
+};
+
+/** True if the time limit of a task that waits comes before the end of its wait. */
+const isBrokenOff = (task: Task, inputs: Members, using: Using): boolean => {
+  const waits = orFailed(() => timedTask(task).waits(inputs, using));
+  return task.timeLimit !== undefined && 'value' in waits && task.timeLimit.seconds * 1000 < waits.value;
+};
+
+/** A time has come: a wait is over, or a time limit. */
+const expire = (moment: Moment, place: number): readonly Step[] => {
+  const { work, course, state } = moment;
+  const task = taskAt(work, place);
+  const { run, startedWith = state.variables } = course.taskAt(place);
+  const using = usingOf(moment, startedWith);
+  const inputs = inputsOf(using.scope, task);
+  if (task.kind === 'timed' && !isBrokenOff(task, inputs, using))
+    return finish(moment, { place, run, outcome: orError(() => timedTask(task).ends(inputs, using)) });
+  const { seconds, result } = task.timeLimit ?? { seconds: 0, result: 'error' as const };
+  const outcome: Outcome = { result, error: `The time limit of ${seconds} seconds is over` };
+  return finish(moment, { place, run, outcome }, toPutBack(moment, work.graph.bodyOf(place)));
+};
+
+/** The event by which a job goes back to a task. `from`: the task that took a revert edge; null: somebody asked for it. */
+export const reverted = (moment: Omit<Moment, 'state'>, from: number | null, target: number): Step => {
+  const { work, course } = moment;
+  const back = work.graph.withReach([target]).filter((place) => course.taskAt(place).status !== 'idle');
+  const data = {
+    from: from === null ? null : taskAt(work, from).id,
+    to: taskAt(work, target).id,
+    tasks: idsOf(work, back),
+    run: course.taskAt(target).run + 1,
+  };
+  return { event: { topic: 'tasksReverted', data }, changed: [target, ...back] };
+};
+
+/** What happens next with a task that the course has named. */
+const carryOn = (moment: Moment, place: number): readonly Step[] => {
+  const { course, work } = moment;
+  const task = course.taskAt(place);
+  const target = course.revertOf(place);
+  if (target !== undefined) return [reverted(moment, place, target)];
+  if (task.status !== 'open') return enter(moment, place);
+  return isDue(task, work.now) ? expire(moment, place) : turn(moment, place);
+};
+
+/** The event that ends a job in which nothing is under way and nothing can be entered. */
+const end = ({ work, course }: Moment): WorkflowJobEvent => {
+  const { tasks, loopOf, places } = work.graph;
+  const outside = [...tasks.keys()].filter((place) => loopOf[place] === tasks.length);
+  const blocking = outside.filter(course.blocks).map((place) => {
+    const { id, title } = taskAt(work, place);
+    return { task: id, name: title, message: messageOf(course.taskAt(place).error) };
+  });
+  const [first] = blocking;
+  if (first) {
+    const message = `${first.name}: ${first.message}`.slice(0, longestMessage);
+    return { topic: 'jobErrored', data: { error: { tasks: blocking, message } } };
+  }
+  const last = places.get(endTask);
+  if (last !== undefined && course.taskAt(last).status === 'finished')
+    return { topic: 'jobCompleted', data: { variables: {} } };
+  const stopped = outside.filter(course.leadsNowhere);
+  const place = stopped.find((one) => course.taskAt(one).result === 'failure') ?? stopped[0];
+  const why =
+    place === undefined
+      ? 'nothing leads on'
+      : `${taskAt(work, place).title} ended with ${course.taskAt(place).result}, and no edge leads on`;
+  return { topic: 'jobErrored', data: { error: `The end was not reached: ${why}` } };
+};
+
+/** True if the run would wait, and as many wait as may at once. */
+const mustQueue = ({ work, course }: Moment, place: number): boolean => {
+  const { kind } = taskAt(work, place);
+  const waits = kind !== 'instant' && kind !== 'start' && kind !== 'end' && kind !== 'forEach';
+  const begins = course.taskAt(place).status !== 'open' && course.revertOf(place) === undefined;
+  return waits && begins && course.waiting() >= mostWaiting;
+};
+
+/**
+ * What happens next in a job, until every task waits for somebody or something. Nothing happens while the job is paused or
+ * has ended. `from` is the state after all events that the same append begins with.
+ */
+export const advance = (work: Work, from: TaskStates): Advance => {
+  if (from.status !== 'running') return { events: [], more: false };
+  const events: WorkflowJobEvent[] = [];
+  const course = courseOf(work.graph, from, work.now);
+  let [state, bytes] = [from, 0];
+  const add = (event: WorkflowJobEvent, changed: readonly number[] = []): void => {
+    events.push(event);
+    bytes += weigh(event.data);
+    state = foldTasks([event], state);
+    course.follow(state, changed);
+  };
+  let queued: number[] = [];
+  while (state.status === 'running') {
+    const place = course.next();
+    const moment = { work, course, state };
+    if (place === undefined && (queued.length === 0 || course.waiting() >= mostWaiting)) break;
+    if (place === undefined) {
+      for (const one of queued) course.enqueue(one);
+      queued = [];
+    } else if (mustQueue(moment, place)) queued.push(place);
+    else if (events.length >= mostEventsAtOnce || bytes >= mostBytesAtOnce) return { events, more: true };
+    else for (const { event, changed } of carryOn(moment, place)) add(event, changed);
+  }
+  const hasEnded = state.status === 'running' && course.busy(work.graph.tasks.length) === 0;
+  if (hasEnded) add(end({ work, course, state }));
+  return { events, more: false };
+};

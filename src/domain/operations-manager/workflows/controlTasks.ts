@@ -1,0 +1,302 @@
+import { isObject, type Members } from '@automation-platform/json';
+import { get } from '../../engine/layeredMap.ts';
+import { RequestError } from '../../engine/requestError.ts';
+import { isSealed } from '../../engine/sealed.ts';
+import { parsed, refuseReserved } from './jsonBounds.ts';
+import { numberOf, operate, refuseSealed } from './operators.ts';
+import { type Comparing, placeOf, queried, withValueAt } from './query.ts';
+import { inputsOf, operand, type Scope } from './taskValues.ts';
+import type { Result, Task } from './workflows.ts';
+
+/** The end of one run of a task, as it was reported or decided. */
+export type Outcome = {
+  readonly result: Exclude<Result, 'loop'>;
+  readonly outgoing?: Members;
+  readonly error?: unknown;
+  /** The variables that get an output, beside those that the document names. */
+  readonly sets?: Readonly<Record<string, string>>;
+  readonly chosen?: string;
+  readonly attempt?: { readonly id: string; readonly count: number };
+  readonly description?: string;
+};
+
+/** What the tasks that the engine carries out are given. `spend` throws after a million steps. */
+export type Using = Comparing & {
+  readonly scope: Scope;
+  readonly now: number;
+  /** The faults of a value by a JSON Schema. Throws `RequestError` if the schema cannot be used. */
+  readonly fits: (schema: unknown, value: unknown) => readonly string[];
+};
+
+/** Throws `unprocessable`, which becomes the error of the task. */
+export const refuse = (message: string): never => {
+  throw new RequestError('unprocessable', message);
+};
+
+const success = (outgoing: Members): Outcome => ({ result: 'success', outgoing });
+
+const listOf = (value: unknown, name: string): readonly unknown[] => {
+  if (value === null || value === undefined || value === '') return [];
+  return Array.isArray(value) ? value : refuse(`${name} must be a list`);
+};
+
+/** `value` looked into by the query of a row; without a query, the value itself. */
+const looked = (value: unknown, query: unknown, using: Using): unknown => {
+  if (typeof query !== 'string' || query === '') return value;
+  return queried(value, query, using) ?? null;
+};
+
+const rowHolds = (row: unknown, using: Using): boolean => {
+  using.spend(1);
+  if (!isObject(row)) return refuse('An evaluation is an object');
+  const left = looked(operand(using.scope, row.operand_1, 'variable'), row.query, using);
+  const right = looked(operand(using.scope, row.operand_2, 'variable'), row.rightQuery, using);
+  return operate(left, row.operator, right, using);
+};
+
+const rowsHold = (group: unknown, using: Using): boolean => {
+  if (!isObject(group)) return refuse('A group of evaluations is an object');
+  const rows = listOf(group.evaluations, 'evaluations');
+  return group.all_true_flag === true
+    ? rows.every((row) => rowHolds(row, using))
+    : rows.some((row) => rowHolds(row, using));
+};
+
+const evaluation = (inputs: Members, using: Using): Outcome => {
+  const groups = listOf(inputs.evaluation_groups, 'evaluation_groups');
+  const holds =
+    inputs.all_true_flag === true
+      ? groups.every((group) => rowsHold(group, using))
+      : groups.some((group) => rowsHold(group, using));
+  return { result: holds ? 'success' : 'failure', outgoing: { return_value: holds } };
+};
+
+const decision = (inputs: Members, using: Using): Outcome => {
+  for (const row of listOf(inputs.decisionArray, 'decisionArray')) {
+    if (!rowsHold(row, using)) continue;
+    const chosen =
+      isObject(row) && typeof row.taskId === 'string' ? row.taskId : refuse('A row of a decision names a task');
+    return { result: 'success', outgoing: { return_value: chosen }, chosen };
+  }
+  return { result: 'failure', outgoing: { return_value: null } };
+};
+
+const query = ({ query: text, obj, pass_on_null: passes }: Members, using: Using): Outcome => {
+  if (text !== null && text !== undefined && typeof text !== 'string') return refuse('query must be a text');
+  const found = queried(obj, text ?? '', using) ?? null;
+  const isNothing = found === null && passes !== true && passes !== 'true';
+  return { result: isNothing ? 'failure' : 'success', outgoing: { return_data: found } };
+};
+
+const merge = ({ data_to_merge: data }: Members, { scope }: Using): Outcome => {
+  const items = listOf(data, 'data_to_merge').map((item) => {
+    if (!isObject(item)) return refuse('data_to_merge is a list of objects');
+    const key = item.key === null || item.key === undefined ? '' : item.key;
+    if (typeof key !== 'string') return refuse('The key of a value must be a text');
+    return { key, value: operand(scope, item.value, 'variable') };
+  });
+  if (items.every(({ key }) => key === '')) return success({ merged_object: items.map(({ value }) => value) });
+  const merged = new Map<string, readonly unknown[]>();
+  for (const { key, value } of items) {
+    if (key === '') return refuse('Either all values have a key or none');
+    refuseReserved(key);
+    merged.set(key, [...(merged.get(key) ?? []), value]);
+  }
+  const entries = [...merged].map(([key, values]) => [key, values.length === 1 ? values[0] : values]);
+  return success({ merged_object: Object.fromEntries(entries) });
+};
+
+/** Both objects in one: at any depth the second wins, and lists are replaced. */
+const deeplyMerged = (a: unknown, b: unknown, using: Using): unknown => {
+  using.spend(1);
+  if (!isObject(a) || !isObject(b) || isSealed(a) || isSealed(b)) return b;
+  const merged = new Map(Object.entries(a));
+  for (const [name, value] of Object.entries(b))
+    merged.set(name, merged.has(name) ? deeplyMerged(merged.get(name), value, using) : value);
+  return Object.fromEntries(merged);
+};
+
+const deepmerge = ({ data_to_merge: data }: Members, using: Using): Outcome => {
+  const objects = listOf(data, 'data_to_merge').map((item) => {
+    const value = operand(using.scope, isObject(item) ? item.value : undefined, 'variable');
+    return isObject(value) ? value : refuse('Only objects can be merged');
+  });
+  return success({ merged_object: objects.reduce<unknown>((a, b) => deeplyMerged(a, b, using), {}) });
+};
+
+const variableName = (name: unknown): string => {
+  if (typeof name !== 'string' || name === '') return refuse('The name of the variable is missing');
+  refuseReserved(name);
+  return name;
+};
+
+/** The list in the variable that an input names. A missing one counts as empty. */
+const listIn = ({ job_variable: variable }: Members, { scope }: Using): { name: string; list: readonly unknown[] } => {
+  const name = variableName(variable);
+  return { name, list: listOf(get(scope.variables, name), `The variable ${name}`) };
+};
+
+const withList = (name: string, list: readonly unknown[], more: Members = {}): Outcome => ({
+  ...success({ ...more, job_variable_value: list }),
+  sets: Object.fromEntries([[name, 'job_variable_value']]),
+});
+
+const textOf = (value: unknown): string => {
+  refuseSealed(value);
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+};
+
+const placeholder = /<!([^<>!]{1,256})!>/g;
+
+const casts: Readonly<Record<string, (text: string) => unknown>> = {
+  string: (text) => text,
+  number: (text) => numberOf(text) ?? refuse('The text is no number'),
+  boolean: (text) => {
+    const [, said] = /^\s*(true|false)\s*$/i.exec(text) ?? [];
+    return said === undefined ? refuse('The text is neither true nor false') : said.toLowerCase() === 'true';
+  },
+  json: parsed,
+};
+
+const longestData = 8 * 1024 * 1024;
+
+const makeData = ({ input, outputType, variables }: Members, { spend }: Using): Outcome => {
+  const cast = typeof outputType === 'string' && Object.hasOwn(casts, outputType) ? casts[outputType] : undefined;
+  if (!cast) return refuse('outputType must be string, number, boolean or json');
+  const values: Members = isObject(variables) ? variables : {};
+  let length = 0;
+  const filled = textOf(input ?? '').replace(placeholder, (written, name: string) => {
+    spend(1);
+    const text = Object.hasOwn(values, name.trim()) ? textOf(values[name.trim()]) : written;
+    length += text.length;
+    return length > longestData ? refuse('The text has more than 8 MiB') : text;
+  });
+  return success({ output: cast(filled) });
+};
+
+const keyOf = (key: unknown): string =>
+  typeof key === 'string' || typeof key === 'number' ? String(key) : refuse('A key is a text or a number');
+
+const setObjectKey = ({ obj, path, value }: Members): Outcome => {
+  const keys = (Array.isArray(path) ? path : [path ?? '']).map(keyOf);
+  if (keys.length > 100 || keys.includes('')) return refuse('path is a list of up to 100 keys');
+  return success({ object: withValueAt(obj === '' ? null : obj, keys, value ?? null) });
+};
+
+const modify = ({ object_to_update: object, query: text, new_value: value }: Members): Outcome => {
+  if (text !== null && text !== undefined && typeof text !== 'string') return refuse('query must be a text');
+  return success({ updated_object: withValueAt(object, placeOf(text ?? ''), value ?? null) });
+};
+
+const longestDescription = 10_000;
+
+type Row = (inputs: Members, using: Using) => Outcome;
+
+const engineRows: Readonly<Record<string, Row>> = {
+  evaluation,
+  decision,
+  query,
+  merge,
+  deepmerge,
+  newVariable: ({ name, value }) => ({
+    ...success({ value: value ?? null }),
+    sets: Object.fromEntries([[variableName(name), 'value']]),
+  }),
+  push: (inputs, using) => {
+    const { name, list } = listIn(inputs, using);
+    return withList(name, [...list, inputs.item_to_push ?? null]);
+  },
+  pop: (inputs, using) => {
+    const { name, list } = listIn(inputs, using);
+    return withList(name, list.slice(0, -1), { item: list.at(-1) ?? null });
+  },
+  shift: (inputs, using) => {
+    const { name, list } = listIn(inputs, using);
+    return withList(name, list.slice(1), { item: list[0] ?? null });
+  },
+  makeData,
+  modify,
+  setObjectKey,
+  updateJobDescription: ({ description }) => {
+    const text = textOf(description ?? '').slice(0, longestDescription);
+    return { ...success({ description: text }), description: text };
+  },
+};
+
+/** The control task of this name; undefined if there is none. */
+export const controlTask = (name: string): Row | undefined =>
+  Object.hasOwn(engineRows, name) ? engineRows[name] : undefined;
+
+const seconds = (value: unknown, name: string, most: number): number => {
+  if (value === null || value === undefined || value === '') return 0;
+  const number = numberOf(value);
+  return number !== undefined && number >= 0 && number <= most ? number : refuse(`${name} must be 0 to ${most}`);
+};
+
+const longestDelay = 2_592_000;
+
+const attemptOf = ({ attemptID, attempts }: Members, { scope: { state } }: Using) => {
+  const id = typeof attemptID === 'string' || typeof attemptID === 'number' ? String(attemptID) : '';
+  if (id === '' || id.length > 256) return refuse('attemptID must be a text');
+  refuseReserved(id);
+  const most = numberOf(attempts) ?? refuse('attempts must be a number');
+  const count = (Object.hasOwn(state.attempts, id) ? (state.attempts[id] ?? 0) : 0) + 1;
+  return { most, attempt: { id, count } };
+};
+
+/** A task that waits: for how long, in milliseconds, and how it ends then. */
+type Timed = {
+  readonly waits: (inputs: Members, using: Using) => number;
+  readonly ends: (inputs: Members, using: Using) => Outcome;
+};
+
+const stubbed = ({ type, response }: Members): Outcome => {
+  const outgoing = { response: response ?? null };
+  if (type === 'failure') return { result: 'failure', outgoing };
+  return type === 'error'
+    ? { result: 'error', outgoing, error: response || 'The stub ends in error' }
+    : success(outgoing);
+};
+
+const timedRows: Readonly<Record<string, Timed>> = {
+  delay: {
+    waits: ({ time }) => Math.round(seconds(time, 'time', longestDelay) * 1000),
+    ends: ({ time }) => success({ time_in_milliseconds: Math.round(seconds(time, 'time', longestDelay) * 1000) }),
+  },
+  stub: {
+    waits: ({ delay }) => Math.round(seconds(delay, 'delay', longestDelay) * 1000),
+    ends: stubbed,
+  },
+  reattempt: {
+    waits: (inputs, using) => {
+      const { most, attempt } = attemptOf(inputs, using);
+      return attempt.count > most ? 0 : Math.round(seconds(inputs.minutes, 'minutes', longestDelay / 60) * 60_000);
+    },
+    ends: (inputs, using) => {
+      const { most, attempt } = attemptOf(inputs, using);
+      if (attempt.count <= most) return { ...success({ response: attempt.count }), attempt };
+      return { result: 'error', error: `There were ${most} attempts`, attempt };
+    },
+  },
+};
+
+export const timedTask = ({ name }: Task): Timed => timedRows[name] ?? refuse(`${name} does not wait`);
+
+/** The list over whose items a loop goes. */
+export const loopItems = (scope: Scope, task: Task): readonly unknown[] => {
+  const { data_array: list } = inputsOf(scope, task);
+  return Array.isArray(list) ? list : refuse('data_array must be a list');
+};
+
+/** How many children a task may have. */
+const mostChildren = 10_000;
+
+/** The number of children that the inputs of a `childJob` ask for; null for a single one. */
+export const childCount = ({ data_array: list, loopType, workflow }: Members): number | null => {
+  if (typeof workflow !== 'string' || workflow === '') return refuse('workflow must name a workflow');
+  if (list === null || list === undefined || list === '') return null;
+  if (!Array.isArray(list)) return refuse('data_array must be a list');
+  if (list.length > mostChildren) return refuse(`A task has ${mostChildren} children at most`);
+  if (loopType !== 'parallel' && loopType !== 'sequential') return refuse('loopType must be parallel or sequential');
+  return list.length;
+};

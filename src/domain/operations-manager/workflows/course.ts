@@ -1,0 +1,237 @@
+import { get } from '../../engine/layeredMap.ts';
+import { idleTask, type TaskState, type TaskStates } from './taskStates.ts';
+import type { Edge, WorkflowGraph } from './workflowGraph.ts';
+
+/** What follows from the results of a job's tasks: which edges are taken or dead, and what can be done now. */
+export type Course = {
+  /** The task that can be done next, the first by id; undefined if there is none. */
+  readonly next: () => number | undefined;
+  /** Makes `next` look at a task again. */
+  readonly enqueue: (place: number) => void;
+  /** Must be called after each event, with the tasks that it changed. */
+  readonly follow: (state: TaskStates, changed: Iterable<number>) => void;
+  readonly taskAt: (place: number) => TaskState;
+  /** True if the task ended with an error that no edge takes up. */
+  readonly blocks: (place: number) => boolean;
+  /** True if no edge leads on from the result of the task. */
+  readonly leadsNowhere: (place: number) => boolean;
+  /** True if a retry of the task can begin a new run. */
+  readonly isRetriable: (place: number) => boolean;
+  readonly isDead: (place: number) => boolean;
+  /** The target of the revert edge that the task takes; undefined if it takes none. */
+  readonly revertOf: (place: number) => number | undefined;
+  /** How many tasks of a loop's body are under way or can be entered; of the whole workflow by its number of tasks. */
+  readonly busy: (loop: number) => number;
+  /** How many runs wait for somebody or something, loops not counted. */
+  readonly waiting: () => number;
+};
+
+const undecided = 0;
+const taken = 1;
+const dead = 2;
+
+/** The places that can be done next, the smallest first. An entry that is out of date is skipped by the caller. */
+const smallestFirst = () => {
+  const heap: number[] = [];
+  const at = (index: number): number => heap[index] ?? Number.POSITIVE_INFINITY;
+  const swap = (a: number, b: number): void => {
+    [heap[a], heap[b]] = [at(b), at(a)];
+  };
+  return {
+    push: (place: number): void => {
+      let index = heap.push(place) - 1;
+      for (let up = (index - 1) >> 1; index > 0 && at(up) > at(index); index = up, up = (index - 1) >> 1)
+        swap(up, index);
+    },
+    pop: (): number | undefined => {
+      const first = heap[0];
+      const last = heap.pop();
+      if (first === undefined || last === undefined || heap.length === 0) return first;
+      heap[0] = last;
+      for (let index = 0; ; ) {
+        const left = 2 * index + 1;
+        const child = at(left + 1) < at(left) ? left + 1 : left;
+        if (at(child) >= at(index)) return first;
+        swap(child, index);
+        index = child;
+      }
+    },
+  };
+};
+
+/** True if something is to happen with the task by itself at this time. */
+export const isDue = ({ until }: TaskState, now: number): boolean => until !== undefined && until <= now;
+
+/** What the result of a task leads to. */
+const resultsOf = ({ tasks, outOf, reverts }: WorkflowGraph, taskAt: (place: number) => TaskState) => {
+  const idAt = (place: number): string => tasks[place]?.id ?? '';
+
+  const revertOf = (place: number): number | undefined => {
+    const { status, result, chosen } = taskAt(place);
+    if (status !== 'finished' || result === undefined) return undefined;
+    const to = reverts[place]?.get(result);
+    return to === undefined || (chosen !== undefined && result === 'success' && idAt(to) !== chosen) ? undefined : to;
+  };
+
+  const takes = ({ state: when, to }: Edge, { result, chosen }: TaskState): boolean =>
+    when === result && (chosen === undefined || result !== 'success' || idAt(to) === chosen);
+
+  const leadsNowhere = (place: number): boolean => {
+    const task = taskAt(place);
+    if (task.status !== 'finished') return false;
+    return !(outOf[place] ?? []).some((edge) => takes(edge, task)) && revertOf(place) === undefined;
+  };
+  const blocks = (place: number): boolean => taskAt(place).result === 'error' && leadsNowhere(place);
+  return { revertOf, takes, leadsNowhere, blocks };
+};
+
+/** The states of all tasks by their places. */
+const tasksIn = ({ tasks, places }: WorkflowGraph, { tasks: { layers } }: TaskStates): TaskState[] => {
+  const known = tasks.map((): TaskState => idleTask);
+  for (const layer of layers)
+    for (const [id, task] of layer) {
+      const place = places.get(id);
+      if (place !== undefined) known[place] = task;
+    }
+  return known;
+};
+
+/** The course of a job in this state. It costs about as much as to look at each task and edge once. */
+export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): Course => {
+  const { tasks, outOf, into, loopOf, start, order } = graph;
+  const count = tasks.length;
+  const known = tasksIn(graph, from);
+  const value = new Uint8Array(graph.edges.length);
+  const open = Int32Array.from(into);
+  const takenInto = new Int32Array(count);
+  const isDead = new Uint8Array(count);
+  const counts = new Uint8Array(count);
+  const waits = new Uint8Array(count);
+  const busy = new Int32Array(count + 1);
+  const queued = new Uint8Array(count);
+  const queue = smallestFirst();
+  const going = smallestFirst();
+  let waiting = 0;
+
+  const taskAt = (place: number): TaskState => known[place] ?? idleTask;
+  const { revertOf, takes, leadsNowhere, blocks } = resultsOf(graph, taskAt);
+
+  const edgeValue = (edge: Edge, task: TaskState): number => {
+    if (isDead[edge.from] === 1) return dead;
+    if (edge.state === 'loop') {
+      if (task.turns > 0) return task.status === 'open' ? taken : undecided;
+      return task.status === 'finished' && !blocks(edge.from) ? dead : undecided;
+    }
+    if (task.status !== 'finished' || blocks(edge.from)) return undecided;
+    return takes(edge, task) ? taken : dead;
+  };
+
+  /** True if a retry begins a new run: the result leads nowhere, and it counts, which it does not once its loop has ended. */
+  const isRetriable = (place: number): boolean => {
+    const loop = loopOf[place] ?? count;
+    const counts = loop === count || taskAt(loop).status === 'open';
+    return counts && taskAt(place).result !== 'success' && leadsNowhere(place);
+  };
+
+  const canRun = (place: number, task: TaskState): boolean => {
+    switch (task.status) {
+      case 'idle':
+        return place === start || (open[place] === 0 && (takenInto[place] ?? 0) > 0);
+      case 'entering':
+        return true;
+      case 'finished':
+        return revertOf(place) !== undefined || (task.again === true && isRetriable(place));
+      case 'retrying':
+        return isDue(task, now);
+      case 'open':
+        return isDue(task, now) || (tasks[place]?.kind === 'forEach' && busy[place] === 0);
+    }
+  };
+
+  const enqueue = (place: number): void => {
+    if (queued[place] === 1) return;
+    queued[place] = 1;
+    queue.push(place);
+  };
+
+  /** Brings up to date what the task itself counts for. */
+  const judge = (place: number): void => {
+    const task = taskAt(place);
+    const runs = canRun(place, task);
+    const isUnderWay = task.status === 'open' || task.status === 'retrying';
+    const counted = runs || isUnderWay ? 1 : 0;
+    const loop = loopOf[place] ?? count;
+    const change = counted - (counts[place] ?? 0);
+    counts[place] = counted;
+    busy[loop] = (busy[loop] ?? 0) + change;
+    const waitsNow = task.status === 'open' && tasks[place]?.kind !== 'forEach' ? 1 : 0;
+    waiting += waitsNow - (waits[place] ?? 0);
+    waits[place] = waitsNow;
+    // Nothing is entered before a task has gone back: what it puts back may seem to be ready.
+    if (runs && revertOf(place) !== undefined) going.push(place);
+    else if (runs) enqueue(place);
+    if (change < 0 && loop < count && busy[loop] === 0 && taskAt(loop).status === 'open') enqueue(loop);
+  };
+
+  const isDeadNow = (place: number): boolean =>
+    taskAt(place).status === 'idle' && place !== start && open[place] === 0 && takenInto[place] === 0;
+
+  /** Decides the edges out of a task anew, and what follows from that. */
+  const decide = (first: number): void => {
+    const stack = [first];
+    for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+      isDead[place] = isDeadNow(place) ? 1 : 0;
+      const task = taskAt(place);
+      for (const edge of outOf[place] ?? []) {
+        const { number, to } = edge;
+        const [before, after] = [value[number], edgeValue(edge, task)];
+        if (before === after) continue;
+        value[number] = after;
+        open[to] = (open[to] ?? 0) + Number(after === undecided) - Number(before === undecided);
+        takenInto[to] = (takenInto[to] ?? 0) + Number(after === taken) - Number(before === taken);
+        judge(to);
+        if (isDeadNow(to) !== (isDead[to] === 1)) stack.push(to);
+      }
+      judge(place);
+    }
+  };
+
+  // Each task stands after those that lead to it, so that its own edges are decided once.
+  for (const place of order) {
+    isDead[place] = isDeadNow(place) ? 1 : 0;
+    const task = taskAt(place);
+    for (const edge of outOf[place] ?? []) {
+      const after = edgeValue(edge, task);
+      value[edge.number] = after;
+      if (after !== undecided) open[edge.to] = (open[edge.to] ?? 0) - 1;
+      if (after === taken) takenInto[edge.to] = (takenInto[edge.to] ?? 0) + 1;
+    }
+  }
+  for (const place of order) judge(place);
+  for (const loop of graph.loops) judge(loop);
+
+  return {
+    next: () => {
+      for (let place = going.pop(); place !== undefined; place = going.pop())
+        if (revertOf(place) !== undefined) return place;
+      for (let place = queue.pop(); place !== undefined; place = queue.pop()) {
+        queued[place] = 0;
+        if (canRun(place, taskAt(place))) return place;
+      }
+      return undefined;
+    },
+    enqueue,
+    follow: (next, changed) => {
+      for (const place of changed) known[place] = get(next.tasks, tasks[place]?.id ?? '') ?? idleTask;
+      for (const place of changed) decide(place);
+    },
+    taskAt,
+    blocks,
+    leadsNowhere,
+    isRetriable,
+    isDead: (place) => isDead[place] === 1,
+    revertOf,
+    busy: (loop) => busy[loop] ?? 0,
+    waiting: () => waiting,
+  };
+};

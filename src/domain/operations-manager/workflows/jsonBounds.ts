@@ -1,0 +1,47 @@
+import type { Members } from '@automation-platform/json';
+import { RequestError } from '../../engine/requestError.ts';
+
+const deepest = 256;
+
+/**
+ * About how many bytes a value has as JSON. Throws `unprocessable` for more than `most`, for more levels than can be
+ * stored, and for members that only the service may make.
+ */
+export const weigh = (value: unknown, most = Number.POSITIVE_INFINITY): number => {
+  let weight = 0;
+  const left: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const { value: one, level } = next;
+    weight += typeof one === 'string' ? one.length + 2 : 5;
+    if (weight > most) throw new RequestError('unprocessable', `A value has more than ${most} bytes`);
+    if (typeof one !== 'object' || one === null) continue;
+    if (level === deepest) throw new RequestError('unprocessable', `A value has more than ${deepest} levels`);
+    if (Array.isArray(one)) for (const item of one) left.push({ value: item, level: level + 1 });
+    else
+      for (const name in one) {
+        weight += name.length + 3;
+        left.push({ value: (one as Members)[name], level: level + 1 });
+      }
+  }
+  return weight;
+};
+
+const reservedNames: readonly string[] = ['__proto__', '$sealed', '$exact', '$same', '$payload'];
+
+/** Throws `unprocessable` if the name of a member is one that only the service may make. */
+export const refuseReserved = (name: string): void => {
+  if (reservedNames.includes(name)) throw new RequestError('unprocessable', `No member can be named ${name}`);
+};
+
+/** The value of a JSON text. Throws `unprocessable` if the text is none, or says what only the service may say. */
+export const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text, (name, value: unknown) => {
+      refuseReserved(name);
+      return value;
+    });
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
+    throw new RequestError('unprocessable', `The text is no JSON: ${(error as Error).message}`);
+  }
+};

@@ -1,0 +1,129 @@
+import type { Members } from '@automation-platform/json';
+import { defined } from '../../engine/defined.ts';
+import { get } from '../../engine/layeredMap.ts';
+import { RequestError } from '../../engine/requestError.ts';
+import { isSecretName, type Seal, sealBy } from '../../engine/secretFields.ts';
+import type { Outcome, Using } from './controlTasks.ts';
+import { refuseReserved, weigh } from './jsonBounds.ts';
+import type { Match } from './operators.ts';
+import { type TaskFinished, type TaskStates, taskIn } from './taskStates.ts';
+import type { JobSelf } from './taskValues.ts';
+import type { WorkflowGraph } from './workflowGraph.ts';
+import { errorOutput, type Task } from './workflows.ts';
+
+/** A job's workflow, and what decisions about its tasks need from outside the domain. */
+export type Work = {
+  readonly graph: WorkflowGraph;
+  readonly job: JobSelf;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly match: Match;
+  readonly fits: Using['fits'];
+  readonly seal: Seal;
+  /** True in a simulation: what waits for a time is due at once. */
+  readonly skipsTime?: boolean;
+};
+
+const mostOfRun = 8 * 1024 * 1024;
+const mostOfJob = 16 * 1024 * 1024;
+const longestName = 64;
+
+const checkNames = (names: readonly string[], what: string): void => {
+  for (const name of names) {
+    refuseReserved(name);
+    if (name.length > longestName)
+      throw new RequestError('unprocessable', `The name of ${what} has ${longestName} characters at most`);
+  }
+};
+
+/** Throws `unprocessable` if the outcome is more than a job can keep. */
+const checkSize = (state: TaskStates, task: Task, outgoing: Members, sets: Readonly<Record<string, string>>): void => {
+  checkNames(Object.keys(outgoing), 'an output');
+  checkNames(Object.keys(sets), 'a variable');
+  const before = taskIn(state, task.id).outgoing;
+  let weight = state.weight + weigh(outgoing, mostOfRun) - weigh(before);
+  for (const [variable, output] of Object.entries(sets)) {
+    const former = get(state.variables, variable);
+    weight += weigh(outgoing[output]) - (former === undefined ? 0 : weigh(former));
+  }
+  if (weight > mostOfJob)
+    throw new RequestError('unprocessable', 'The variables and outputs of a job have 16 MiB at most');
+};
+
+/** The outputs with sealed secrets: those that are named so, and those that go into a variable that is. */
+const sealed = ({ graph, seal }: Work, outgoing: Members, sets: Readonly<Record<string, string>>, before: Members) => {
+  const secretOutputs = new Set(
+    Object.entries(sets).flatMap(([variable, output]) =>
+      isSecretName(variable) || graph.encrypted.has(variable) ? [output] : [],
+    ),
+  );
+  return sealBy((name, members) => isSecretName(name) || (members === outgoing && secretOutputs.has(name)), {
+    value: outgoing,
+    befores: [before, outgoing],
+    seal,
+    path: '',
+    keepsEqual: true,
+  }) as Members;
+};
+
+/** Runs a function whose `RequestError`, or too large a value, is the error of a task. */
+export const orError = (run: () => Outcome): Outcome => {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof RequestError) return { result: 'error', error: error.message };
+    if (error instanceof RangeError) return { result: 'error', error: `A value is too large: ${error.message}` };
+    throw error;
+  }
+};
+
+/** The variables that get an output that was reported, or the error. */
+const setsOf = (task: Task, outgoing: Members, outcome: Outcome): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ...[...task.sets].filter(
+      ([, output]) => Object.hasOwn(outgoing, output) || (output === errorOutput && outcome.result === 'error'),
+    ),
+    ...Object.entries(outcome.sets ?? {}),
+  ]);
+
+const retryAt = ({ now, skipsTime }: Work, { retry }: Task, result: unknown, retries: number): number | undefined => {
+  if (!retry?.results.includes(result) || retries >= retry.limit) return undefined;
+  return skipsTime ? now : now + retry.delay;
+};
+
+/**
+ * The event that ends a run. An outcome that is too large becomes an error. `before`: outputs that were stored for the same
+ * run, whose sealed secrets stay as they are if they are equal.
+ */
+export const finishedRun = (
+  work: Work,
+  state: TaskStates,
+  { task, run, outcome, before = {} }: { task: Task; run: number; outcome: Outcome; before?: Members },
+): TaskFinished => {
+  const last = taskIn(state, task.id);
+  const checked = orError(() => {
+    const outgoing = outcome.outgoing ?? {};
+    const sets = setsOf(task, outgoing, outcome);
+    checkSize(state, task, outgoing, sets);
+    weigh(outcome.error, mostOfRun);
+    return { ...outcome, outgoing: sealed(work, outgoing, sets, before), sets };
+  });
+  const { result, outgoing = {}, chosen, attempt } = checked;
+  const error = checked.error === undefined ? undefined : sealedError(work, checked.error);
+  const sets = checked.sets ?? setsOf(task, outgoing, checked);
+  const { retries } = last.run === run || last.status === 'retrying' ? last : { retries: 0 };
+  return defined({
+    task: task.id,
+    run,
+    result,
+    outgoing,
+    sets: Object.keys(sets).length > 0 ? sets : undefined,
+    chosen,
+    attempt,
+    error,
+    retry: retryAt(work, task, result, retries),
+  });
+};
+
+const sealedError = ({ seal }: Work, error: unknown): unknown =>
+  sealBy(isSecretName, { value: error, befores: [error], seal, path: '', keepsEqual: true });

@@ -1,0 +1,275 @@
+import { isObject, type Members, own } from '@automation-platform/json';
+import type { DataOf, Event } from '../../engine/core.ts';
+import { empty, get, type Layers, withAll } from '../../engine/layeredMap.ts';
+import { type Claims, claimed, extended, noClaims, type ReleaseReason, released } from '../claims.ts';
+import type { JobStatus } from '../jobSchemas.ts';
+import { weigh } from './jsonBounds.ts';
+import { errorOutput, type Result } from './workflows.ts';
+
+/** The variables of a job by name. Versions share data, because each task may set some. */
+export type Variables = Layers<unknown>;
+
+/** Who is to carry out a task: a worker, the members of groups, or a node of the service. */
+export type OfferedTo =
+  | { readonly worker: { readonly app: string; readonly name: string; readonly adapter: string | null } }
+  | { readonly groups: readonly string[] }
+  | { readonly platform: true };
+
+/** The claim on one run of a task. People have no lease: `until` and `lease` are null. */
+type TaskClaim = {
+  readonly claim: number;
+  readonly worker: string;
+  readonly account: string;
+  readonly until: number | null;
+  readonly lease: number | null;
+};
+
+type OfRun = { readonly task: string; readonly run: number };
+
+export type TaskFinished = OfRun & {
+  readonly result: Result;
+  readonly outgoing: Members;
+  /** The variables that get an output, by their names. The output `error` is the error where there is no such output. */
+  readonly sets?: Readonly<Record<string, string>>;
+  /** The task that a decision chose. */
+  readonly chosen?: string;
+  /** How often a `reattempt` with this id has run in this job. */
+  readonly attempt?: { readonly id: string; readonly count: number };
+  /** The tasks of a loop's body that are put back to not run. */
+  readonly tasks?: readonly string[];
+  readonly error?: unknown;
+  /** When the next run begins by itself, epoch milliseconds. The result does not count then. */
+  readonly retry?: number;
+};
+
+export type TaskEvent =
+  | Event<'taskStarted', OfRun & { readonly until?: number; readonly keeps?: number }>
+  | Event<'taskOffered', OfRun & { readonly to: OfferedTo; readonly until?: number }>
+  | Event<'taskClaimed', OfRun & TaskClaim>
+  | Event<'taskClaimExtended', OfRun & { readonly claim: number; readonly until: number }>
+  | Event<'taskReleased', OfRun & { readonly claim: number; readonly reason: ReleaseReason }>
+  | Event<'taskFinished', TaskFinished>
+  | Event<
+      'tasksReverted',
+      { readonly from: string | null; readonly to: string; readonly tasks: readonly string[]; readonly run: number }
+    >
+  | Event<'variablesSet', { readonly variables: Members }>
+  | Event<'jobDescribed', { readonly description: string }>;
+
+/** The events of a job's stream that say how its workflow goes on. */
+export type WorkflowJobEvent =
+  | TaskEvent
+  | Event<'jobStarted', { readonly variables: Members }>
+  | Event<'jobPaused', Record<string, never>>
+  | Event<'jobResumed', Record<string, never>>
+  | Event<'jobCompleted', { readonly variables: Members }>
+  | Event<'jobErrored', { readonly error: unknown }>
+  | Event<'jobCanceled', Record<string, never>>
+  | Event<'jobRetried', { readonly from?: string }>;
+
+export type TaskState = {
+  /** The number of the last run; 0: it has not run. It survives when the task is put back. */
+  readonly run: number;
+  /**
+   * `entering`: the next run begins as soon as the job goes on, whatever leads to the task. `open`: a run is under way.
+   * `retrying`: the next run begins by itself at `until`.
+   */
+  readonly status: 'idle' | 'entering' | 'open' | 'retrying' | 'finished';
+  readonly result?: Result;
+  readonly chosen?: string;
+  /** The outputs of the last run that references can name. */
+  readonly outgoing: Members;
+  readonly error?: unknown;
+  /** When the run ends or the next one begins by itself, epoch milliseconds. */
+  readonly until?: number;
+  /** How often the last result led to a run by itself. */
+  readonly retries: number;
+  /** How many turns of a loop have begun in this run. */
+  readonly turns: number;
+  readonly to?: OfferedTo;
+  /** The variables of the job when the run started, which the inputs of a task that the engine holds are made of. */
+  readonly startedWith?: Variables;
+  /** The run of a child task whose children are kept. */
+  readonly keeps?: number;
+  /** A retry asks for a new run if the result of this one leads nowhere. */
+  readonly again?: true;
+  readonly claims: Claims<TaskClaim>;
+};
+
+export type TaskStates = {
+  readonly status?: JobStatus;
+  readonly variables: Variables;
+  readonly description?: string;
+  readonly error?: unknown;
+  readonly tasks: Layers<TaskState>;
+  /** How many runs of tasks and turns of loops have begun. */
+  readonly runs: number;
+  /** About how many bytes the variables and the outputs have that can still be read. */
+  readonly weight: number;
+  readonly attempts: Readonly<Record<string, number>>;
+};
+
+/** A task that has not run. */
+export const idleTask: TaskState = { run: 0, status: 'idle', outgoing: {}, retries: 0, turns: 0, claims: noClaims };
+
+const noTasks: TaskStates = { variables: empty, tasks: empty, runs: 0, weight: 0, attempts: {} };
+
+export const taskIn = ({ tasks }: TaskStates, id: string): TaskState => get(tasks, id) ?? idleTask;
+
+const weightOf = ({ outgoing }: TaskState): number => (outgoing === idleTask.outgoing ? 0 : weigh(outgoing));
+
+const withTasks = (state: TaskStates, entries: readonly (readonly [string, TaskState])[]): TaskStates => {
+  let { weight } = state;
+  for (const [id, next] of entries) {
+    const before = taskIn(state, id);
+    if (before.outgoing !== next.outgoing) weight += weightOf(next) - weightOf(before);
+  }
+  return { ...state, weight, tasks: withAll(state.tasks, entries) };
+};
+
+const withTask = (state: TaskStates, id: string, next: TaskState): TaskStates => withTasks(state, [[id, next]]);
+
+const weightOfVariable = (value: unknown): number => (value === undefined ? 0 : weigh(value));
+
+const withVariables = (state: TaskStates, set: readonly (readonly [string, unknown])[]): TaskStates => {
+  if (set.length === 0) return state;
+  let { weight } = state;
+  for (const [name, value] of set) weight += weigh(value) - weightOfVariable(get(state.variables, name));
+  return { ...state, weight, variables: withAll(state.variables, set) };
+};
+
+/** The task as it was before it ran. Its runs go on to be counted. */
+const putBack = ({ run }: TaskState): TaskState => ({ ...idleTask, run });
+
+const withAllPutBack = (state: TaskStates, ids: readonly string[]): TaskStates =>
+  ids.length === 0
+    ? state
+    : withTasks(
+        state,
+        ids.map((id) => [id, putBack(taskIn(state, id))]),
+      );
+
+/** The task with a run under way. A task that runs again by itself goes on counting. */
+const begun = (before: TaskState, run: number): TaskState => ({
+  ...idleTask,
+  run,
+  status: 'open',
+  retries: before.retries,
+});
+
+const isOpenRun = ({ status, run }: TaskState, number: number): boolean => status === 'open' && run === number;
+
+const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
+  const { task, run, result, outgoing, error, chosen, retry, attempt, sets = {}, tasks = [] } = data;
+  const before = taskIn(state, task);
+  const known = isOpenRun(before, run);
+  const { retries, claims, to, keeps, startedWith, turns } = known ? before : begun(before, run);
+  const ended = { ...idleTask, run, result, outgoing, retries, claims, turns };
+  const next: { -readonly [M in keyof TaskState]: TaskState[M] } = { ...ended, status: 'finished' };
+  if (retry !== undefined) Object.assign(next, { status: 'retrying', until: retry, retries: retries + 1 });
+  if (result === 'loop') {
+    Object.assign(next, { status: 'open', turns: turns + 1 });
+    if (startedWith) next.startedWith = startedWith;
+    if (before.until !== undefined) next.until = before.until;
+  }
+  if (chosen !== undefined) next.chosen = chosen;
+  if (error !== undefined) next.error = error;
+  if (to) next.to = to;
+  if (keeps !== undefined) next.keeps = keeps;
+  const values = Object.entries(sets).map(([variable, output]) => {
+    const isError = output === errorOutput && !Object.hasOwn(outgoing, output);
+    return [variable, (isError ? error : own(outgoing, output)) ?? null] as const;
+  });
+  const counted = {
+    ...withTask(withAllPutBack(state, tasks), task, next),
+    runs: state.runs + (known && result !== 'loop' ? 0 : 1),
+    attempts: attempt ? { ...state.attempts, [attempt.id]: attempt.count } : state.attempts,
+  };
+  return withVariables(counted, values);
+};
+
+const withClaims = (
+  state: TaskStates,
+  { task, run }: OfRun,
+  change: (claims: Claims<TaskClaim>) => Claims<TaskClaim>,
+): TaskStates => {
+  const before = taskIn(state, task);
+  return isOpenRun(before, run) ? withTask(state, task, { ...before, claims: change(before.claims) }) : state;
+};
+
+/** The tasks that the error of a job names as those that block it; undefined if it names none. */
+export const blockersIn = (error: unknown): readonly string[] | undefined => {
+  const tasks = isObject(error) ? error.tasks : undefined;
+  if (!Array.isArray(tasks)) return undefined;
+  return tasks.flatMap((one: unknown) => (isObject(one) && typeof one.task === 'string' ? [one.task] : []));
+};
+
+/** The finished tasks of which a retry may ask for a new run. The workflow says which of them lead nowhere. */
+const retriable = (state: TaskStates, from: string | undefined): readonly string[] => {
+  if (from !== undefined) return [from];
+  const blockers = blockersIn(state.error);
+  if (blockers) return blockers;
+  return knownTasks(state).filter((id) => taskIn(state, id).result === 'failure');
+};
+
+type Evolve = {
+  readonly [T in WorkflowJobEvent['topic']]: (state: TaskStates, data: DataOf<WorkflowJobEvent, T>) => TaskStates;
+};
+
+const become =
+  (status: JobStatus) =>
+  (state: TaskStates): TaskStates => ({ ...state, status });
+
+/** The state of a job's tasks after each event. It knows nothing of the workflow: what it must know is in the events. */
+const evolveTasks: Evolve = {
+  jobStarted: (_, { variables }) => withVariables({ ...noTasks, status: 'running' }, Object.entries(variables)),
+  jobPaused: become('paused'),
+  jobResumed: become('running'),
+  jobCanceled: become('canceled'),
+  jobCompleted: (state, { variables }) => ({ ...withVariables(state, Object.entries(variables)), status: 'complete' }),
+  jobErrored: (state, { error }) => ({ ...state, status: 'error', error }),
+  jobRetried: (state, { from }) => {
+    const { error: _, ...rest } = state;
+    const asked = retriable(state, from)
+      .map((id) => [id, taskIn(state, id)] as const)
+      .filter(([, { status }]) => status === 'finished')
+      .map(([id, task]) => [id, { ...task, again: true as const, retries: 0 }] as const);
+    return { ...withTasks(rest, asked), status: 'running' };
+  },
+  taskStarted: (state, { task, run, until, keeps }) => {
+    const next: TaskState = { ...begun(taskIn(state, task), run), startedWith: state.variables };
+    return {
+      ...withTask(state, task, {
+        ...next,
+        ...(until === undefined ? {} : { until }),
+        ...(keeps === undefined ? {} : { keeps }),
+      }),
+      runs: state.runs + 1,
+    };
+  },
+  taskOffered: (state, { task, run, to, until }) => {
+    const next: TaskState = { ...begun(taskIn(state, task), run), to };
+    return { ...withTask(state, task, until === undefined ? next : { ...next, until }), runs: state.runs + 1 };
+  },
+  taskClaimed: (state, { task, run, ...claim }) => withClaims(state, { task, run }, (claims) => claimed(claims, claim)),
+  taskClaimExtended: (state, { until, ...data }) => withClaims(state, data, (claims) => extended(claims, until)),
+  taskReleased: (state, { reason, ...data }) => withClaims(state, data, (claims) => released(claims, reason)),
+  taskFinished: finished,
+  tasksReverted: (state, { to, tasks, run }) => {
+    const back = withAllPutBack(state, tasks);
+    return withTask(back, to, { ...putBack(taskIn(back, to)), run: run - 1, status: 'entering' });
+  },
+  variablesSet: (state, { variables }) => withVariables(state, Object.entries(variables)),
+  jobDescribed: (state, { description }) => ({ ...state, description }),
+};
+
+const isOwn = (topic: string): topic is WorkflowJobEvent['topic'] => Object.hasOwn(evolveTasks, topic);
+
+/** The state of a job's tasks after its events. Other topics change nothing. */
+export const foldTasks = (events: readonly Event[], from: TaskStates = noTasks): TaskStates =>
+  events.reduce((state, { topic, data }) => (isOwn(topic) ? evolveTasks[topic](state, data as never) : state), from);
+
+/** The ids of the tasks that have run or are about to. */
+const knownTasks = ({ tasks }: TaskStates): readonly string[] => [
+  ...new Set(tasks.layers.flatMap((layer) => [...layer.keys()])),
+];

@@ -1,0 +1,112 @@
+import { isObject, type Members, own } from '@automation-platform/json';
+import { get } from '../../engine/layeredMap.ts';
+import { partOf } from './query.ts';
+import { type TaskStates, taskIn, type Variables } from './taskStates.ts';
+import { errorOutput, type Task } from './workflows.ts';
+
+/** What a job says of itself beside its variables. */
+export type JobSelf = { readonly id: string; readonly initiator: string };
+
+/** What references are looked up in: the outputs of tasks, and the variables of the job. */
+export type Scope = { readonly state: TaskStates; readonly job: JobSelf; readonly variables: Variables };
+
+export type Reference = { readonly scope: string; readonly name: string };
+
+const reference = /^\$var\.([^.#]+)\.(.+)$/s;
+
+/** The reference that a text is; undefined if it is none. */
+export const referenceIn = (value: unknown): Reference | undefined => {
+  const [, scope, name] = typeof value === 'string' ? (reference.exec(value) ?? []) : [];
+  return scope === undefined || name === undefined ? undefined : { scope, name };
+};
+
+const pointed = (value: unknown, pointer: string): unknown =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce((inner, key) => partOf(inner, key.replaceAll('~1', '/').replaceAll('~0', '~')), value);
+
+const outputOf = ({ state, job, variables }: Scope, scope: string, name: string): unknown => {
+  if (scope !== 'job') {
+    const { outgoing, result, error } = taskIn(state, scope);
+    return name === errorOutput && result === 'error' && !Object.hasOwn(outgoing, name) ? error : own(outgoing, name);
+  }
+  if (name === '_id') return job.id;
+  return name === 'initiator' ? job.initiator : get(variables, name);
+};
+
+/** The value that a reference names; null if there is none. `#<JSON pointer>` behind the name looks into it. */
+const valueAt = (scope: Scope, { scope: of, name }: Reference): unknown => {
+  const hash = name.indexOf('#');
+  if (hash < 0) return outputOf(scope, of, name) ?? null;
+  const pointer = name.slice(hash + 1);
+  const value = outputOf(scope, of, name.slice(0, hash));
+  return (pointer === '' || pointer.startsWith('/') ? pointed(value, pointer) : undefined) ?? null;
+};
+
+/**
+ * The value of `{task, variable}` or `{task, value}`. `takes`: the member that counts of two. Anything else stands for
+ * itself.
+ */
+export const operand = (scope: Scope, from: unknown, takes: 'variable' | 'value'): unknown => {
+  if (!isObject(from) || typeof from.task !== 'string') return from ?? null;
+  const given = Object.hasOwn(from, takes) ? from[takes] : from[takes === 'value' ? 'variable' : 'value'];
+  if (from.task === 'static') return given ?? null;
+  return typeof given === 'string' ? valueAt(scope, { scope: from.task, name: given }) : null;
+};
+
+const resolved = (scope: Scope, members: Members): Members =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]) => {
+      const found = referenceIn(value);
+      return [name, found ? valueAt(scope, found) : value];
+    }),
+  );
+
+/** True for the task whose `variableMap` has references, too. */
+const mapsVariables = ({ app, name, incoming }: Task): boolean =>
+  app === 'WorkFlowEngine' && name === 'transformation' && isObject(incoming.variableMap);
+
+/** The inputs of a task with the values of its references. */
+export const inputsOf = (scope: Scope, task: Task): Members => {
+  const inputs = resolved(scope, task.incoming);
+  return mapsVariables(task) && isObject(inputs.variableMap)
+    ? { ...inputs, variableMap: resolved(scope, inputs.variableMap) }
+    : inputs;
+};
+
+/** The references of a task with their places in the document, and the places of `$var` where it is text. */
+export const referencesOf = (
+  task: Task,
+): {
+  readonly found: readonly { readonly path: readonly string[]; readonly reference: Reference }[];
+  readonly nested: readonly (readonly string[])[];
+} => {
+  const found: { path: readonly string[]; reference: Reference }[] = [];
+  const nested: (readonly string[])[] = [];
+  const walk = (value: unknown, path: readonly string[]): void => {
+    if (nested.length + found.length > 10_000) return;
+    const counts = path.length === 1 || (path.length === 2 && path[0] === 'variableMap' && mapsVariables(task));
+    const one = referenceIn(value);
+    if (one && counts) found.push({ path, reference: one });
+    else if (one) nested.push(path);
+    else if (Array.isArray(value)) for (const [i, item] of value.entries()) walk(item, [...path, String(i)]);
+    else if (isObject(value)) walkMembers(value, path);
+  };
+  const walkMembers = (value: Members, path: readonly string[]): void => {
+    const { task: of } = value;
+    const name = typeof value.variable === 'string' ? value.variable : value.value;
+    if (
+      path.length > 1 &&
+      typeof of === 'string' &&
+      of !== 'static' &&
+      of !== 'job' &&
+      of !== '' &&
+      typeof name === 'string'
+    )
+      found.push({ path, reference: { scope: of, name } });
+    for (const [member, inner] of Object.entries(value)) walk(inner, [...path, member]);
+  };
+  walkMembers(task.incoming, []);
+  return { found, nested };
+};
