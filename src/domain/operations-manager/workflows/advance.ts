@@ -10,7 +10,7 @@ import { foldTasks, type OfferedTo, type TaskStates, type Variables, type Workfl
 import { inputsOf } from './taskValues.ts';
 import { endTask, type Task } from './workflows.ts';
 
-/** What follows from a job's state. `more`: this was enough for one decision, and more can be done. */
+/** The events that follow from a job's state. `more`: this was enough for one decision, and more can be done. */
 export type Advance = { readonly events: readonly WorkflowJobEvent[]; readonly more: boolean };
 
 const mostEventsAtOnce = 200;
@@ -27,7 +27,7 @@ const messageOf = (stored: unknown): string => {
   return (typeof said === 'string' ? said : JSON.stringify(said ?? null)).slice(0, longestMessage);
 };
 
-/** What a decision knows at one moment. */
+/** The knowledge of a decision at one moment. */
 type Moment = { readonly work: Work; readonly course: Course; readonly state: TaskStates };
 
 /** An event, and the tasks that it changes. */
@@ -81,7 +81,7 @@ const finish = (
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** Who a task is offered to. */
+/** The worker, groups or platform that a task is offered to. */
 const offeredTo = ({ kind, app, name, groups }: Task, inputs: Members): OfferedTo => {
   if (kind === 'people') return { groups };
   return kind === 'platform' ? { platform: true } : { worker: { app, name, adapter: textOrNull(inputs.adapter_id) } };
@@ -220,7 +220,7 @@ const expire = (moment: Moment, place: number): readonly Step[] => {
   return finish(moment, { place, run, outcome }, toPutBack(moment, work.graph.bodyOf(place)));
 };
 
-/** The event by which a job goes back to a task. `from`: the task that took a revert edge; null: somebody asked for it. */
+/** The event by which a job goes back to a task. `from`: the task that took a revert edge; null: a request asked for it. */
 export const reverted = (moment: Omit<Moment, 'state'>, from: number | null, target: number): Step => {
   const { work, course } = moment;
   const back = work.graph.withReach([target]).filter((place) => course.taskAt(place).status !== 'idle');
@@ -233,7 +233,7 @@ export const reverted = (moment: Omit<Moment, 'state'>, from: number | null, tar
   return { event: { topic: 'tasksReverted', data }, changed: [target, ...back] };
 };
 
-/** What happens next with a task that the course has named. */
+/** The next steps of a task that the course has named. */
 const carryOn = (moment: Moment, place: number): readonly Step[] => {
   const { course, work } = moment;
   const task = course.taskAt(place);
@@ -277,7 +277,7 @@ const mustQueue = ({ work, course }: Moment, place: number): boolean => {
 };
 
 /**
- * What happens next in a job, until every task waits for somebody or something. Nothing happens while the job is paused or
+ * The events that follow in a job, until every task waits for a worker, a person or a time. Nothing happens while the job is paused or
  * has ended. `from` is the state after all events that the same append begins with.
  */
 export const advance = (work: Work, from: TaskStates): Advance => {

@@ -20,7 +20,7 @@ export type Outcome = {
   readonly description?: string;
 };
 
-/** What the tasks that the engine carries out are given. `spend` throws after a million steps. */
+/** The tools of tasks that the engine carries out. `spend` throws after a million steps. */
 export type Using = Comparing & {
   readonly scope: Scope;
   readonly now: number;

@@ -2,7 +2,7 @@ import { get } from '../../engine/layeredMap.ts';
 import { idleTask, type TaskState, type TaskStates } from './taskStates.ts';
 import type { Edge, WorkflowGraph } from './workflowGraph.ts';
 
-/** What follows from the results of a job's tasks: which edges are taken or dead, and what can be done now. */
+/** The consequences of the results of a job's tasks: taken and dead edges, and tasks that can be done now. */
 export type Course = {
   /** The task that can be done next, the first by id; undefined if there is none. */
   readonly next: () => number | undefined;
@@ -22,7 +22,7 @@ export type Course = {
   readonly revertOf: (place: number) => number | undefined;
   /** How many tasks of a loop's body are under way or can be entered; of the whole workflow by its number of tasks. */
   readonly busy: (loop: number) => number;
-  /** How many runs wait for somebody or something, loops not counted. */
+  /** How many runs wait for a worker, a person or a time, loops not counted. */
   readonly waiting: () => number;
 };
 
@@ -62,7 +62,7 @@ const smallestFirst = () => {
 /** True if something is to happen with the task by itself at this time. */
 export const isDue = ({ until }: TaskState, now: number): boolean => until !== undefined && until <= now;
 
-/** What the result of a task leads to. */
+/** The questions about the result of a task. */
 const resultsOf = ({ tasks, outOf, reverts }: WorkflowGraph, taskAt: (place: number) => TaskState) => {
   const idAt = (place: number): string => tasks[place]?.id ?? '';
 

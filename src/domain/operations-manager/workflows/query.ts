@@ -84,7 +84,7 @@ const valuesOf = (value: unknown): readonly unknown[] => {
   return isObject(value) && !isSealed(value) ? Object.values(value) : [];
 };
 
-/** What is needed to compare values; `spend` throws after too many steps. */
+/** The tools of comparisons; `spend` throws after too many steps. */
 export type Comparing = { readonly match: Match; readonly spend: (steps: number) => void };
 
 const holds = (item: unknown, step: Extract<Step, { compare: string }>, { match, spend }: Comparing): boolean => {

@@ -18,7 +18,7 @@ const placeOf = ({ graph }: Work, id: string): number => {
 
 /**
  * Begins new runs of all tasks that block a job that has ended in error; if there are none, of those whose failure ended a
- * branch. What was under way when the job ended goes on. Throws `conflict` if nothing of that is there.
+ * branch. Runs that were under way when the job ended go on. Throws `conflict` if nothing of that is there.
  */
 export const retryJob = (work: Work, state: TaskStates): readonly WorkflowJobEvent[] => {
   if (state.status !== 'error') return refuse(`The job is ${state.status}`);

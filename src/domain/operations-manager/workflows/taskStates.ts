@@ -9,7 +9,7 @@ import { errorOutput, type Result } from './workflows.ts';
 /** The variables of a job by name. Versions share data, because each task may set some. */
 export type Variables = Layers<unknown>;
 
-/** Who is to carry out a task: a worker, the members of groups, or a node of the service. */
+/** The party that is to carry out a task: a worker, the members of groups, or a node of the service. */
 export type OfferedTo =
   | { readonly worker: { readonly app: string; readonly name: string; readonly adapter: string | null } }
   | { readonly groups: readonly string[] }

@@ -4,10 +4,10 @@ import { partOf } from './query.ts';
 import { type TaskStates, taskIn, type Variables } from './taskStates.ts';
 import { errorOutput, type Task } from './workflows.ts';
 
-/** What a job says of itself beside its variables. */
+/** The names that a job has beside its variables. */
 export type JobSelf = { readonly id: string; readonly initiator: string };
 
-/** What references are looked up in: the outputs of tasks, and the variables of the job. */
+/** The values that references can name: the outputs of tasks, and the variables of the job. */
 export type Scope = { readonly state: TaskStates; readonly job: JobSelf; readonly variables: Variables };
 
 export type Reference = { readonly scope: string; readonly name: string };

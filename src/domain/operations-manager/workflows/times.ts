@@ -70,7 +70,7 @@ const offsetText = (minutes: number, colon: string): string => {
 
 type Written = { readonly at: number; readonly date: Date; readonly offset: number };
 
-/** What stands for each token of a format. `date` has the local time in its UTC members. */
+/** The text for each token of a format. `date` has the local time in its UTC members. */
 const tokens: Readonly<Record<string, (time: Written) => string>> = {
   YYYY: ({ date }) => padded(date.getUTCFullYear(), 4),
   YY: ({ date }) => padded(date.getUTCFullYear() % 100, 2),

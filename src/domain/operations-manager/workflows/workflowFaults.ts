@@ -15,7 +15,7 @@ export type WorkflowFault = {
   readonly message: string;
 };
 
-/** What the faults of a workflow depend on beside the document. Each says why something cannot be used. */
+/** The knowledge beside the document on which its faults depend. Each says why something cannot be used. */
 export type Known = {
   readonly pattern?: (pattern: string) => string | undefined;
   readonly schema?: (schema: unknown) => string | undefined;
@@ -134,7 +134,7 @@ const isQuery = (value: unknown): boolean => {
 const queryNamed = (name: string): Input => ({ name, fits: isQuery, words: 'a query' });
 const longestDelay = 2_592_000;
 
-/** What the inputs of our tasks must be if they are written in the document. */
+/** The forms of the inputs of our tasks, if the document has them written. */
 const inputs: Readonly<Record<string, readonly Input[]>> = {
   evaluation: [listNamed('evaluation_groups')],
   decision: [listNamed('decisionArray')],
