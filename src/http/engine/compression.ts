@@ -43,23 +43,23 @@ export const encodingFor = (
   if (!compressible.test(type)) return undefined;
   let best: Encoding | undefined;
   for (const encoding of encodings) {
-    const wanted = weight(accepted, encoding);
-    if (wanted > 0 && (best === undefined || wanted > weight(accepted, best))) best = encoding;
+    const preference = weight(accepted, encoding);
+    if (preference > 0 && (best === undefined || preference > weight(accepted, best))) best = encoding;
   }
   return best;
 };
 
 // Buffers that are sent again, such as kept pages and files, are compressed once.
-const kept = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>();
+const cache = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>();
 
 /** Compresses the body without blocking the event loop. */
 export const compressed = (body: string | Buffer, encoding: Encoding): Promise<Buffer> => {
   if (typeof body === 'string') return compressors[encoding](Buffer.from(body));
-  const known = kept.get(body) ?? new Map<Encoding, Promise<Buffer>>();
-  kept.set(body, known);
-  const made = known.get(encoding) ?? compressors[encoding](body);
-  known.set(encoding, made);
-  return made;
+  const byEncoding = cache.get(body) ?? new Map<Encoding, Promise<Buffer>>();
+  cache.set(body, byEncoding);
+  const result = byEncoding.get(encoding) ?? compressors[encoding](body);
+  byEncoding.set(encoding, result);
+  return result;
 };
 
 /** The strong tag of a compressed answer. Its bytes differ, so its tag must differ. */

@@ -40,14 +40,14 @@ const measured = (registry: Registry, name: string, { help, value }: Measured): 
 
 /** Keeps one bound metric for each combination of labels, because looking labels up costs more than counting. */
 const boundBy = <Labels extends readonly string[], T>(make: (...labels: Labels) => T) => {
-  const known = new Map<string, T>();
+  const bound = new Map<string, T>();
   return (...labels: Labels): T => {
     const key = labels.join(' ');
-    const there = known.get(key);
+    const there = bound.get(key);
     if (there) return there;
-    const made = make(...labels);
-    known.set(key, made);
-    return made;
+    const metric = make(...labels);
+    bound.set(key, metric);
+    return metric;
   };
 };
 

@@ -8,9 +8,9 @@ const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
  */
 export const bearerOf = (token: string | undefined): ((authorization: string) => boolean) => {
   if (token === undefined) return () => false;
-  const wanted = digest(token);
+  const expected = digest(token);
   return (authorization) => {
     const [, given] = /^bearer +(.+)$/i.exec(authorization) ?? [];
-    return given !== undefined && timingSafeEqual(digest(given), wanted);
+    return given !== undefined && timingSafeEqual(digest(given), expected);
   };
 };

@@ -23,8 +23,8 @@ const longestMessage = 1000;
 /** The text of an error of a task. */
 const messageOf = (stored: unknown): string => {
   const error = maskSecrets(stored);
-  const said = isObject(error) ? (error.message ?? error) : error;
-  return (typeof said === 'string' ? said : JSON.stringify(said ?? null)).slice(0, longestMessage);
+  const message = isObject(error) ? (error.message ?? error) : error;
+  return (typeof message === 'string' ? message : JSON.stringify(message ?? null)).slice(0, longestMessage);
 };
 
 /** The knowledge of a decision at one moment. */
@@ -37,15 +37,15 @@ const taskAt = ({ graph }: Work, place: number): Task => graph.tasks[place] ?? r
 const idsOf = (work: Work, places: readonly number[]): readonly string[] => places.map((one) => taskAt(work, one).id);
 
 const usingOf = ({ work, state }: Moment, variables: Variables): Using => {
-  let left = mostSteps;
+  let budget = mostSteps;
   return {
     scope: { state, job: work.job, variables },
     now: work.now,
     match: work.match,
     fits: work.fits,
     spend: (steps) => {
-      left -= steps;
-      if (left < 0) refuse('The task has more than a million steps');
+      budget -= steps;
+      if (budget < 0) refuse('The task has more than a million steps');
     },
   };
 };

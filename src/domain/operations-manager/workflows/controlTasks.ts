@@ -49,9 +49,9 @@ const looked = (value: unknown, query: unknown, using: Using): unknown => {
 const rowHolds = (row: unknown, using: Using): boolean => {
   using.spend(1);
   if (!isObject(row)) return refuse('An evaluation is an object');
-  const left = looked(operand(using.scope, row.operand_1, 'variable'), row.query, using);
-  const right = looked(operand(using.scope, row.operand_2, 'variable'), row.rightQuery, using);
-  return operate(left, row.operator, right, using);
+  const first = looked(operand(using.scope, row.operand_1, 'variable'), row.query, using);
+  const second = looked(operand(using.scope, row.operand_2, 'variable'), row.rightQuery, using);
+  return operate(first, row.operator, second, using);
 };
 
 const rowsHold = (group: unknown, using: Using): boolean => {

@@ -87,20 +87,20 @@ const resultsOf = ({ tasks, outOf, reverts }: WorkflowGraph, taskAt: (place: num
 
 /** The states of all tasks by their places. */
 const tasksIn = ({ tasks, places }: WorkflowGraph, { tasks: { layers } }: TaskStates): TaskState[] => {
-  const known = tasks.map((): TaskState => idleTask);
+  const found = tasks.map((): TaskState => idleTask);
   for (const layer of layers)
     for (const [id, task] of layer) {
       const place = places.get(id);
-      if (place !== undefined) known[place] = task;
+      if (place !== undefined) found[place] = task;
     }
-  return known;
+  return found;
 };
 
 /** The course of a job in this state. It costs about as much as to look at each task and edge once. */
 export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): Course => {
   const { tasks, outOf, into, loopOf, start, order } = graph;
   const count = tasks.length;
-  const known = tasksIn(graph, from);
+  const states = tasksIn(graph, from);
   const value = new Uint8Array(graph.edges.length);
   const open = Int32Array.from(into);
   const takenInto = new Int32Array(count);
@@ -113,7 +113,7 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
   const going = smallestFirst();
   let waiting = 0;
 
-  const taskAt = (place: number): TaskState => known[place] ?? idleTask;
+  const taskAt = (place: number): TaskState => states[place] ?? idleTask;
   const { revertOf, takes, leadsNowhere, blocks } = resultsOf(graph, taskAt);
 
   const edgeValue = (edge: Edge, task: TaskState): number => {
@@ -222,7 +222,7 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
     },
     enqueue,
     follow: (next, changed) => {
-      for (const place of changed) known[place] = get(next.tasks, tasks[place]?.id ?? '') ?? idleTask;
+      for (const place of changed) states[place] = get(next.tasks, tasks[place]?.id ?? '') ?? idleTask;
       for (const place of changed) decide(place);
     },
     taskAt,

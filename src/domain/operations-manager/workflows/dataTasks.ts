@@ -35,14 +35,14 @@ const bounded = (length: number): void => {
 };
 
 /** A value as JavaScript's `String` writes it, whatever members an object has. */
-const shown = (value: unknown): string => {
+const textOf = (value: unknown): string => {
   if (Array.isArray(value)) return joined(value, ',');
   return isObject(value) ? '[object Object]' : String(value);
 };
 
 /** The items as JavaScript's `join` writes them. */
 const joined = (items: readonly unknown[], separator: string): string => {
-  const texts = items.map((item) => (isMissing(item) ? '' : shown(item)));
+  const texts = items.map((item) => (isMissing(item) ? '' : textOf(item)));
   bounded(texts.reduce((sum, one) => sum + one.length + separator.length, 0));
   return texts.join(separator);
 };
@@ -57,14 +57,14 @@ const indentation = (value: unknown, level: number): number => {
 const stringified = (value: unknown, replacer: unknown, space: unknown): string => {
   const width = number(space) ?? 0;
   bounded(indentation(value, 0) * Math.min(Math.max(width, 0), 10));
-  const names = Array.isArray(replacer) ? replacer.map(shown) : null;
+  const names = Array.isArray(replacer) ? replacer.map(textOf) : null;
   return JSON.stringify(value ?? null, names, width);
 };
 
-const firstIndex = (items: readonly unknown[], wanted: unknown, from: unknown, { spend }: Using): number => {
+const firstIndex = (items: readonly unknown[], sought: unknown, from: unknown, { spend }: Using): number => {
   const start = number(from) ?? 0;
   const begin = start < 0 ? Math.max(items.length + start, 0) : start;
-  return items.findIndex((item, i) => i >= begin && typeof item === typeof wanted && equalValues(item, wanted, spend));
+  return items.findIndex((item, i) => i >= begin && typeof item === typeof sought && equalValues(item, sought, spend));
 };
 
 const replaced = (value: string, part: string, by: string): string => {
@@ -74,7 +74,7 @@ const replaced = (value: string, part: string, by: string): string => {
 
 const sorted = (items: readonly unknown[], { spend }: Using): readonly unknown[] => {
   spend(items.length);
-  const keyed = items.map((item) => ({ item, key: shown(item) }));
+  const keyed = items.map((item) => ({ item, key: textOf(item) }));
   return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ item }) => item);
 };
 

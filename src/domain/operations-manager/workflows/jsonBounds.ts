@@ -9,18 +9,18 @@ const deepest = 256;
  */
 export const weigh = (value: unknown, most = Number.POSITIVE_INFINITY): number => {
   let weight = 0;
-  const left: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }];
-  for (let next = left.pop(); next; next = left.pop()) {
+  const pending: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
     const { value: one, level } = next;
     weight += typeof one === 'string' ? one.length + 2 : 5;
     if (weight > most) throw new RequestError('unprocessable', `A value has more than ${most} bytes`);
     if (typeof one !== 'object' || one === null) continue;
     if (level === deepest) throw new RequestError('unprocessable', `A value has more than ${deepest} levels`);
-    if (Array.isArray(one)) for (const item of one) left.push({ value: item, level: level + 1 });
+    if (Array.isArray(one)) for (const item of one) pending.push({ value: item, level: level + 1 });
     else
       for (const name in one) {
         weight += name.length + 3;
-        left.push({ value: (one as Members)[name], level: level + 1 });
+        pending.push({ value: (one as Members)[name], level: level + 1 });
       }
   }
   return weight;

@@ -26,11 +26,11 @@ const success: Outcome = { result: 'success' };
  * answers. `isOver`: true when the simulation takes too long; it throws `unprocessable` then.
  */
 export const simulate = (
-  given: Work,
+  base: Work,
   { variables, answers = {}, transform }: { variables: Members; answers?: Answers; transform?: Transform },
   isOver: () => boolean = () => false,
 ) => {
-  const work: Work = { ...given, skipsTime: true };
+  const work: Work = { ...base, skipsTime: true };
   const events: WorkflowJobEvent[] = [];
   const answered = new Map<string, number>();
   let state = foldTasks([]);

@@ -79,8 +79,8 @@ export const heartbeatTask = (state: TaskStates, input: Claimed, now: number, ca
   const { task, run, claim } = input;
   const { until, lease } = heldBy(underWay(state, input).claims, claim, caller);
   if (until === null || lease === null) return [];
-  const left = until - now;
-  const isYoung = left > (lease * 1000) / 2 && left <= lease * 1000;
+  const rest = until - now;
+  const isYoung = rest > (lease * 1000) / 2 && rest <= lease * 1000;
   return isYoung ? [] : [{ topic: 'taskClaimExtended', data: { task, run, claim, until: now + lease * 1000 } }];
 };
 

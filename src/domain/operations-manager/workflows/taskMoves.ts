@@ -24,10 +24,10 @@ export const retryJob = (work: Work, state: TaskStates): readonly WorkflowJobEve
   if (state.status !== 'error') return refuse(`The job is ${state.status}`);
   const course = courseOf(work.graph, state, work.now);
   const places = [...work.graph.tasks.keys()];
-  const asked = places.filter(course.isRetriable);
-  const blocking = asked.filter(course.blocks);
+  const retriable = places.filter(course.isRetriable);
+  const blocking = retriable.filter(course.blocks);
   const isUnderWay = places.some((place) => ['open', 'retrying', 'entering'].includes(course.taskAt(place).status));
-  if (asked.length === 0 && !isUnderWay) return refuse('No task of the job can be retried');
+  if (retriable.length === 0 && !isUnderWay) return refuse('No task of the job can be retried');
   const ids = blocking.map((place) => work.graph.tasks[place]?.id ?? '');
   // One event stands for all tasks that the job's error names, or for all failures. A job that was ended from outside has an
   // error that names none.

@@ -150,7 +150,7 @@ const withAllPutBack = (state: TaskStates, ids: readonly string[]): TaskStates =
       );
 
 /** The task with a run under way. A task that runs again by itself goes on counting. */
-const begun = (before: TaskState, run: number): TaskState => ({
+const newRun = (before: TaskState, run: number): TaskState => ({
   ...idleTask,
   run,
   status: 'open',
@@ -162,8 +162,8 @@ const isOpenRun = ({ status, run }: TaskState, number: number): boolean => statu
 const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
   const { task, run, result, outgoing, error, chosen, retry, attempt, sets = {}, tasks = [] } = data;
   const before = taskIn(state, task);
-  const known = isOpenRun(before, run);
-  const { retries, claims, to, keeps, startedWith, turns } = known ? before : begun(before, run);
+  const isUnderWay = isOpenRun(before, run);
+  const { retries, claims, to, keeps, startedWith, turns } = isUnderWay ? before : newRun(before, run);
   const ended = { ...idleTask, run, result, outgoing, retries, claims, turns };
   const next: { -readonly [M in keyof TaskState]: TaskState[M] } = { ...ended, status: 'finished' };
   if (retry !== undefined) Object.assign(next, { status: 'retrying', until: retry, retries: retries + 1 });
@@ -182,7 +182,7 @@ const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
   });
   const counted = {
     ...withTask(withAllPutBack(state, tasks), task, next),
-    runs: state.runs + (known && result !== 'loop' ? 0 : 1),
+    runs: state.runs + (isUnderWay && result !== 'loop' ? 0 : 1),
     attempts: attempt ? { ...state.attempts, [attempt.id]: attempt.count } : state.attempts,
   };
   return withVariables(counted, values);
@@ -230,14 +230,14 @@ const evolveTasks: Evolve = {
   jobErrored: (state, { error }) => ({ ...state, status: 'error', error }),
   jobRetried: (state, { from }) => {
     const { error: _, ...rest } = state;
-    const asked = retriable(state, from)
+    const runsAgain = retriable(state, from)
       .map((id) => [id, taskIn(state, id)] as const)
       .filter(([, { status }]) => status === 'finished')
       .map(([id, task]) => [id, { ...task, again: true as const, retries: 0 }] as const);
-    return { ...withTasks(rest, asked), status: 'running' };
+    return { ...withTasks(rest, runsAgain), status: 'running' };
   },
   taskStarted: (state, { task, run, until, keeps }) => {
-    const next: TaskState = { ...begun(taskIn(state, task), run), startedWith: state.variables };
+    const next: TaskState = { ...newRun(taskIn(state, task), run), startedWith: state.variables };
     return {
       ...withTask(state, task, {
         ...next,
@@ -248,7 +248,7 @@ const evolveTasks: Evolve = {
     };
   },
   taskOffered: (state, { task, run, to, until }) => {
-    const next: TaskState = { ...begun(taskIn(state, task), run), to };
+    const next: TaskState = { ...newRun(taskIn(state, task), run), to };
     return { ...withTask(state, task, until === undefined ? next : { ...next, until }), runs: state.runs + 1 };
   },
   taskClaimed: (state, { task, run, ...claim }) => withClaims(state, { task, run }, (claims) => claimed(claims, claim)),

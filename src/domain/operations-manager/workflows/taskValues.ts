@@ -50,9 +50,9 @@ const valueAt = (scope: Scope, { scope: of, name }: Reference): unknown => {
  */
 export const operand = (scope: Scope, from: unknown, takes: 'variable' | 'value'): unknown => {
   if (!isObject(from) || typeof from.task !== 'string') return from ?? null;
-  const given = Object.hasOwn(from, takes) ? from[takes] : from[takes === 'value' ? 'variable' : 'value'];
-  if (from.task === 'static') return given ?? null;
-  return typeof given === 'string' ? valueAt(scope, { scope: from.task, name: given }) : null;
+  const named = Object.hasOwn(from, takes) ? from[takes] : from[takes === 'value' ? 'variable' : 'value'];
+  if (from.task === 'static') return named ?? null;
+  return typeof named === 'string' ? valueAt(scope, { scope: from.task, name: named }) : null;
 };
 
 const resolved = (scope: Scope, members: Members): Members =>

@@ -18,8 +18,8 @@ const minutesOf = (sign: string | undefined, hours: string | undefined, minutes:
 const zonedMinutes = (at: number, zone: string): number => {
   try {
     const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(at);
-    const said = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    const [, sign, hours, minutes] = /^GMT(?:([+-])(\d\d):(\d\d))?/.exec(said) ?? [];
+    const offsetName = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign, hours, minutes] = /^GMT(?:([+-])(\d\d):(\d\d))?/.exec(offsetName) ?? [];
     return hours === undefined ? 0 : minutesOf(sign, hours, minutes);
   } catch {
     return refuse(`The time zone ${JSON.stringify(zone.slice(0, 64))} is unknown`);
@@ -114,6 +114,6 @@ export const written = (at: number, zone: unknown, format: unknown): string => {
   if (format.length > 256) return refuse('A format has 256 characters at most');
   return format.replace(
     parts,
-    (token, kept: string | undefined) => kept ?? tokens[token]?.({ at, date, offset }) ?? token,
+    (token, literal: string | undefined) => literal ?? tokens[token]?.({ at, date, offset }) ?? token,
   );
 };

@@ -66,7 +66,7 @@ const circleIn = ({ edges, order, tasks }: WorkflowGraph): readonly string[] => 
 
 const revertFaults = (graph: WorkflowGraph, add: Add): void => {
   const { document, places, outOf, reaches, loopOf } = graph;
-  const known = new Set<string>();
+  const pairs = new Set<string>();
   eachEdge(document, (fromId, toId, value) => {
     const [from, to, kind] = [places.get(fromId), places.get(toId), edgeKind(value)];
     if (from === undefined || to === undefined || kind?.type !== 'revert') return;
@@ -74,8 +74,8 @@ const revertFaults = (graph: WorkflowGraph, add: Add): void => {
     if (!reaches(to, from)) add('revert', place, `${toId} does not lead to ${fromId}, so there is no way back to it`);
     else if (loopOf[to] !== loopOf[from]) add('loop', place, 'The edge leads into or out of the body of a loop');
     const key = `${fromId} ${kind.state}`;
-    if (known.has(key)) add('revert', place, `There are two ways back for ${kind.state}`);
-    known.add(key);
+    if (pairs.has(key)) add('revert', place, `There are two ways back for ${kind.state}`);
+    pairs.add(key);
     if (outOf[from]?.some(({ state }) => state === kind.state))
       add('revert', place, `There is a way back and a way on for ${kind.state}`);
   });
@@ -195,18 +195,18 @@ const taskFaults = (graph: WorkflowGraph, task: Task, [add, known]: [Add, Known]
     path: ['tasks', task.id, 'variables', 'incoming', ...path],
   });
   const { document, places } = graph;
-  const said = document.tasks[task.id];
-  if (!isObject(said)) {
+  const content = document.tasks[task.id];
+  if (!isObject(content)) {
     add('input', { task: task.id, path: ['tasks', task.id] }, 'A task is an object');
     return;
   }
-  if (isObject(said.retrySettings) && said.retrySettings.autoRetry === true && !task.retry)
+  if (isObject(content.retrySettings) && content.retrySettings.autoRetry === true && !task.retry)
     add(
       'input',
       { task: task.id, path: ['tasks', task.id, 'retrySettings'] },
       'limit must be 1 to 100, delay milliseconds',
     );
-  if (said.timeLimit !== undefined && said.timeLimit !== null && !task.timeLimit)
+  if (content.timeLimit !== undefined && content.timeLimit !== null && !task.timeLimit)
     add('input', { task: task.id, path: ['tasks', task.id, 'timeLimit'] }, 'seconds must be 1 to 31536000');
   for (const { path, reference } of referencesOf(task).found)
     if (reference.scope !== 'job' && reference.scope !== 'static' && !places.has(reference.scope))
@@ -264,11 +264,11 @@ export const workflowFaults = (
   const isCircular = graph.order.length < graph.tasks.length;
   if (isCircular) {
     const circle = circleIn(graph);
-    const shown = circle.slice(0, 20).join(', ');
+    const names = circle.slice(0, 20).join(', ');
     faults.add(
       'cycle',
       { task: circle[0] ?? null, path: ['transitions'] },
-      `Standard edges lead in a circle: ${shown}`,
+      `Standard edges lead in a circle: ${names}`,
     );
   } else {
     // Ways can be judged only where none leads back to itself.

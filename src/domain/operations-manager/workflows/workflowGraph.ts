@@ -59,12 +59,12 @@ export const edgeKind = (
 
 /** The tasks in an order in which each stands after those that lead to it; tasks in circles are left out. */
 const ordered = (outOf: readonly (readonly Edge[])[], into: readonly number[]): readonly number[] => {
-  const left = [...into];
-  const order = left.flatMap((count, place) => (count === 0 ? [place] : []));
+  const waiting = [...into];
+  const order = waiting.flatMap((count, place) => (count === 0 ? [place] : []));
   for (let at = 0; at < order.length; at++)
     for (const { to } of outOf[order[at] ?? 0] ?? []) {
-      const count = (left[to] ?? 0) - 1;
-      left[to] = count;
+      const count = (waiting[to] ?? 0) - 1;
+      waiting[to] = count;
       if (count === 0) order.push(to);
     }
   return order;
@@ -91,7 +91,7 @@ const reachOf = (outOf: readonly (readonly Edge[])[], order: readonly number[]) 
     }
     const found: number[] = [];
     for (const [word, bitsOf] of set.entries())
-      for (let left = bitsOf, to = word * 32; left !== 0; left >>>= 1, to++) if (left & 1) found.push(to);
+      for (let bits = bitsOf, to = word * 32; bits !== 0; bits >>>= 1, to++) if (bits & 1) found.push(to);
     return found;
   };
   return { reaches, withReach };
