@@ -7,9 +7,7 @@ import { machineClocks } from '../scheduling.ts';
 import { dying } from '../stopping.ts';
 import { until } from '../until.ts';
 import { outcome } from '../writer.ts';
-import { type Place, type Work, works } from './works.ts';
-
-const monday = Date.UTC(2026, 0, 5);
+import { monday, type Place, type Work, works } from './works.ts';
 
 /**
  * Each work of the table, on a node that dies at some of its steps: what was decided is there whole on the next node, by
