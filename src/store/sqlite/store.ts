@@ -167,10 +167,12 @@ const refuse = async (): Promise<never> => {
 
 /**
  * Opens the log in a file for reading, also while another process or thread writes to it. New events are found by
- * polling. Throws `RequestError('not_found')` when there is no such file, and an error when it is no log.
+ * polling. Throws `RequestError('not_found')` when there is no such file, and an error when it is no log or has lost events.
  */
 export const openSqliteReader = async (file: string): Promise<EventStore> => {
   if (!existsSync(file)) throw new RequestError('not_found', `There is no log at ${file}`);
+  // A log that has lost its end must not be read as if it were whole.
+  await refuseShorter(file, []);
   const reads = sqliteReads(openToRead(file, connectToRead));
   const next = (signal: AbortSignal): Promise<void> => delay(pollMs, undefined, { signal }).catch(() => undefined);
   return {
