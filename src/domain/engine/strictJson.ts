@@ -101,7 +101,11 @@ export const sameMark = '$same';
  * `__proto__`, and the names by which the log marks sealed secrets, payloads stored elsewhere, exact JSON, and members
  * that are stored once. No caller may forge these.
  */
-const reserved = new Set(['"__proto__', '"$sealed', '"$payload', `"${mark}`, `"${sameMark}`]);
+const reservedNames = ['__proto__', '$sealed', '$payload', mark, sameMark];
+const reserved = new Set(reservedNames.map((name) => `"${name}`));
+
+/** True if no member of a caller's JSON may have the name. */
+export const isReservedName = (name: string): boolean => reservedNames.includes(name);
 
 /**
  * Adds a member's name, with its opening quote. Without the quote, V8 would hash names that look like numbers without a

@@ -1,10 +1,11 @@
 import { isObject, type Members } from '@automation-platform/json';
 import { defined } from '../../engine/defined.ts';
 import { maskSecrets } from '../../engine/secretFields.ts';
-import { childCount, loopItems, type Outcome, refuse, timedTask, type Using } from './controlTasks.ts';
+import { childCount, loopItems, type Outcome, timedTask, type Using } from './controlTasks.ts';
 import { type Course, courseOf, isDue } from './course.ts';
 import { performed } from './dataTasks.ts';
 import { weigh } from './jsonBounds.ts';
+import { refuse } from './refusals.ts';
 import { finishedRun, orError, type Work } from './taskOutcomes.ts';
 import { foldTasks, type OfferedTo, type TaskStates, type Variables, type WorkflowJobEvent } from './taskStates.ts';
 import { inputsOf } from './taskValues.ts';

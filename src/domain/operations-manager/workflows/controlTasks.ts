@@ -1,10 +1,10 @@
 import { isObject, type Members } from '@automation-platform/json';
 import { get } from '../../engine/layeredMap.ts';
-import { RequestError } from '../../engine/requestError.ts';
 import { isSealed } from '../../engine/sealed.ts';
 import { parsed, refuseReserved } from './jsonBounds.ts';
 import { numberOf, operate, refuseSealed } from './operators.ts';
 import { type Comparing, placeOf, queried, withValueAt } from './query.ts';
+import { refuse } from './refusals.ts';
 import { inputsOf, operand, type Scope } from './taskValues.ts';
 import type { Result, Task } from './workflows.ts';
 
@@ -29,10 +29,6 @@ export type Using = Comparing & {
 };
 
 /** Throws `unprocessable`, which becomes the error of the task. */
-export const refuse = (message: string): never => {
-  throw new RequestError('unprocessable', message);
-};
-
 const success = (outgoing: Members): Outcome => ({ result: 'success', outgoing });
 
 const listOf = (value: unknown, name: string): readonly unknown[] => {

@@ -30,31 +30,21 @@ const undecided = 0;
 const taken = 1;
 const dead = 2;
 
-/** The places that can be done next, the smallest first. An entry that is out of date is skipped by the caller. */
-const smallestFirst = () => {
-  const heap: number[] = [];
-  const at = (index: number): number => heap[index] ?? Number.POSITIVE_INFINITY;
-  const swap = (a: number, b: number): void => {
-    [heap[a], heap[b]] = [at(b), at(a)];
-  };
+/** The places that can be done next, each once, the smallest first. A place that is out of date is skipped by the caller. */
+const smallestFirst = (count: number) => {
+  const isIn = new Uint8Array(count);
+  /** No smaller place is in. */
+  let first = count;
   return {
     push: (place: number): void => {
-      let index = heap.push(place) - 1;
-      for (let up = (index - 1) >> 1; index > 0 && at(up) > at(index); index = up, up = (index - 1) >> 1)
-        swap(up, index);
+      isIn[place] = 1;
+      first = Math.min(first, place);
     },
     pop: (): number | undefined => {
-      const first = heap[0];
-      const last = heap.pop();
-      if (first === undefined || last === undefined || heap.length === 0) return first;
-      heap[0] = last;
-      for (let index = 0; ; ) {
-        const left = 2 * index + 1;
-        const child = at(left + 1) < at(left) ? left + 1 : left;
-        if (at(child) >= at(index)) return first;
-        swap(child, index);
-        index = child;
-      }
+      while (first < count && isIn[first] === 0) first++;
+      if (first === count) return undefined;
+      isIn[first] = 0;
+      return first;
     },
   };
 };
@@ -108,9 +98,8 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
   const counts = new Uint8Array(count);
   const waits = new Uint8Array(count);
   const busy = new Int32Array(count + 1);
-  const queued = new Uint8Array(count);
-  const queue = smallestFirst();
-  const going = smallestFirst();
+  const queue = smallestFirst(count);
+  const going = smallestFirst(count);
   let waiting = 0;
 
   const taskAt = (place: number): TaskState => states[place] ?? idleTask;
@@ -148,12 +137,6 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
     }
   };
 
-  const enqueue = (place: number): void => {
-    if (queued[place] === 1) return;
-    queued[place] = 1;
-    queue.push(place);
-  };
-
   /** Brings up to date what the task itself counts for. */
   const judge = (place: number): void => {
     const task = taskAt(place);
@@ -169,8 +152,8 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
     waits[place] = waitsNow;
     // Nothing is entered before a task has gone back: what it puts back may seem to be ready.
     if (runs && revertOf(place) !== undefined) going.push(place);
-    else if (runs) enqueue(place);
-    if (change < 0 && loop < count && busy[loop] === 0 && taskAt(loop).status === 'open') enqueue(loop);
+    else if (runs) queue.push(place);
+    if (change < 0 && loop < count && busy[loop] === 0 && taskAt(loop).status === 'open') queue.push(loop);
   };
 
   const isDeadNow = (place: number): boolean =>
@@ -214,13 +197,11 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
     next: () => {
       for (let place = going.pop(); place !== undefined; place = going.pop())
         if (revertOf(place) !== undefined) return place;
-      for (let place = queue.pop(); place !== undefined; place = queue.pop()) {
-        queued[place] = 0;
+      for (let place = queue.pop(); place !== undefined; place = queue.pop())
         if (canRun(place, taskAt(place))) return place;
-      }
       return undefined;
     },
-    enqueue,
+    enqueue: queue.push,
     follow: (next, changed) => {
       for (const place of changed) states[place] = get(next.tasks, tasks[place]?.id ?? '') ?? idleTask;
       for (const place of changed) decide(place);

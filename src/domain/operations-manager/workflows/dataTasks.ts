@@ -1,8 +1,9 @@
 import { isObject, type Members } from '@automation-platform/json';
 import { isSealed } from '../../engine/sealed.ts';
-import { controlTask, type Outcome, refuse, type Using } from './controlTasks.ts';
+import { controlTask, type Outcome, type Using } from './controlTasks.ts';
 import { parsed } from './jsonBounds.ts';
 import { equalValues, numberOf, refuseSealed } from './operators.ts';
+import { refuse } from './refusals.ts';
 import { later, momentOf, offsetOf, written } from './times.ts';
 
 /** One data task: its inputs in order, its output, and the function between them. */

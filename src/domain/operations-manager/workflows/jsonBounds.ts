@@ -1,5 +1,6 @@
 import type { Members } from '@automation-platform/json';
 import { RequestError } from '../../engine/requestError.ts';
+import { isReservedName } from '../../engine/strictJson.ts';
 
 const deepest = 256;
 
@@ -26,11 +27,9 @@ export const weigh = (value: unknown, most = Number.POSITIVE_INFINITY): number =
   return weight;
 };
 
-const reservedNames: readonly string[] = ['__proto__', '$sealed', '$exact', '$same', '$payload'];
-
 /** Throws `unprocessable` if the name of a member is one that only the service may make. */
 export const refuseReserved = (name: string): void => {
-  if (reservedNames.includes(name)) throw new RequestError('unprocessable', `No member can be named ${name}`);
+  if (isReservedName(name)) throw new RequestError('unprocessable', `No member can be named ${name}`);
 };
 
 /** The value of a JSON text. Throws `unprocessable` if the text is none, or says what only the service may say. */

@@ -1,7 +1,7 @@
 import { isObject, own } from '@automation-platform/json';
-import { RequestError } from '../../engine/requestError.ts';
 import { isSealed } from '../../engine/sealed.ts';
 import { equalValues, type Match } from './operators.ts';
+import { refuse } from './refusals.ts';
 
 /** One step of a query. */
 type Step =
@@ -16,10 +16,6 @@ type Step =
 
 const longest = 4096;
 const mostSteps = 256;
-
-const refuse = (message: string): never => {
-  throw new RequestError('unprocessable', message);
-};
 
 const comparison = /^(\*?)([^=!~]*)(!=|!~|=|~)(.*)$/s;
 

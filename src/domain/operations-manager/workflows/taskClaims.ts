@@ -3,6 +3,7 @@ import type { Actor } from '../../engine/core.ts';
 import { RequestError } from '../../engine/requestError.ts';
 import { heldBy, mostLost, refuseOtherReports } from '../claims.ts';
 import type { Outcome } from './controlTasks.ts';
+import { refuseMove } from './refusals.ts';
 import { finishedRun, type Work } from './taskOutcomes.ts';
 import { type OfferedTo, type TaskEvent, type TaskState, type TaskStates, taskIn } from './taskStates.ts';
 import { type OperationKind, operationKind, type Task } from './workflows.ts';
@@ -11,10 +12,6 @@ import { type OperationKind, operationKind, type Task } from './workflows.ts';
 export type RunOfTask = { readonly task: string; readonly run: number };
 
 type Caller = Pick<Actor, 'id' | 'admin'>;
-
-const refuse = (message: string, path = ''): never => {
-  throw new RequestError('conflict', message, { path });
-};
 
 const taskOf = ({ graph }: Work, id: string): Task => {
   const place = graph.places.get(id);
@@ -32,10 +29,10 @@ const isUnderWay = (state: TaskStates, { task, run }: RunOfTask): boolean => {
 
 /** The run, if it is under way and was offered. Throws `conflict` if it has ended, or the job has. */
 const underWay = (state: TaskStates, named: RunOfTask): TaskState & { readonly to: OfferedTo } => {
-  if (isOver(state)) return refuse(`The job has ended: ${state.status}`);
-  if (!isUnderWay(state, named)) return refuse(`Run ${named.run} of ${named.task} is not under way any more`);
+  if (isOver(state)) return refuseMove(`The job has ended: ${state.status}`);
+  if (!isUnderWay(state, named)) return refuseMove(`Run ${named.run} of ${named.task} is not under way any more`);
   const { to, ...task } = taskIn(state, named.task);
-  return to ? { ...task, to } : refuse(`${named.task} is carried out by the service itself`);
+  return to ? { ...task, to } : refuseMove(`${named.task} is carried out by the service itself`);
 };
 
 const isForPeople = (to: OfferedTo | undefined): boolean => to !== undefined && 'groups' in to;
@@ -61,9 +58,9 @@ export const reserveTask = (
 ): readonly TaskEvent[] => {
   const { claims, to } = underWay(state, named);
   const { task, run, worker } = named;
-  if (!isForPeople(to)) return refuse('The task is not for people');
+  if (!isForPeople(to)) return refuseMove('The task is not for people');
   if (claims.held?.account === caller.id) return [];
-  if (claims.held) return refuse('Another person has claimed the task');
+  if (claims.held) return refuseMove('Another person has claimed the task');
   const claim = { claim: claims.last + 1, worker, account: caller.id, until: null, lease: null };
   return [{ topic: 'taskClaimed', data: { task, run, ...claim } }];
 };
@@ -153,8 +150,8 @@ export const finishTask = (work: Work, state: TaskStates, report: Report, caller
     if (outcome.result === 'error')
       throw new RequestError('invalid', 'People end tasks with success or failure', { path: '/result' });
     if (claims.held && claims.held.account !== caller.id && !caller.admin)
-      return refuse('Another person has claimed the task');
+      return refuseMove('Another person has claimed the task');
   } else refuseOtherReports(claims, claim, caller);
-  if ('platform' in to && !claims.held) return refuse('A node of the service carries out the task');
+  if ('platform' in to && !claims.held) return refuseMove('A node of the service carries out the task');
   return [{ topic: 'taskFinished', data: finishedRun(work, state, { task, run, outcome }) }];
 };

@@ -3,12 +3,9 @@ import { RequestError } from '../../engine/requestError.ts';
 import { reverted } from './advance.ts';
 import type { Outcome } from './controlTasks.ts';
 import { courseOf } from './course.ts';
+import { refuseMove } from './refusals.ts';
 import { finishedRun, type Work } from './taskOutcomes.ts';
 import { blockersIn, foldTasks, type TaskStates, type WorkflowJobEvent } from './taskStates.ts';
-
-const refuse = (message: string, path = ''): never => {
-  throw new RequestError('conflict', message, { path });
-};
 
 const placeOf = ({ graph }: Work, id: string): number => {
   const place = graph.places.get(id);
@@ -21,13 +18,13 @@ const placeOf = ({ graph }: Work, id: string): number => {
  * branch. Runs that were under way when the job ended go on. Throws `conflict` if nothing of that is there.
  */
 export const retryJob = (work: Work, state: TaskStates): readonly WorkflowJobEvent[] => {
-  if (state.status !== 'error') return refuse(`The job is ${state.status}`);
+  if (state.status !== 'error') return refuseMove(`The job is ${state.status}`);
   const course = courseOf(work.graph, state, work.now);
   const places = [...work.graph.tasks.keys()];
   const retriable = places.filter(course.isRetriable);
   const blocking = retriable.filter(course.blocks);
   const isUnderWay = places.some((place) => ['open', 'retrying', 'entering'].includes(course.taskAt(place).status));
-  if (retriable.length === 0 && !isUnderWay) return refuse('No task of the job can be retried');
+  if (retriable.length === 0 && !isUnderWay) return refuseMove('No task of the job can be retried');
   const ids = blocking.map((place) => work.graph.tasks[place]?.id ?? '');
   // One event stands for all tasks that the job's error names, or for all failures. A job that was ended from outside has an
   // error that names none.
@@ -43,9 +40,9 @@ export const retryTask = (
   { task: id, outcome }: { readonly task: string; readonly outcome?: Outcome },
 ): readonly WorkflowJobEvent[] => {
   const place = placeOf(work, id);
-  if (state.status !== 'error' && state.status !== 'running') return refuse(`The job is ${state.status}`);
+  if (state.status !== 'error' && state.status !== 'running') return refuseMove(`The job is ${state.status}`);
   const course = courseOf(work.graph, state, work.now);
-  if (!course.blocks(place) || !course.isRetriable(place)) return refuse(`${id} does not block the job`);
+  if (!course.blocks(place) || !course.isRetriable(place)) return refuseMove(`${id} does not block the job`);
   const retried: WorkflowJobEvent = { topic: 'jobRetried', data: { from: id } };
   const task = work.graph.tasks[place];
   if (!outcome || !task) return [retried];
@@ -61,11 +58,11 @@ export const continueFrom = (
   { task: id, variables = {} }: { readonly task: string; readonly variables?: Members },
 ): readonly WorkflowJobEvent[] => {
   const place = placeOf(work, id);
-  if (state.status !== 'error') return refuse(`The job is ${state.status}`);
+  if (state.status !== 'error') return refuseMove(`The job is ${state.status}`);
   const course = courseOf(work.graph, state, work.now);
   const loop = work.graph.tasks[work.graph.loopOf[place] ?? -1];
-  if (loop) return refuse(`${id} is in the body of the loop ${loop.id}: continue from there`, '/fromTask');
-  if (course.taskAt(place).run === 0) return refuse(`${id} has not run`, '/fromTask');
+  if (loop) return refuseMove(`${id} is in the body of the loop ${loop.id}: continue from there`, '/fromTask');
+  if (course.taskAt(place).run === 0) return refuseMove(`${id} has not run`, '/fromTask');
   const { event } = reverted({ work, course }, null, place);
   const set: readonly WorkflowJobEvent[] =
     Object.keys(variables).length > 0 ? [{ topic: 'variablesSet', data: { variables } }] : [];

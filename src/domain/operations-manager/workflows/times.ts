@@ -1,8 +1,4 @@
-import { RequestError } from '../../engine/requestError.ts';
-
-const refuse = (message: string): never => {
-  throw new RequestError('unprocessable', message);
-};
+import { refuse } from './refusals.ts';
 
 /** The moment that a text or a number of milliseconds says. A text without an offset is UTC. */
 export const momentOf = (value: unknown, name: string): number => {
