@@ -97,7 +97,7 @@ export type Schemas = {
 ${schemas.map(([name, schema]) => `  ${comment(schema.description)}readonly ${quoted(name)}: ${typeOf(schema)};`).join('\n')}
 };
 
-/** What each operation takes and answers. */
+/** The input and the answer of each operation. */
 export type Operations = {
 ${operations.map(({ operationId, summary, input, answer }) => `  ${comment(summary)}readonly ${quoted(operationId)}: { readonly input: { ${input} }; readonly answer: ${answer} };`).join('\n')}
 };

@@ -1,4 +1,5 @@
 import { objectIn, refusalIn, textOf } from './answers.ts';
+import { Refused } from './refused.ts';
 import { type Platform, send } from './request.ts';
 
 /** Which events are wanted. `since` and `until` are positions or times (RFC 3339), both included. */
@@ -56,13 +57,8 @@ export type AuditDenial = {
 };
 
 /** The platform refuses the question, or cannot answer it. */
-export class AuditRefused extends Error {
-  readonly status: number;
-  constructor(message: string, status: number) {
-    super(message);
-    this.name = 'AuditRefused';
-    this.status = status;
-  }
+export class AuditRefused extends Refused {
+  override readonly name = 'AuditRefused';
 }
 
 /** `ifMatch` is the ETag of the resource: the restore is refused if it has changed since. */

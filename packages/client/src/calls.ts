@@ -1,19 +1,18 @@
 import { objectIn, textOf, textOfRefusal } from './answers.ts';
 import { messageIn } from './messages.ts';
 import { addresses, type Operations } from './operations.ts';
+import { Refused } from './refused.ts';
 import { type Platform, send } from './request.ts';
 
-/** What is wrong with one field of a request. */
+/** The fault of one field of a request. */
 export type CallFault = { readonly code: string; readonly message: string; readonly path?: string };
 
 /** The platform refuses a call, or cannot answer it. */
-export class CallRefused extends Error {
-  readonly status: number;
+export class CallRefused extends Refused {
+  override readonly name = 'CallRefused';
   readonly errors: readonly CallFault[];
   constructor(message: string, status: number, errors: readonly CallFault[]) {
-    super(message);
-    this.name = 'CallRefused';
-    this.status = status;
+    super(message, status);
     this.errors = errors;
   }
 }

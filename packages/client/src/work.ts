@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { objectIn, refusalIn, textOf } from './answers.ts';
-import { type Auth, authorizationOf } from './auth.ts';
+import type { Auth } from './auth.ts';
+import { Refused } from './refused.ts';
+import { send } from './request.ts';
 import { withinTime } from './withinTime.ts';
 
 /** A job as its worker gets it. */
@@ -52,13 +54,8 @@ export type Work = {
 };
 
 /** The platform refuses the worker. To try again is of no use. */
-export class WorkRefused extends Error {
-  readonly status: number;
-  constructor(message: string, status: number) {
-    super(message);
-    this.name = 'WorkRefused';
-    this.status = status;
-  }
+export class WorkRefused extends Refused {
+  override readonly name = 'WorkRefused';
 }
 
 type Claimed = { readonly job: Job; readonly claim: number };
@@ -92,19 +89,15 @@ const isClaimed = (one: Partial<Claimed> | null): one is Claimed =>
 
 /** Requests to the platform. Status 0: there was no answer. */
 const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
-  const headers = { Authorization: authorizationOf(auth), 'Content-Type': 'application/json' };
-  const send = async (
+  const ask = async (
     path: string,
     body: object,
     more: { readonly key?: string; readonly signal?: AbortSignal } = {},
   ): Promise<Answer> => {
     const post = async (signal: AbortSignal): Promise<Answer> => {
-      const answer = await fetch(`${url.replace(/\/+$/, '')}/operations-manager/jobs/${path}`, {
-        method: 'POST',
-        headers: more.key === undefined ? headers : { ...headers, 'Idempotency-Key': more.key },
-        body: JSON.stringify(body),
-        signal,
-      });
+      const headers = { 'Idempotency-Key': more.key };
+      const request = { method: 'POST', path: `/operations-manager/jobs/${path}`, headers, body };
+      const answer = await send({ url, auth, signal }, request);
       if (answer.status !== 200) return { status: answer.status, data: null, message: await refusalIn(answer) };
       const found = objectIn(await textOf(answer));
       return found ? { status: 200, data: found.data, message: '' } : { status: 0, data: null, message: noAnswer };
@@ -116,7 +109,7 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
     }
   };
   return {
-    send,
+    send: ask,
     /** Sends until there is an answer that counts, or the signal aborts. */
     untilAnswered: async (
       path: string,
@@ -125,7 +118,7 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
       signal: AbortSignal,
     ): Promise<Answer> => {
       for (let wait = shortestPauseMs; ; wait = Math.min(wait * 2, longestPauseMs)) {
-        const answer = await send(path, body, key === undefined ? { signal } : { key, signal });
+        const answer = await ask(path, body, key === undefined ? { signal } : { key, signal });
         if (!isPassing(answer.status) || signal.aborted) return answer;
         await sleep(wait, signal);
       }
