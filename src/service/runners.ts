@@ -32,6 +32,7 @@ import { type EventTriggers, eventTriggers } from '../runners/triggers/eventTrig
 import type { Retried } from '../runners/triggers/retrying.ts';
 import { tellAnchor } from '../store/anchor.ts';
 import { splitStream } from '../store/event.ts';
+import { eventAt } from '../store/eventAt.ts';
 import type { OpenedLog } from '../store/open.ts';
 import { isUnusable } from '../store/tampered.ts';
 import type { HealthPart } from './monitor.ts';
@@ -142,10 +143,7 @@ export const parkedRunsOf = (
   { log, tools, retryReaction }: Node,
   { triggers, schedules }: { readonly triggers: Retries; readonly schedules: Retries },
 ): ParkedRuns => ({
-  eventOf: async (stream, revision) => {
-    for await (const events of log.read(stream, revision)) return events.find((event) => event.revision === revision);
-    return undefined;
-  },
+  eventOf: (stream, revision) => eventAt(log, stream, revision),
   retry: async (id, about) => {
     const { parked, parking } = await tools.state(parkedReaction, id);
     if (!parked || !parking) throw new RequestError('not_found', 'No such parked run');

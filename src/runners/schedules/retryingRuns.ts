@@ -4,7 +4,8 @@ import { completeReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { EventStore, StoredEvent } from '../../store/port.ts';
+import { eventAt } from '../../store/eventAt.ts';
+import type { EventStore } from '../../store/port.ts';
 import type { Retried } from '../triggers/retrying.ts';
 import type { Starting } from './starting.ts';
 
@@ -15,14 +16,9 @@ type Needs = { readonly store: EventStore; readonly tools: Tools; readonly handl
  * parked unless there is a job then. Throws `not_found` if it is no parked run.
  */
 export const retryingRuns = ({ store, tools, handle }: Needs, { start }: Pick<Starting, 'start'>) => {
-  const eventAt = async (stream: string, revision: number): Promise<StoredEvent | undefined> => {
-    for await (const events of store.read(stream, revision)) return events[0];
-    return undefined;
-  };
-
   return async (id: string, about: Omit<Request, 'id' | 'input'>): Promise<Retried> => {
     const { parked, parking } = await tools.state(parkedReaction, id);
-    const event = parked && parking ? await eventAt(parking.stream, parking.revision) : undefined;
+    const event = parked && parking ? await eventAt(store, parking.stream, parking.revision) : undefined;
     if (!event) throw new RequestError('not_found', 'No such parked run', { path: 'id' });
     const started = await start(event);
     if ('refusal' in started) return { job: null, refused: started.refusal };

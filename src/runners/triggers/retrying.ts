@@ -7,6 +7,7 @@ import { givenBy } from '../../commands/operations-manager/firing.ts';
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AnyEvent } from '../../store/anyEvent.ts';
+import { eventAt } from '../../store/eventAt.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { pastDefinitions } from './definitions.ts';
 import { type Firing, jobIdOf } from './firing.ts';
@@ -41,11 +42,6 @@ export const retrying = (
   { decide, start, ended, hasJob, fits }: Pick<Starting, 'decide' | 'start' | 'ended' | 'hasJob' | 'fits'>,
 ) => {
   const past = pastDefinitions(store);
-
-  const eventAt = async (stream: string, revision: number): Promise<StoredEvent | undefined> => {
-    for await (const events of store.read(stream, revision)) return events.find((event) => event.revision === revision);
-    return undefined;
-  };
 
   /** The event of a parked run as the log has it, with what its trigger says now. */
   const firingNow = async (id: string, event: StoredEvent): Promise<Firing | undefined> => {
@@ -83,7 +79,7 @@ export const retrying = (
     if (!parked || parking?.trigger === undefined)
       throw new RequestError('not_found', 'No such parked run', { path: 'id' });
     const { stream, revision } = parking;
-    const stored = await eventAt(stream, revision);
+    const stored = await eventAt(store, stream, revision);
     const firing = stored && (await firingNow(parking.trigger, stored));
     if (!firing) return { job: null, refused: { reason: 'gone', message: 'No such trigger' } };
     const retried = await retryNow(firing);
