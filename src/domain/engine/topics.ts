@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import { type TProperties, type TSchema, Type } from 'typebox';
 import type { SchemaData, Topics } from './core.ts';
 import type { Sealed } from './sealed.ts';
 
@@ -43,11 +43,15 @@ export const authors = {
   lastUpdated: Type.String(),
   lastUpdatedBy: textOrNull,
 };
-/** What an imported document adds to the content: its times and authors, and the document as it was written. */
+/** The times and authors that an imported document adds to the content, and the document as it was written. */
 export const restored = {
   ...authors,
   imported: Type.Optional(anyMembers),
 };
+
+/** The topic of an import that replaces the whole content of a resource. `kind` is such as `A form`. */
+export const restoredAs = <Content extends TProperties>(kind: string, content: Content) =>
+  [`${kind} got the content of an imported document`, Type.Object({ ...content, ...restored })] as const;
 
 /** Topics that any stream of the platform may have, whatever its area. They change no resource. */
 export const topicsOfAll: Topics = {

@@ -9,7 +9,7 @@ import { sealDocument } from '../engine/importedSecrets.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets, type Seal } from '../engine/secretFields.ts';
-import { anything, nothing, object, restored, text, textOrNull, topicsOf, typed } from '../engine/topics.ts';
+import { anything, nothing, object, restoredAs, text, textOrNull, topicsOf, typed } from '../engine/topics.ts';
 import { formParts, importedFormId, signatureOf } from './formDocuments.ts';
 import type { FormContent, FormDocument, formPatchSchema, newFormSchema } from './formSchemas.ts';
 import { checkedStruct, importedStruct } from './formStructs.ts';
@@ -30,7 +30,7 @@ const content = {
 const topics = topicsOf({
   formCreated: ['A form was created', Type.Object(content)],
   formChanged: ['Members of a form changed', Type.Partial(Type.Object(content))],
-  formRestored: ['A form got the content of an imported document', Type.Object({ ...content, ...restored })],
+  formRestored: restoredAs('A form', content),
   formDeleted: ['A form was deleted', nothing],
 });
 export type FormEvent = EventOf<typeof topics>;

@@ -11,7 +11,7 @@ import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { Seal } from '../engine/secretFields.ts';
-import { anyMembers, restored, text, textOrNull, topicsOf, typed, whole } from '../engine/topics.ts';
+import { anyMembers, restoredAs, text, textOrNull, topicsOf, typed, whole } from '../engine/topics.ts';
 
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
 const schema = Type.Unsafe<Readonly<Record<string, unknown>>>(
@@ -141,10 +141,7 @@ export type ModelContent = SchemaData<typeof content>;
 const topics = topicsOf({
   resourceModelCreated: ['A resource model was created', content],
   resourceModelChanged: ['Members of a resource model changed', Type.Partial(content)],
-  resourceModelRestored: [
-    'A resource model got the content of an imported document',
-    Type.Object({ ...content.properties, ...restored }),
-  ],
+  resourceModelRestored: restoredAs('A resource model', content.properties),
   /** Decides that the instances and groups of the model are deleted too. */
   resourceModelDeleted: [
     'A resource model was deleted, with its instances and groups',

@@ -4,7 +4,7 @@ import { defined } from '../engine/defined.ts';
 import type { DocumentKind } from '../engine/documentKinds.ts';
 import { importedIn } from '../engine/importedDocuments.ts';
 import { ifItFits } from '../engine/lenientSchemas.ts';
-import { anyMembers, flag, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';
+import { anyMembers, flag, nothing, restoredAs, text, topicsOf, typed } from '../engine/topics.ts';
 import { comparators } from './comparisons.ts';
 import {
   atMost,
@@ -98,10 +98,7 @@ export type AnalyticTemplateContent = SchemaData<typeof content>;
 const topics = topicsOf({
   analyticTemplateCreated: ['An analytic template was created', content],
   analyticTemplateChanged: ['Members of an analytic template changed', Type.Partial(content)],
-  analyticTemplateRestored: [
-    'An analytic template got the content of an imported document',
-    Type.Object({ ...content.properties, ...restored }),
-  ],
+  analyticTemplateRestored: restoredAs('An analytic template', content.properties),
   analyticTemplateDeleted: ['An analytic template was deleted', nothing],
 });
 export type AnalyticTemplateEvent = EventOf<typeof topics>;

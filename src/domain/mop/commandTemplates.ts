@@ -5,7 +5,7 @@ import type { DocumentKind } from '../engine/documentKinds.ts';
 import { importedIn } from '../engine/importedDocuments.ts';
 import { ifItFits } from '../engine/lenientSchemas.ts';
 import type { Fault } from '../engine/requestError.ts';
-import { anyMembers, flag, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';
+import { anyMembers, flag, nothing, restoredAs, text, topicsOf, typed } from '../engine/topics.ts';
 import { comparators } from './comparisons.ts';
 import {
   atMost,
@@ -103,10 +103,7 @@ export type CommandTemplateContent = SchemaData<typeof content>;
 const topics = topicsOf({
   commandTemplateCreated: ['A command template was created', content],
   commandTemplateChanged: ['Members of a command template changed', Type.Partial(content)],
-  commandTemplateRestored: [
-    'A command template got the content of an imported document',
-    Type.Object({ ...content.properties, ...restored }),
-  ],
+  commandTemplateRestored: restoredAs('A command template', content.properties),
   commandTemplateDeleted: ['A command template was deleted', nothing],
 });
 export type CommandTemplateEvent = EventOf<typeof topics>;

@@ -9,7 +9,7 @@ import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, maskSecrets, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
-import { anything, nothing, restored, text, topicsOf, typed } from '../engine/topics.ts';
+import { anything, nothing, restoredAs, text, topicsOf, typed } from '../engine/topics.ts';
 import {
   isTemplateType,
   type newTemplateSchema,
@@ -33,7 +33,7 @@ const content = {
 const topics = topicsOf({
   templateCreated: ['A template was created', Type.Object(content)],
   templateChanged: ['Members of a template changed', Type.Partial(Type.Object(content))],
-  templateRestored: ['A template got the content of an imported document', Type.Object({ ...content, ...restored })],
+  templateRestored: restoredAs('A template', content),
   templateDeleted: ['A template was deleted', nothing],
 });
 export type TemplateEvent = EventOf<typeof topics>;
