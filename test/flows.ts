@@ -16,7 +16,7 @@ type Flow = { readonly name: string; readonly goal: number; readonly request: (n
 
 const warmUps = 5;
 const counted = 7;
-// What follows from a request ends long before.
+// The consequences of a request end long before.
 const restMs = 300;
 
 const own = /\/((?:src|packages)\/.*\.[jt]s)$/;

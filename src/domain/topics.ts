@@ -28,7 +28,7 @@ export const listedTopics: readonly ListedTopic[] = aggregates
     })),
   );
 
-/** What events of a topic say in streams of a category; undefined if the platform writes none such. */
+/** The meaning of events of a topic in streams of a category; undefined if the platform writes none such. */
 export const topicIn = (category: string, topic: string): Topic | undefined => {
   const aggregate = byCategory.get(category);
   return aggregate && (own(aggregate.topics, topic) ?? own(topicsOfAll, topic));

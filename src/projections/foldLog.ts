@@ -63,7 +63,7 @@ export type Fold = Awaited<ReturnType<typeof foldLog>>;
 /** The result of a comparison of a collection: how many documents it should have, and the ids of those that differ. */
 export type Compared = { readonly name: string; readonly documents: number; readonly differences: readonly string[] };
 
-/** Whether two entries tell and find the same document. Members may come in another order. */
+/** True if two entries hold and find the same document. Members may come in another order. */
 export const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean =>
   one === undefined || other === undefined ? one === other : one.text === other.text && isDeepStrictEqual(one, other);
 

@@ -27,7 +27,7 @@ const type = 's:t';
 const dataOf = ({ data }: StoredEvent): Data => JSON.parse(data);
 
 /**
- * What every reader of the log promises, over a log that is opened for each test: each consequence once, in order within
+ * The promises of every reader of the log, over a log that is opened for each test: each consequence once, in order within
  * its partition, whatever happens to the process.
  */
 export const readerContract = (open: () => Promise<Opened>): void => {
@@ -52,7 +52,7 @@ export const readerContract = (open: () => Promise<Opened>): void => {
     for (const key of keys) ({ position } = await append(`cause-${written}`, -1, { key, n: written++ }));
     return position;
   };
-  /** What was done, by partition, in the order of the log. */
+  /** The consequences that took place, by partition, in the order of the log. */
   const done = async (category = 'done'): Promise<Record<string, readonly number[]>> => {
     const found: Record<string, number[]> = {};
     for await (const { events } of opened.store.readAll(0))

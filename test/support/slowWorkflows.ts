@@ -8,7 +8,7 @@ type Said = { readonly result: string; readonly outgoing?: Json; readonly error?
 
 type Place = {
   run: number;
-  /** What became of it. `held`: by a worker, a person or the engine. `again`: the next run begins whatever leads to it. */
+  /** Its state. `held`: by a worker, a person or the engine. `again`: the next run begins whatever leads to it. */
   now: 'never' | 'held' | 'pausing' | 'done' | 'again';
   result: string | undefined;
   outgoing: Json;

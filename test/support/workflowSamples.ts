@@ -52,7 +52,7 @@ export const worker = (incoming: Json = {}, more: Json = {}): Json => ({
 
 export const person = (more: Json = {}): Json => ({ ...ours('ViewData'), type: 'manual', groups: [], ...more });
 
-/** What decisions need from outside, made for tests: a pattern is matched as JavaScript does, a secret is sealed in the open. */
+/** The tools that decisions need, made for tests: a pattern is matched as JavaScript does, a secret is sealed in the open. */
 export const workOn = (document: Json, more: Partial<Work> = {}): Work => ({
   graph: workflowGraph(readWorkflow(document), isInstant),
   job: { id: 'job1', initiator: 'ann' },

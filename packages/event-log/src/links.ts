@@ -35,7 +35,7 @@ export const withoutHash = (metadata: string): string => `${metadata.slice(0, -l
 /** True if metadata have something like a hash anywhere. */
 export const mentionsHash = (metadata: string): boolean => metadata.includes(open);
 
-/** What stands where metadata have their hash, whether or not the frame around it is right. */
+/** The text at the place where metadata have their hash, whether or not the frame around it is right. */
 export const claimedHash = (metadata: string): string => metadata.slice(-hashLength - close.length, -close.length);
 
 /**

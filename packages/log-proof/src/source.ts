@@ -12,9 +12,9 @@ export type Source = {
   readonly lookUps: LookUps;
   /** The newest event that the note beside the log names. */
   readonly noted: Noted | undefined;
-  /** What speaks against a file as a whole. */
+  /** The findings about a file as a whole. */
   readonly findings: readonly Finding[];
-  /** What has signed an export as a whole, if its lines are what was signed. */
+  /** The signature of an export as a whole, if its lines are those that were signed. */
   readonly signed: SignedExport | undefined;
   /** The events of the stream of signatures, in order. */
   readonly proofs: () => Promise<readonly StoredEvent[]>;

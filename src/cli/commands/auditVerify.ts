@@ -64,13 +64,13 @@ const givenKey = (key: string): string => {
   }
 };
 
-/** What the anchor was told; undefined if it is not set, is a URL, or is no file yet. */
+/** The lines that the anchor has; undefined if it is not set, is a URL, or is no file yet. */
 const anchorOf = async (at: AnchorAt | undefined): Promise<readonly AnchorLine[] | undefined> =>
   at && 'file' in at && isFile(at.file) ? anchorLines(at.file) : undefined;
 
 const isFile = (file: string): boolean => existsSync(file) && statSync(file).isFile();
 
-/** What the anchor proves, in words. An anchor that is set and proves nothing may have been taken away. */
+/** A sentence about the proof that the anchor gives. An anchor that is set and proves nothing may have been taken away. */
 const anchorWords = (at: AnchorAt | undefined, anchored: number): string => {
   if (anchored > 0) return `The anchor was told ${anchored} signatures of this log.`;
   const without =
@@ -82,7 +82,7 @@ const anchorWords = (at: AnchorAt | undefined, anchored: number): string => {
 
 type Believed = { readonly key: string | undefined; readonly at: AnchorAt | undefined };
 
-/** What is covered, in words. */
+/** Sentences about the events that are covered. */
 const wordsOf = ({ coverage, keys, anchored }: Verified, { key: given, at }: Believed): readonly string[] => {
   const { verified, signed, uncovered }: Coverage = coverage;
   const prints = keys.map(fingerprintOf).join(', ');

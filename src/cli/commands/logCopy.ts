@@ -57,7 +57,7 @@ type Choices = {
   readonly output?: Terminal;
   /** Leaves out tools' streams that have lost events. */
   readonly skipIncomplete?: boolean | undefined;
-  /** What the copy is to lack. Then the target begins its signatures anew. */
+  /** The events that the copy is to lack. Then the target begins its signatures anew. */
   readonly rewrite?: { readonly asked: Asked; readonly config: RewriteConfig };
 };
 

@@ -36,7 +36,7 @@ The exit status is 3 if a document of a known kind, or a part of a package, stay
   },
 });
 
-/** What became of one document. */
+/** The outcome for one document. */
 export type Report = {
   readonly from: string;
   readonly kind: string | null;
@@ -47,7 +47,7 @@ export type Report = {
   readonly missingSecrets?: unknown;
   /** Schedules that never run. */
   readonly warnings?: unknown;
-  /** What became of the documents of a package. */
+  /** The outcome for each document of a package. */
   readonly package?: unknown;
 };
 
@@ -179,7 +179,7 @@ const resultIn = (body: unknown): Members => {
   return defined({ missingSecrets, ...about });
 };
 
-/** What was left out, in sentences. */
+/** Sentences about the documents that were left out. */
 const inWords = (report: Report): readonly string[] => {
   const { outcome, kind, name, from, reason } = report;
   const about = `${kind ?? 'document'} ${JSON.stringify(name)} of ${from}`;

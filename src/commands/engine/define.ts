@@ -15,7 +15,7 @@ export type Tools = {
    * is deleted keeps its access lists.
    */
   stateForRights<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
-  /** Whether the actor may read a document, by its guard as of now. */
+  /** True if the actor may read a document, by its guard as of now. */
   mayRead<Doc>(collection: Pick<Projection<Doc>, 'guard'>, doc: Doc, actor: Actor): boolean;
   /** Whether a resource has ended so long ago that the read models do not show it any more. */
   isRetired(aggregate: Aggregate, id: string): Promise<boolean>;

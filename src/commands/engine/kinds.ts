@@ -9,7 +9,7 @@ import type { Collection } from '../../projections/engine/define.ts';
 import { type AnyCommand, commandsOf, type Tools } from './define.ts';
 import { importedId } from './imports.ts';
 
-/** What the platform does with resources of one kind besides its routes. The tables of kinds follow from these records. */
+/** The work of the platform with resources of one kind, besides its routes. The tables of kinds follow from these records. */
 export type Kind = {
   readonly of: Aggregate;
   /** How documents of any installation come in. */
@@ -53,10 +53,10 @@ export type Restoring = {
    * now, if there is one.
    */
   readonly input: (former: Members, present: Members | undefined) => unknown;
-  /** Whether it is an import, which takes what the service does not know, too. */
+  /** True of an import, which takes what the service does not know, too. */
   readonly imports?: boolean;
   /**
-   * Whether a changed document comes with all its secrets in clear: the command finds those that are there by other
+   * True if a changed document comes with all its secrets in clear: the command finds those that are there by other
    * means than their place.
    */
   readonly inClear?: boolean;

@@ -37,7 +37,7 @@ export type Event<Topic extends string = string, Data = unknown> = {
 export type DataOf<E extends Event, T extends E['topic']> = Extract<E, { topic: T }>['data'];
 
 /**
- * What events of one topic say: a sentence, and the schema of their data, for those who read events. A schema says what
+ * The meaning of events of one topic: a sentence, and the schema of their data, for those who read events. A schema says what
  * is always so, in events of earlier versions too: members that these lack are optional, limits of today's requests are
  * left out, and further members may follow.
  */

@@ -26,7 +26,7 @@ export type DocumentKind = {
   readonly types: readonly string[];
   /** The places that its import seals. */
   readonly secrets: Places;
-  /** Whether a document is of this kind, by its members. */
+  /** True if a document is of this kind, by its members. */
   readonly is: (document: Members) => boolean;
   /** The request that imports a document. */
   readonly importing: (document: string, options: ImportOptions) => DocumentRequest;

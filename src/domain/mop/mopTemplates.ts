@@ -247,7 +247,7 @@ export const templateNames =
 export const atMost = <S extends TSchema>(maxItems: number, items: S, description: string) =>
   Type.Optional(Type.Array(items, { maxItems, description }));
 
-/** What both kinds of templates have in common as documents of any installation. */
+/** The members that both kinds of templates have in common as documents of any installation. */
 export const templateDocuments = (
   type: string,
   list: string,

@@ -62,7 +62,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
   return { listener: koa.callback(), warmUp };
 };
 
-/** Koa that only calls the one middleware, which answers by itself. What Koa would do after it costs time. */
+/** Koa that only calls the one middleware, which answers by itself. Koa's own end of a request costs time. */
 class WithoutRespond extends Koa {
   handleRequest(ctx: Koa.Context, fn: (ctx: Koa.Context) => Promise<void>): Promise<void> {
     return fn(ctx).catch(ctx.onerror);

@@ -24,9 +24,9 @@ export type Pace = {
 export type Outcome = { readonly acked: Promise<void> } | undefined;
 
 export type Taking<Item> = {
-  /** Carries an item out. Whatever it does must be the same if it is done again. */
+  /** Carries an item out. The outcome must be the same if it is done again. */
   readonly take: (item: Item, pace: Pace) => Promise<Outcome>;
-  /** What becomes of failures. Without it, the reader begins anew after any. */
+  /** The handling of failures. Without it, the reader begins anew after any. */
   readonly retry?: {
     /** Parks an item that fails for good. */
     readonly park: (item: Item, error: unknown, tried: number) => Promise<void>;

@@ -5,7 +5,7 @@ import { isUnusable } from '../tampered.ts';
 
 type Work<T> = {
   readonly work: () => Promise<T>;
-  /** Called after a failure that will not pass. What it returns is the outcome. */
+  /** Called after a failure that will not pass. Its result is the outcome. */
   readonly giveUp: (error: unknown, tried: number) => Promise<T>;
   /** Called when the work begins to wait for something that is not its fault. */
   readonly waits: (error: unknown) => void;

@@ -22,7 +22,7 @@ export type Term = {
 export type Reading<Item> = Taking<Item> & {
   /** It gets the events whose types begin so; all events if not set. */
   readonly types?: Filter;
-  /** What follows from an event. What belongs to a partition that is behind need not be among it. */
+  /** The items that follow from an event. Those of a partition that is behind need not be among them. */
   readonly itemsOf: (
     event: StoredEvent,
     isBehind: (key: string) => boolean,
@@ -37,7 +37,7 @@ type Needs<Item> = Pick<PartitionNeeds<Item>, 'backlog'> & {
   readonly store: EventStore;
   /** The name of its checkpoint. */
   readonly name: string;
-  /** Who reads: the node that leads, or every node. */
+  /** The nodes that read: the one that leads, or every node. */
   readonly on: Leadership;
   /** Resolves when the read models show what the log held when this process began, or the signal aborts. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
@@ -102,7 +102,7 @@ const takeBehind = async (store: EventStore, name: string): Promise<ReadonlyMap<
  */
 export const reader = <Item>(needs: Needs<Item>) => {
   const { store, name, begin, backlog, mostInFlight = 1000, elapsed = () => performance.now(), log } = needs;
-  /** What the present reading has under way. */
+  /** The work that the present reading has under way. */
   let current: { readonly partitions: ReadonlyMap<string, Partition<Item>>; readonly acked: () => number } | undefined;
 
   /** Reads until the term ends. Rejects unless it does. */

@@ -23,7 +23,7 @@ const scope = '@automation-platform/';
 const folders = readdirSync(join(root, 'packages')).map((name) => `packages/${name}`);
 const names = folders.map((folder) => manifestOf(folder).name);
 
-/** What a file imports: a relative file by its path from the root, a module by its name. */
+/** The imports of a file: a relative file by its path from the root, a module by its name. */
 const importsOf = (file: string): readonly string[] =>
   [...read(file).matchAll(/(?:\bfrom|^import) '([^']+)'|\bimport\('([^']+)'\)/gm)]
     .map(([, from, later]) => from ?? later!)

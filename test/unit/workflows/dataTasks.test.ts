@@ -194,7 +194,7 @@ const outputs: readonly (readonly [string, Json, Json])[] = [
   ['shift', { job_variable: 'l' }, { item: 1, job_variable_value: [2] }],
 ];
 
-/** What fails, by which words. */
+/** Inputs that fail, and the words of the error. */
 const refusals: readonly (readonly [string, Json, RegExp])[] = [
   ['arrayPush', { arr: 'x', elementN: 1 }, /list/],
   ['stringConcat', { str: null, stringN: 'a' }, /text/],

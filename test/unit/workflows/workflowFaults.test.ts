@@ -33,7 +33,7 @@ const evaluation = (operator: string, variable: Json) =>
   });
 const straight = ['start -> a', 'a -> end'];
 
-/** What is wrong, the document, and its faults. */
+/** A name, the document, and its faults. */
 const faulty: readonly (readonly [string, Json, readonly string[]])[] = [
   ['nothing', workflow({ a }, straight), []],
   ['an edge to nowhere', workflow({ a }, [...straight, 'a -failure-> b']), ['edge a /transitions/a/b']],
