@@ -216,7 +216,11 @@ export const slowJob = (document: Json, given: Json) => {
     const blocking = bodyOf(id)
       .sort()
       .find((one) => loopAround(one) === id && blocks(one));
-    if (blocking) return close(id, { result: 'error', error: { index: place.turns - 1, task: blocking } }, now);
+    if (blocking) {
+      const { error: why } = at(blocking);
+      const problem = { index: place.turns - 1, task: blocking, message: why.message ?? why };
+      return close(id, { result: 'error', error: problem }, now);
+    }
     if (place.turns >= place.list.length) return close(id, { result: 'success' }, now);
     happened.push(`${id} ${place.run} loop`);
     place.outgoing = { current_item: place.list[place.turns] };

@@ -11,6 +11,7 @@ import {
 } from '../../../src/domain/operations-manager/workflows/taskStates.ts';
 import { workflowFaults } from '../../../src/domain/operations-manager/workflows/workflowFaults.ts';
 import { drawing, randomWorkflow } from '../../support/randomWorkflows.ts';
+import { seed } from '../../support/sample.ts';
 import { slowJob } from '../../support/slowWorkflows.ts';
 import { jobOf, plainState } from '../../support/workflowSamples.ts';
 
@@ -19,6 +20,23 @@ const workflows = process.env.SOAK_ROUNDS ? 50_000 : 500;
 const mostSteps = 25;
 
 const ann = { id: 'a'.repeat(24), admin: false };
+
+/** The error texts of the engine, and the words that the slow model has for them. */
+const shortErrors: readonly (readonly [pattern: RegExp, short: string])[] = [
+  [/^The time limit of \d+ seconds is over$/, 'limit'],
+  [/^There were \d+ attempts$/, 'attempts'],
+  [/^\S.* must be a list$/, 'list'],
+];
+
+/** A value in which each error text of the engine, at any depth, is the word of the slow model: tasks pass errors on. */
+const withShortErrors = (value: unknown): unknown =>
+  typeof value === 'string'
+    ? (shortErrors.find(([pattern]) => pattern.test(value))?.[1] ?? value)
+    : Array.isArray(value)
+      ? value.map(withShortErrors)
+      : typeof value === 'object' && value !== null
+        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withShortErrors(member)]))
+        : value;
 
 /** The events of a decision; undefined if it refuses. */
 const allowed = (decide: () => readonly WorkflowJobEvent[]): readonly WorkflowJobEvent[] | undefined => {
@@ -48,10 +66,7 @@ const compare = (size: number, tape: readonly number[]): void => {
       .graph.tasks.filter(({ id, kind }) => kind !== 'forEach' && taskIn(state, id).status === 'open');
     assert.deepEqual(job.happened(), slow.happened);
     assert.equal(state.status, slow.status());
-    assert.deepEqual(
-      Object.fromEntries([...entriesIn(state.variables)].filter(([name]) => name !== 'problem')),
-      without(slow.variables),
-    );
+    assert.deepEqual(withShortErrors(Object.fromEntries(entriesIn(state.variables))), withShortErrors(slow.variables));
     assert.deepEqual(
       open.map(({ id }) => id),
       slow.open(),
@@ -107,9 +122,6 @@ const compare = (size: number, tape: readonly number[]): void => {
   }
 };
 
-/** The texts of errors are the engine's own. */
-const without = ({ problem: _, ...variables }: Record<string, unknown>): Record<string, unknown> => variables;
-
 describe('workflows against a slow model', () => {
   it(`runs the same tasks in the same order, with the same variables and ends, in ${workflows} random workflows`, function () {
     this.timeout(workflows * 100);
@@ -119,7 +131,7 @@ describe('workflows against a slow model', () => {
         fc.array(fc.nat(1000), { minLength: 300, maxLength: 1500, size: 'max' }),
         compare,
       ),
-      { numRuns: workflows },
+      { numRuns: workflows, seed, endOnFailure: process.env.SOAK_ROUNDS === undefined },
     );
   });
 });
