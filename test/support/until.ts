@@ -11,10 +11,10 @@ export const endTest = (): void => {
 /** Aborted once the test that runs now is over, however it has ended. */
 export const endOfTest = (): AbortSignal => test.signal;
 
-// What does not come soon is asked for less often: asking takes processor time, and files that are opened to look stay
-// open until memory is collected.
-const impatientMs = 20;
-const restMs = 10;
+// The longer a thing takes, the less often it is asked for: asking takes processor time, and files that are opened to
+// look stay open until memory is collected.
+const impatientMs = 5;
+const longestRestMs = 100;
 
 /** Waits until it is so, however long that takes, but no longer than the test: mocha's timeout is the only one. */
 export const until = async (so: () => boolean | Promise<boolean>, what = 'what it waits for'): Promise<void> => {
@@ -26,6 +26,7 @@ export const until = async (so: () => boolean | Promise<boolean>, what = 'what i
       process.stderr.write(`The test has ended without ${what}\n`);
       throw new Error(`The test has ended without ${what}`);
     }
-    await (performance.now() - began < impatientMs ? turn() : pause(restMs));
+    const waited = performance.now() - began;
+    await (waited < impatientMs ? turn() : pause(Math.min(waited / 8, longestRestMs)));
   }
 };
