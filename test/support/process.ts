@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { fromSource } from '../../src/process/fromSource.ts';
+import { fromSource } from './fromSource.ts';
 import { adminPassword, basic } from './service.ts';
 
 const root = new URL('../../', import.meta.url).pathname;

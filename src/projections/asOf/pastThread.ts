@@ -61,9 +61,8 @@ export const pastThread = ({ log, memory, foreign, warn, patienceMs = 10_000 }: 
 
   const started = (): Worker => {
     const work: AsOfWork = { log, memory: memory - documents.maxSize, foreign };
-    const thread = startWorker('asOfWorker', import.meta.url, work, {
-      importsLater: 'url' in log,
-      resourceLimits: { maxOldGenerationSizeMb: Math.ceil((2 * memory) / 2 ** 20) + heapAround },
+    const thread = startWorker('projections/asOf/asOfWorker', work, {
+      maxOldGenerationSizeMb: Math.ceil((2 * memory) / 2 ** 20) + heapAround,
     });
     thread.on('message', (told: Told) => {
       if (worker === thread) hear(told);

@@ -17,7 +17,7 @@ const documentsAtOnce = 200;
 
 /** Begins to fold a log from its beginning. */
 export const startFolder = (work: FoldWork): Folder => {
-  const worker = startWorker('foldWorker', import.meta.url, work, { importsLater: 'url' in work.log });
+  const worker = startWorker('projections/rebuild/foldWorker', work);
   const ended = once(worker, 'exit').then(
     (): FoldAnswer => ({ failed: 'the fold was stopped' }),
     (error: unknown): FoldAnswer => ({ failed: String(error) }),

@@ -26,7 +26,7 @@ export const snapshots = ({ work, every, log }: Needs) => {
   let worker: Worker | undefined;
 
   const make = async (position: number, taken: number): Promise<void> => {
-    worker = startWorker('snapshotWorker', import.meta.url, work, { importsLater: 'url' in work.log });
+    worker = startWorker('projections/snapshots/snapshotWorker', work);
     try {
       const [code] = await once(worker, 'exit');
       if (code === 0) {

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { fromSource } from '../../process/fromSource.ts';
+import { bundled, fileOf, isSource } from '../../process/bundled.ts';
+
+const module = 'southbound/engines/engine';
 
 /**
  * Starts the engine as a separate process with a limited heap. `ready` resolves when the engine can work. A thread
@@ -10,19 +10,16 @@ import { fromSource } from '../../process/fromSource.ts';
  * the output of the service, and it cannot turn text into code.
  */
 export const startEngine = (megabytes: number): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
-  const type = extname(import.meta.url);
-  const engine = fork(fileURLToPath(new URL(`engine${type}`, import.meta.url)), [], {
-    execArgv: [
-      `--max-old-space-size=${megabytes}`,
-      '--disallow-code-generation-from-strings',
-      ...(type === '.ts' ? fromSource() : []),
-    ],
+  // `-` is the standard input.
+  const engine = fork(isSource ? '-' : fileOf(module), [], {
+    execArgv: [`--max-old-space-size=${megabytes}`, '--disallow-code-generation-from-strings'],
     // Times without a zone mean the same on every node.
     env: { TZ: 'UTC' },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: [isSource ? 'pipe' : 'ignore', 'ignore', 'ignore', 'ipc'],
     // This is not JSON, because Node may misread some member names of JSON (soundJson.ts).
     serialization: 'advanced',
   });
+  engine.stdin?.on('error', () => undefined).end(bundled(module));
   const ended = once(engine, 'exit').then(([code, signal]) => {
     throw new Error(`The engine ended while it started: ${code ?? signal}`);
   });

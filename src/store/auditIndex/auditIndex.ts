@@ -89,7 +89,7 @@ export const auditIndex = ({ folder, log, warn, growing }: Needs) => {
 
   const started = (): Worker => {
     const work: AuditIndexWork = { file, log };
-    const thread = startWorker('auditIndexWorker', import.meta.url, work, { importsLater: 'url' in log });
+    const thread = startWorker('store/auditIndex/auditIndexWorker', work);
     thread.on('message', (news: AuditIndexNews) => {
       if (worker === thread) hear(news);
     });

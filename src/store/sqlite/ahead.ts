@@ -35,7 +35,7 @@ export const readerAhead = (file: string): ((after: number, until: number) => As
   let busy = false;
   const read = async function* (after: number, until: number): AsyncGenerator<Batch> {
     busy = true;
-    const worker = startWorker('aheadWorker', import.meta.url, { file, after, until } satisfies Ahead);
+    const worker = startWorker('store/sqlite/aheadWorker', { file, after, until } satisfies Ahead);
     // The loop below gets the worker's error from `on`.
     const ended = once(worker, 'exit').catch(() => undefined);
     try {

@@ -66,7 +66,7 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
     }
     const workerData: WriterData = { ...options, log, left: { inode, acknowledged: acknowledged() } };
     let failure: Failure | undefined;
-    const starting = startWorker('writer', import.meta.url, workerData, { isBundled: true });
+    const starting = startWorker('store/sqlite/writer', workerData);
     starting.on('message', (message: Told) => {
       if ('failed' in message) failure = message.failed;
       else hear(starting, message);

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { completionFor } from '../../../src/cli/engine/completion.ts';
 import { runCommand } from '../../../src/cli/engine/runCommand.ts';
 import { commands } from '../../../src/cli/table.ts';
-import { fromSource } from '../../../src/process/fromSource.ts';
 import { runInProcess } from '../../support/command.ts';
+import { fromSource } from '../../support/fromSource.ts';
 import { startProgram } from '../../support/process.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

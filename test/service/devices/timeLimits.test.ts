@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { withinTime } from '@automation-platform/client';
-import { fromSource } from '../../../src/process/fromSource.ts';
+import { fromSource } from '../../support/fromSource.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

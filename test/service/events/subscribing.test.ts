@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { fromSource } from '../../../src/process/fromSource.ts';
+import { fromSource } from '../../support/fromSource.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fromSource } from '../../../src/process/fromSource.ts';
+import { fromSource } from '../../support/fromSource.ts';
 import { watched } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { fromSource } from '../../../src/process/fromSource.ts';
+import { fromSource } from '../../support/fromSource.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 
 const run = promisify(execFile);

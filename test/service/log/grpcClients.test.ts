@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fromSource } from '../../../src/process/fromSource.ts';
 import type { Ask } from '../../support/clientProgram.ts';
 import { steps } from '../../support/clientSteps.ts';
 import { authorityAndServerInOne } from '../../support/earlierCertificate.ts';
+import { fromSource } from '../../support/fromSource.ts';
 import { type GrpcLog, openGrpcLog } from '../../support/grpcLog.ts';
 
 const libraries = { '@eventstore/db-client': 'esdb', '@kurrent/kurrentdb-client': 'kurrentdb' };

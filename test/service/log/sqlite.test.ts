@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { fromSource } from '../../../src/process/fromSource.ts';
 import type { EventStore, StoredEvent } from '../../../src/store/port.ts';
 import { connect, openFile } from '../../../src/store/sqlite/log.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts';
 import { inodeOf, openTransactions } from '../../../src/store/sqlite/transactions.ts';
+import { fromSource } from '../../support/fromSource.ts';
 import { storedIn } from '../../support/logged.ts';
 import { gather, newEvent, newEvents, newStream, refused, storeContract } from '../../support/store.contract.ts';
 

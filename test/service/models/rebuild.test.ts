@@ -162,11 +162,11 @@ describe('read models', function () {
     const origin = { log: reader.id, version: 'v' };
     await reader.close();
     const snapshot = async () => {
-      const worker = startWorker(
-        'snapshotWorker',
-        new URL('../../../src/projections/snapshots/snapshots.ts', import.meta.url).href,
-        { log: { file: log }, file, origin } satisfies SnapshotWork,
-      );
+      const worker = startWorker('projections/snapshots/snapshotWorker', {
+        log: { file: log },
+        file,
+        origin,
+      } satisfies SnapshotWork);
       const [code] = await once(worker, 'exit');
       assert.equal(code, 0);
     };

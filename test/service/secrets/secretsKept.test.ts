@@ -204,7 +204,7 @@ describe('passwords, tokens and secrets of profiles', function () {
     const origin = { log: reader.id, version: 'v' };
     await reader.close();
     await once(
-      startWorker('snapshotWorker', new URL('../../../src/projections/snapshots/snapshots.ts', import.meta.url).href, {
+      startWorker('projections/snapshots/snapshotWorker', {
         log: { file: log },
         file,
         origin,

@@ -119,15 +119,11 @@ describe('A package of 20 MB', function () {
     await reader.close();
     await timed('snapshot', () =>
       once(
-        startWorker(
-          'snapshotWorker',
-          new URL('../../../src/projections/snapshots/snapshots.ts', import.meta.url).href,
-          {
-            log: { file: log },
-            file,
-            origin,
-          } satisfies SnapshotWork,
-        ),
+        startWorker('projections/snapshots/snapshotWorker', {
+          log: { file: log },
+          file,
+          origin,
+        } satisfies SnapshotWork),
         'exit',
       ),
     );

@@ -5,9 +5,9 @@ import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { link } from '@automation-platform/event-log';
-import { fromSource } from '../../../src/process/fromSource.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { fromSource } from '../../support/fromSource.ts';
 import { cannotKill, injecting } from '../../support/killing.ts';
 import { temporaryFolder } from '../../support/process.ts';
 

@@ -82,7 +82,7 @@ describe('the key of secrets', () => {
   it('is the same for all who start at once', async () => {
     const ready = new Int32Array(new SharedArrayBuffer(4));
     const workers = Array.from({ length: 4 }, () =>
-      startWorker('../../support/keyMaker', import.meta.url, { ready, all: 4, file: join(folder, 'key') }),
+      startWorker('../test/support/keyMaker', { ready, all: 4, file: join(folder, 'key') }),
     );
     const keys = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0] as string));
     await Promise.all(workers.map((worker) => worker.terminate()));
