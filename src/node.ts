@@ -140,8 +140,11 @@ export const openNode = async ({
     touched: tampered,
     guarding,
     /** Loads streams as they were at a position. Nothing of them is kept. */
-    streamsUpTo: (position: number): Pick<Streams, 'refresh' | 'kindOf'> => ({
+    streamsUpTo: (position: number): Pick<Streams, 'refresh' | 'asOf' | 'events' | 'kindOf'> => ({
       refresh: (stream) => streamsOf(upTo(store, position), aggregates, projections, tampered).refresh(stream),
+      // A revision that is known at a position is before it.
+      asOf: streams.asOf,
+      events: streams.events,
       kindOf: streams.kindOf,
     }),
     clock,

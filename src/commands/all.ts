@@ -12,6 +12,7 @@ import { modelReactions } from './lifecycle-manager/resourceModels.ts';
 import { automationReactions } from './operations-manager/automationReactions.ts';
 import { jobReactions } from './operations-manager/jobMoves.ts';
 import { jobSessionReactions } from './operations-manager/jobSessions.ts';
+import { taskReactions } from './operations-manager/taskReports.ts';
 import { scheduleReactions } from './operations-manager/triggerSchedules.ts';
 import { prebuiltKind, prebuiltReactions } from './prebuilts/prebuilts.ts';
 
@@ -24,6 +25,7 @@ export const reactions: readonly Reaction[] = [
   ...groupReactions,
   ...jobReactions,
   ...jobSessionReactions,
+  ...taskReactions,
   ...modelReactions,
   ...planReactions,
   ...prebuiltReactions,

@@ -58,3 +58,50 @@ export const jobSteps: readonly ((kept: Kept) => Step)[] = [
     start('drainJob', 'Drain traffic', { description: 'Before the maintenance window', variables: { site: 'FRA2' } }),
   ({ drainJob }) => several('cancel', drainJob),
 ];
+
+const edge = (state = 'success') => ({ type: 'standard', state });
+
+/** A workflow with a task for workers and one for people, and a job that runs it. */
+export const workflowSteps: readonly ((kept: Kept) => Step)[] = [
+  () => ({
+    method: 'POST',
+    path: '/operations-manager/workflows',
+    keep: ({ data }) => ({ portWorkflow: data._id }),
+    body: {
+      name: 'Change a port',
+      description: 'A person looks at what a worker has done',
+      tasks: {
+        workflow_start: {},
+        workflow_end: {},
+        apply: {
+          name: 'applyPort',
+          app: 'Ports',
+          type: 'automatic',
+          location: 'Adapter',
+          summary: 'Apply the port',
+          variables: {
+            incoming: { adapter_id: 'campus', port: '$var.job.port', vlan: '$var.job.vlan', password: 'demo-password' },
+            outgoing: { applied: '$var.job.applied' },
+          },
+        },
+        look: {
+          name: 'ViewData',
+          app: 'WorkFlowEngine',
+          type: 'manual',
+          summary: 'Is the port right?',
+          view: '/workflow_engine/task/ViewData',
+          groups: [],
+          variables: { incoming: { header: 'Applied', variables: '$var.job.applied' }, outgoing: {} },
+        },
+      },
+      transitions: {
+        workflow_start: { apply: edge() },
+        apply: { look: edge() },
+        look: { workflow_end: edge() },
+        workflow_end: {},
+      },
+      inputSchema: { type: 'object', required: ['port', 'vlan'], properties: { vlan: { type: 'integer' } } },
+    },
+  }),
+  () => start('changeJob', 'Change a port', { variables: { port: 'Gi1/0/17', vlan: 210 } }),
+];

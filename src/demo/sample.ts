@@ -2,7 +2,7 @@ import { agentSteps } from './agents.ts';
 import { deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
-import { jobSteps, waitingJobSteps } from './jobs.ts';
+import { jobSteps, waitingJobSteps, workflowSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
 import { mopSteps } from './mop.ts';
 import { prebuiltSteps } from './prebuilts.ts';
@@ -261,4 +261,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...mopSteps,
   ...scheduledJobSteps,
   ...waitingJobSteps,
+  ...workflowSteps,
 ];

@@ -42,6 +42,7 @@ export { triggerRuns } from './operations-manager/triggerRuns.ts';
 export { triggerSchedule } from './operations-manager/triggerSchedules.ts';
 export { trigger } from './operations-manager/triggers.ts';
 export { watching } from './operations-manager/watchings.ts';
+export { workflow } from './operations-manager/workflow.ts';
 export { prebuilt } from './prebuilts/prebuilts.ts';
 export { activeProfile, profile } from './profiles/profiles.ts';
 export { template } from './template-builder/templates.ts';

@@ -47,7 +47,7 @@ export const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, '
   const serviceAt = (service: Service, position: number, actor: Actor): Service => {
     const model = pastView({ reads, live, position, actor });
     // The progress that workers report is about now.
-    const work = { ...service.work, progressOf: () => null };
+    const work = { ...service.work, progressOf: () => null, taskProgressOf: () => null };
     return { ...service, work, model, tools: toolsAt(position, model), ...reader(model, guarding) };
   };
 

@@ -5,6 +5,7 @@ import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Where } from '../../projections/engine/port.ts';
+import type { Recorded } from '../../store/event.ts';
 
 /** The functions that `prepare` may call. Their results show at least everything that this node has acknowledged. */
 export type Tools = {
@@ -15,6 +16,14 @@ export type Tools = {
    * is deleted keeps its access lists.
    */
   stateForRights<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
+  /** The state of another stream as of a revision of it; without one, as of the last, which is -1 if there is no stream. */
+  version<S>(
+    aggregate: Aggregate<S>,
+    id: string,
+    revision?: number,
+  ): Promise<{ readonly state: S; readonly revision: number }>;
+  /** The events of another stream, from the first to a revision. */
+  events(aggregate: Aggregate, id: string, last: number): Promise<readonly Recorded[]>;
   /** True if the actor may read a document, by its guard as of now. */
   mayRead<Doc>(collection: Pick<Projection<Doc>, 'guard'>, doc: Doc, actor: Actor): boolean;
   /** Whether a resource has ended so long ago that the read models do not show it any more. */

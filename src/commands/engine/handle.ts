@@ -31,6 +31,8 @@ export type CommandResult = {
   readonly event: Pick<Recorded, 'id' | 'position'> | undefined;
   readonly before: unknown;
   readonly doc: unknown;
+  /** The state after the command: its type is known to the aggregate only. */
+  readonly state: unknown;
   readonly created: boolean;
   readonly changed: boolean;
   readonly replayed: boolean;
@@ -251,6 +253,7 @@ const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Out
   position: after.position,
   before: before.docs[0],
   doc: after.docs[0],
+  state: after.state,
   created: !aggregate.exists(before.state) && aggregate.exists(after.state),
   changed: after.revision > before.revision,
 });

@@ -11,13 +11,15 @@ import type { Streams } from './streams.ts';
 
 type Needs = {
   readonly model: ReadModel;
-  readonly streams: Pick<Streams, 'refresh' | 'kindOf'>;
+  readonly streams: Pick<Streams, 'refresh' | 'asOf' | 'events' | 'kindOf'>;
   /** Resolves when the read models show everything that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
   readonly rest: Omit<
     Tools,
     | 'state'
     | 'stateForRights'
+    | 'version'
+    | 'events'
     | 'mayRead'
     | 'isRetired'
     | 'shown'
@@ -61,6 +63,12 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   ...rest,
   state: (aggregate, id) => stateOf(streams, aggregate, id),
   stateForRights: (aggregate, id) => stateOf(streams, aggregate, id),
+  version: async <S>({ category }: Aggregate<S>, id: string, at?: number) => {
+    const stream = `${category}-${id}`;
+    const { state, revision } = await (at === undefined ? streams.refresh(stream) : streams.asOf(stream, at));
+    return { state: state as S, revision }; // this aggregate has folded the stream
+  },
+  events: ({ category }, id, last) => streams.events(`${category}-${id}`, 0, last),
   mayRead: ({ guard }, doc, actor) => {
     const key = guard?.(doc);
     return key === undefined || actor.admin || mayReadGuard(actor, model)(key);

@@ -64,9 +64,12 @@ export const releaseJob = command({
 /** Releases a claim whose time is up, or whose worker has ended. */
 export const lapseClaim = command({ name: 'lapseClaim', input: lapseInput, on: 'any', decide: lapse });
 
-/** A worker's wish for jobs. */
-export type WantedJobs = {
+/** A worker's wish for jobs or tasks. */
+export type Wanted = {
+  /** The words under which they wait (runners/jobs/waitingJobs.ts). */
   readonly components: readonly string[];
+  /** The adapters that the worker has; undefined: it asks for any. */
+  readonly adapters?: readonly string[] | undefined;
   readonly worker: string;
   readonly max: number;
   /** Seconds. */
@@ -76,16 +79,16 @@ export type WantedJobs = {
   readonly actorNow: () => Promise<Actor>;
 };
 
+/** Work that was given out. */
+export type Claimed = { readonly id: string; readonly claim: number; readonly position: number };
+
+export type Claims<C extends Claimed> = { readonly jobs: readonly C[]; readonly replayed: boolean };
+
 /** A job that was given out: the document as it was claimed. */
-export type ClaimedJob = {
-  readonly doc: JobDoc & { readonly claim: NonNullable<JobDoc['claim']> };
-  readonly position: number;
-};
+export type ClaimedJob = Claimed & { readonly doc: JobDoc & { readonly claim: NonNullable<JobDoc['claim']> } };
 
 /** The job as a claim has left it; undefined if nobody holds it. */
 export const claimedIn = ({ doc, position }: Pick<CommandResult, 'doc' | 'position'>): ClaimedJob | undefined => {
   const { claim, ...rest } = doc as JobDoc; // the document of the command's own aggregate
-  return claim ? { doc: { ...rest, claim }, position } : undefined;
+  return claim ? { id: rest._id, claim: claim.claim, doc: { ...rest, claim }, position } : undefined;
 };
-
-export type ClaimedJobs = { readonly jobs: readonly ClaimedJob[]; readonly replayed: boolean };

@@ -8,9 +8,11 @@ import {
   jobMoveDecision,
 } from '../../domain/operations-manager/jobMoves.ts';
 import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
+import type { JobWork } from '../../domain/operations-manager/jobWorkflows.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { maySee, moveJob } from './jobs.ts';
+import { workOf } from './jobWorkflows.ts';
 
 /**
  * The states of the jobs in the request. `missing`: the ids of jobs that do not exist, are retired, or that the actor
@@ -33,7 +35,16 @@ export const moveJobs = commandsOf(jobMoveDecision)({
   input: Type.Object({ move: jobMove, ...jobIdsSchema.properties }),
   on: 'new',
   decide: decideMoves,
-  prepare: ({ input, actor }, tools) => namedJobs(input.jobIds, actor, tools),
+  prepare: async ({ input: { jobIds, move }, actor, now }, tools) => {
+    const named = await namedJobs(jobIds, actor, tools);
+    const works = new Map<string, JobWork>();
+    if (move === 'retry')
+      for (const [id, state] of named.states) {
+        const work = await workOf({ id, state, now }, tools);
+        if (work) works.set(id, work);
+      }
+    return { ...named, works };
+  },
 });
 
 export const jobReactions: readonly Reaction[] = [

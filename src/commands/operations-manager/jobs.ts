@@ -6,23 +6,30 @@ import { retirementLock } from '../../domain/engine/retirement.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { claimNumber } from '../../domain/operations-manager/jobClaims.ts';
-import { type JobStart, jobError, jobStartSchema, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
+import {
+  type JobError,
+  type JobStart,
+  jobError,
+  jobStartSchema,
+  jobVariables,
+} from '../../domain/operations-manager/jobSchemas.ts';
 import {
   carryOut,
   complete,
   fail,
-  type JobError,
   type JobStarted,
   type JobState,
   job,
   jobMoves,
   start,
   type Variables,
+  withoutOrigin,
 } from '../../domain/operations-manager/jobs.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
+import { workflowOfComponent, workflowToStart, workOf } from './jobWorkflows.ts';
 
 const command = commandsOf(job);
 
@@ -49,19 +56,20 @@ export const startJob = command({
   input: jobStartSchema,
   on: 'new',
   decide: start,
-  prepare: async ({ input, state, actor }, tools) => {
-    const { variables = {}, groups = [], execution } = input;
+  prepare: async ({ id, input, state, actor, now }, tools) => {
+    const { variables: plain = {}, groups = [], execution } = input;
     const found = await meant(input, actor, tools);
+    const sealed = execution === undefined ? {} : plain;
+    const variables = withoutOrigin(sealSecrets(plain, sealed, tools.seal, '/options/variables') as Variables);
+    const starting = { id, actor, now, variables };
     return {
       gbac: await accessListThatDenies(actor, state, tools),
       automation: found,
       unknownGroups: await unknownGroups(tools, namesOf(groups)),
-      variables: sealSecrets(
-        variables,
-        execution === undefined ? {} : variables,
-        tools.seal,
-        '/options/variables',
-      ) as Variables,
+      variables,
+      running: await (found
+        ? workflowOfComponent(found.component, starting, tools)
+        : workflowToStart(input.workflow, starting, tools)),
     };
   },
   // Whoever repeats the request must still be able to see the job.
@@ -124,5 +132,6 @@ export const moveJob = command({
   input: Type.Object({ move: Type.Enum(Object.keys(jobMoves) as (keyof typeof jobMoves)[]) }),
   on: 'any',
   locks: (_, { move }) => (move === 'retry' ? retirementLock(job.category) : undefined),
+  prepare: async (request, tools) => ({ work: await workOf(request, tools) }),
   decide: carryOut,
 });

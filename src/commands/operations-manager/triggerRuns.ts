@@ -13,6 +13,7 @@ import {
   type Variables,
   withoutOrigin,
 } from '../../domain/operations-manager/jobs.ts';
+import { CannotRun } from '../../domain/operations-manager/jobWorkflows.ts';
 import type { RefusalReason } from '../../domain/operations-manager/triggerRuns.ts';
 import { type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
 import {
@@ -33,6 +34,7 @@ import type { CommandResult, Handle } from '../engine/handle.ts';
 import { randomId } from '../engine/randomIds.ts';
 import type { Request } from '../engine/requests.ts';
 import { accessListThatDenies } from './jobs.ts';
+import { workflowOfComponent } from './jobWorkflows.ts';
 import { formNamed, sealedData } from './triggerForms.ts';
 
 /** Who asks for a transformation. */
@@ -92,7 +94,12 @@ const startJobOfTrigger = commandsOf(job)({
   name: 'startJobOfTrigger',
   input: Type.Unsafe<TriggeredStart>({}),
   on: 'any',
-  prepare: async ({ state, actor }, tools) => ({ gbac: await accessListThatDenies(actor, state, tools) }),
+  prepare: async ({ id, input, state, actor, now }, tools) => ({
+    gbac: await accessListThatDenies(actor, state, tools),
+    running: job.exists(state)
+      ? undefined
+      : await workflowOfComponent(input.automation.component, { id, actor, now, variables: input.variables }, tools),
+  }),
   // As in startJob.
   gbac: (_, { gbac }) => gbac,
   decide: startTriggered,
@@ -258,6 +265,7 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
         return { job: started, at: (started.doc as JobDoc).created }; // the projection of the command's aggregate
       } catch (error) {
         if (error instanceof RunRefused) return { refused: error };
+        if (error instanceof CannotRun) return { refused: new RunRefused('variables', error) };
         throw error;
       }
     },

@@ -4,7 +4,7 @@ import { defined } from '../engine/defined.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { anyMembers, nothing, text, topicsOf, typed } from '../engine/topics.ts';
-import type { JobError } from '../operations-manager/jobs.ts';
+import type { JobError } from '../operations-manager/jobSchemas.ts';
 import { type InstanceData, instanceName, refuseUnfit } from './resourceInstances.ts';
 import { actionInEvents, type ResourceAction } from './resourceModels.ts';
 

@@ -6,6 +6,7 @@ import { unknownOutcome } from './builtIn.ts';
 import { type Claim, heldBy, mostLost } from './claims.ts';
 import { jobProgress } from './jobSchemas.ts';
 import { hasEnded, type JobEvent, type JobState, refuseEnded } from './jobs.ts';
+import { refuseAsWhole } from './jobWorkflows.ts';
 
 /** The number of a claim in requests. */
 export const claimNumber = Type.Integer({ minimum: 1, description: 'Number of the claim' });
@@ -13,7 +14,7 @@ export const claimNumber = Type.Integer({ minimum: 1, description: 'Number of th
 /** The longest lease in seconds. */
 export const longestLease = 86_400;
 
-const leaseSchema = Type.Integer({
+export const leaseSchema = Type.Integer({
   minimum: 10,
   maximum: longestLease,
   description: 'Seconds after which the claim lapses unless a heartbeat extends it',
@@ -50,7 +51,8 @@ export const heartbeatSchema = Type.Object(
 const msOf = (now: string): number => Date.parse(now);
 
 /** Whether a worker may be given the job. */
-const waits = ({ status, claims: { held } }: JobState): boolean => status === 'running' && held === null;
+const waits = ({ status, tasks, claims: { held } }: JobState): boolean =>
+  status === 'running' && held === null && tasks === undefined;
 
 /**
  * Gives the job to a worker. Nothing happens if it does not wait for one, because another was faster. Throws `not_found`
@@ -76,6 +78,7 @@ export const heartbeat = (
   { claim }: { readonly claim: number },
   { id, now, actor }: Context,
 ): readonly JobEvent[] => {
+  refuseAsWhole(state);
   if (state.status !== 'canceled') refuseEnded(state, id);
   const { until, lease } = heldBy(state.claims, claim, actor);
   const at = msOf(now);
@@ -91,6 +94,7 @@ export const release = (
   { claim }: { readonly claim: number },
   { id, actor }: Context,
 ): readonly JobEvent[] => {
+  refuseAsWhole(state);
   refuseEnded(state, id);
   heldBy(state.claims, claim, actor);
   return [{ topic: 'jobReleased', data: { claim, reason: 'returned' } }];

@@ -5,6 +5,7 @@ import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { text, texts, topicsOf, typed } from '../engine/topics.ts';
 import { type JobMove, type JobState, jobMoves, moveOutcome } from './jobs.ts';
+import type { JobWork } from './jobWorkflows.ts';
 
 /** A request for several jobs. */
 export const jobIdsSchema = Type.Object(
@@ -32,17 +33,22 @@ export const jobMoveDecision = aggregate<{ readonly decided: boolean }, JobMoves
   exists: ({ decided }) => decided,
 });
 
-export type JobMovesRefs = { readonly missing: readonly string[]; readonly states: ReadonlyMap<string, JobState> };
+export type JobMovesRefs = {
+  readonly missing: readonly string[];
+  readonly states: ReadonlyMap<string, JobState>;
+  /** For jobs that run a workflow. */
+  readonly works?: ReadonlyMap<string, JobWork>;
+};
 
 export const decideMoves = (
   _: unknown,
   { move, jobIds }: JobMovesInput,
-  { refs: { missing, states } }: Context<JobMovesRefs>,
+  { refs: { missing, states, works } }: Context<JobMovesRefs>,
 ): readonly JobMovesEvent[] => {
   refuseUnknownIds(missing, 'job', '/jobIds');
   const weighed = [...new Set(jobIds)].flatMap((id) => {
     const state = states.get(id);
-    return state ? [{ id, state, how: moveOutcome(move, state) }] : [];
+    return state ? [{ id, state, how: moveOutcome(move, state, works?.get(id)) }] : [];
   });
   const illegal = weighed.filter(({ how }) => how === 'illegal');
   if (illegal.length > 0) {

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { groupRefs } from '../authorization/groups.ts';
 import { objectId, time } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
@@ -18,6 +18,7 @@ export const jobVariables = Type.Record(Type.String(), Type.Unknown(), {
 export const jobError = Type.Union([Type.String({ minLength: 1 }), Type.Record(Type.String(), Type.Unknown())], {
   description: 'What went wrong',
 });
+export type JobError = Static<typeof jobError>;
 
 const about = {
   description: Type.Optional(Type.String({ description: 'What it is for' })),
@@ -65,6 +66,31 @@ export const jobProgress = Type.Object(
   { additionalProperties: false, description: 'How far it is' },
 );
 export type JobProgress = Static<typeof jobProgress>;
+
+const either = <S extends TSchema>(schema: S) => Type.Union([Type.Null(), schema]);
+
+/** A task of a job in answers. */
+const jobTask = Type.Object(
+  {
+    status: Type.Enum(['idle', 'dead', 'waiting', 'claimed', 'running', 'retrying', 'done', 'blocked'], {
+      description: 'Where it is; running: the service itself holds it; blocked: its error stops the job',
+    }),
+    run: Type.Integer({ minimum: 0, description: 'Number of its last run; 0: it has not run' }),
+    result: either(Type.Enum(['success', 'failure', 'error', 'loop'], { description: 'How its last run ended' })),
+    from: either(time('When its last run began')),
+    to: either(time('When its last run ended')),
+    claim: either(
+      Type.Object({
+        claim: Type.Integer({ description: 'Number of the claim' }),
+        worker: Type.String({ description: 'Name of the worker or person' }),
+        until: either(Type.Integer({ description: 'When it lapses, epoch milliseconds; of people never' })),
+      }),
+    ),
+    until: either(Type.Integer({ description: 'When something happens with it by itself, epoch milliseconds' })),
+    error: Type.Unknown({ description: 'What went wrong; null: nothing' }),
+  },
+  { description: 'A task' },
+);
 
 /** A job in answers. */
 export const jobSchema = Type.Object(
@@ -114,6 +140,9 @@ export const jobSchema = Type.Object(
         duration: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], {
           description: 'Milliseconds from start to end',
         }),
+        progress: Type.Optional(
+          Type.Number({ minimum: 0, maximum: 1, description: 'Share of its tasks that are done, or never will run' }),
+        ),
       },
       { description: 'Times' },
     ),
@@ -135,6 +164,24 @@ export const jobSchema = Type.Object(
     progress: Type.Union([Type.Null(), jobProgress], {
       description: 'How far it is, as its worker has told this node; it is not stored',
     }),
+    workflow: Type.Union(
+      [
+        Type.Null(),
+        Type.Object({
+          id: Type.String({ description: 'Id of the workflow' }),
+          revision: Type.Integer({ minimum: 0, description: 'Revision that it runs, whatever the workflow becomes' }),
+        }),
+      ],
+      { description: 'Workflow that the service runs; null: a worker carries out the job as a whole' },
+    ),
+    tasks: Type.Optional(
+      Type.Record(Type.String(), jobTask, { description: 'Its tasks by id; lists do not have them' }),
+    ),
+    ancestors: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Ids of the jobs that it is a part of, the nearest first; not in lists',
+      }),
+    ),
   },
   { title: 'Job', description: 'Run of an automation or workflow' },
 );

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { namesOf } from '../authorization/groups.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type EventOf, type Gbac, type SchemaData } from '../engine/core.ts';
+import { aggregate, type Context, type DataOf, type EventOf, type Gbac, type SchemaData } from '../engine/core.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { anyMembers, moment, nothing, text, textOrNull, texts, topicsOf, typed, whole } from '../engine/topics.ts';
@@ -16,13 +16,22 @@ import {
   refuseOtherReports,
   released,
 } from './claims.ts';
-import type { JobStart, JobStatus, jobError } from './jobSchemas.ts';
+import type { JobError, JobStart, JobStatus } from './jobSchemas.ts';
+import {
+  decideTasks,
+  type JobWork,
+  refuseAsWhole,
+  refuseUnfit,
+  type StartedWorkflow,
+  withFollowing,
+} from './jobWorkflows.ts';
+import { isRetriable, retryJob } from './workflows/taskMoves.ts';
+import { foldTasks, type TaskStates } from './workflows/taskStates.ts';
+import { taskTopics } from './workflows/taskTopics.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 /** The variables without those by which the platform says what started the job: nobody else may say so. */
 export const withoutOrigin = ({ _trigger, _event, ...variables }: Variables): Variables => variables;
-
-export type JobError = Static<typeof jobError>;
 
 /** The start of a job as the log has it: earlier versions stored fewer members. */
 const started = Type.Object({
@@ -80,7 +89,9 @@ const topics = topicsOf({
   jobReleased: ['A job waits for a worker again', Type.Object({ claim: whole, reason: typed<ReleaseReason>()(text) })],
   /** `claims`: how many claims were lost. */
   jobGivenUp: ['A job is not offered any more, because too many claims were lost', Type.Object({ claims: whole })],
-  jobRetried: ['A job that had ended in error began again', nothing],
+  /** `from`: the task that runs again, or that the job goes back to. */
+  jobRetried: ['A job that had ended in error began again', Type.Object({ from: Type.Optional(text) })],
+  ...taskTopics,
 });
 export type JobEvent = EventOf<typeof topics>;
 
@@ -90,11 +101,63 @@ export type JobState = {
   readonly variables: Variables;
   readonly error: JobError | null;
   readonly claims: Claims;
+  /** The tasks of a job that runs a workflow. */
+  readonly tasks?: TaskStates;
 };
 
 const become =
   (status: JobStatus) =>
   (state: JobState): JobState => ({ ...state, status });
+
+const asIs = (state: JobState): JobState => state;
+
+type Evolve = { readonly [T in JobEvent['topic']]: (state: JobState, data: DataOf<JobEvent, T>) => JobState };
+
+/** The state without the tasks. */
+const evolveJob: Evolve = {
+  jobStarted: (_, started) => ({
+    status: 'running',
+    started,
+    variables: started.variables,
+    error: null,
+    claims: noClaims,
+  }),
+  jobPaused: become('paused'),
+  jobResumed: become('running'),
+  jobCompleted: (state, { variables }) => ({
+    ...state,
+    status: 'complete',
+    variables: { ...state.variables, ...variables },
+  }),
+  jobErrored: (state, { error }) => ({ ...state, status: 'error', error }),
+  jobCanceled: become('canceled'),
+  jobClaimed: (state, claim) => ({ ...state, claims: claimed(state.claims, claim) }),
+  jobClaimExtended: (state, { until }) => ({ ...state, claims: extended(state.claims, until) }),
+  jobReleased: (state, { reason }) => ({ ...state, claims: released(state.claims, reason) }),
+  jobGivenUp: become('incomplete'),
+  jobRetried: (state) => ({ ...state, status: 'running', error: null, claims: forgotten(state.claims) }),
+  taskStarted: asIs,
+  taskOffered: asIs,
+  taskClaimed: asIs,
+  taskClaimExtended: asIs,
+  taskReleased: asIs,
+  taskFinished: asIs,
+  tasksReverted: asIs,
+  variablesSet: asIs,
+  jobDescribed: asIs,
+};
+
+const evolveWith =
+  (topic: JobEvent['topic']) =>
+  (state: JobState, data: never): JobState => {
+    const next = evolveJob[topic](state, data);
+    if (topic === 'jobStarted') return next.started?.workflow ? { ...next, tasks: foldTasks([{ topic, data }]) } : next;
+    return state.tasks ? { ...next, tasks: foldTasks([{ topic, data }], state.tasks) } : next;
+  };
+
+const evolveAll = Object.fromEntries(
+  Object.keys(evolveJob).map((topic) => [topic, evolveWith(topic as JobEvent['topic'])]),
+) as Evolve; // the same topics
 
 /** One run of an automation or workflow. */
 export const job = aggregate<JobState, JobEvent>({
@@ -102,29 +165,7 @@ export const job = aggregate<JobState, JobEvent>({
   category: 'job',
   topics,
   initial: { variables: {}, error: null, claims: noClaims },
-  evolve: {
-    jobStarted: (_, started) => ({
-      status: 'running',
-      started,
-      variables: started.variables,
-      error: null,
-      claims: noClaims,
-    }),
-    jobPaused: become('paused'),
-    jobResumed: become('running'),
-    jobCompleted: (state, { variables }) => ({
-      ...state,
-      status: 'complete',
-      variables: { ...state.variables, ...variables },
-    }),
-    jobErrored: (state, { error }) => ({ ...state, status: 'error', error }),
-    jobCanceled: become('canceled'),
-    jobClaimed: (state, claim) => ({ ...state, claims: claimed(state.claims, claim) }),
-    jobClaimExtended: (state, { until }) => ({ ...state, claims: extended(state.claims, until) }),
-    jobReleased: (state, { reason }) => ({ ...state, claims: released(state.claims, reason) }),
-    jobGivenUp: become('incomplete'),
-    jobRetried: (state) => ({ ...state, status: 'running', error: null, claims: forgotten(state.claims) }),
-  },
+  evolve: evolveAll,
   exists: ({ status }) => status !== undefined,
 });
 
@@ -141,11 +182,15 @@ export const jobMoves = {
 export type JobMove = keyof typeof jobMoves;
 
 /** The effect of the move on a job in this state. `already`: it is as wanted. `illegal`: the move is impossible. */
-export const moveOutcome = (move: JobMove, { status }: JobState): 'moves' | 'already' | 'illegal' => {
+export const moveOutcome = (
+  move: JobMove,
+  { status, tasks }: JobState,
+  work: JobWork | undefined,
+): 'moves' | 'already' | 'illegal' => {
   const { from, already } = jobMoves[move];
   const begins: readonly (JobStatus | undefined)[] = from;
-  if (begins.includes(status)) return 'moves';
-  return status === already ? 'already' : 'illegal';
+  if (!begins.includes(status)) return status === already ? 'already' : 'illegal';
+  return move === 'retry' && tasks && work && !('broken' in work) && !isRetriable(work, tasks) ? 'illegal' : 'moves';
 };
 
 /** The data that the start of a job needs. */
@@ -162,32 +207,38 @@ export type StartRefs = {
   readonly unknownGroups: readonly string[];
   /** The variables of the request with sealed secrets. */
   readonly variables: Variables;
+  /** The workflow that the job runs, if the platform has it. */
+  readonly running?: StartedWorkflow | undefined;
+};
+
+/** The start of a job, and all that follows from it in its workflow. */
+const startEvents = (started: JobStarted, running: StartedWorkflow | undefined): readonly JobEvent[] => {
+  if (!running) return [{ topic: 'jobStarted', data: started }];
+  refuseUnfit(running);
+  const { id, revision, work } = running;
+  return withFollowing(work, undefined, [{ topic: 'jobStarted', data: { ...started, workflow: { id, revision } } }]);
 };
 
 export const start = (_: JobState, input: JobStart, { refs, actor }: Context<StartRefs>): readonly JobEvent[] => {
-  const { automation, unknownGroups, variables } = refs;
+  const { automation, unknownGroups, variables, running } = refs;
   const { workflow, description = '', trigger = null, execution = null } = input;
   if (automation ? !automation.readable : input.automation != null)
     throw new RequestError('not_found', 'No such automation', { path: '/workflow' });
   refuseUnknownGroups(unknownGroups, '/options/groups');
-  return [
-    {
-      topic: 'jobStarted',
-      data: {
-        name: input.name ?? automation?.name ?? workflow,
-        description,
-        type: input.type ?? (automation ? 'automation' : 'workflow'),
-        variables: withoutOrigin(variables),
-        component: automation?.component ?? { type: 'workflows', name: workflow },
-        automation: automation?.id ?? null,
-        trigger,
-        execution,
-        ...originless,
-        groups: namesOf(input.groups ?? []),
-        watchers: [actor.id],
-      },
-    },
-  ];
+  const started: JobStarted = {
+    name: input.name ?? automation?.name ?? workflow,
+    description,
+    type: input.type ?? (automation ? 'automation' : 'workflow'),
+    variables: withoutOrigin(variables),
+    component: automation?.component ?? { type: 'workflows', name: workflow },
+    automation: automation?.id ?? null,
+    trigger,
+    execution,
+    ...originless,
+    groups: namesOf(input.groups ?? []),
+    watchers: [actor.id],
+  };
+  return startEvents(started, running);
 };
 
 /** What a trigger starts. */
@@ -201,26 +252,23 @@ export type TriggeredStart = {
 export const startTriggered = (
   { status }: JobState,
   { automation, variables, ...origin }: TriggeredStart,
+  { refs: { running } }: Context<{ readonly running?: StartedWorkflow | undefined }>,
 ): readonly JobEvent[] => {
   if (status !== undefined) return [];
   const { id, name, component } = automation;
-  return [
-    {
-      topic: 'jobStarted',
-      data: {
-        name,
-        description: '',
-        type: 'automation',
-        variables,
-        component,
-        automation: id,
-        execution: null,
-        ...originless,
-        ...origin,
-        groups: [],
-      },
-    },
-  ];
+  const started: JobStarted = {
+    name,
+    description: '',
+    type: 'automation',
+    variables,
+    component,
+    automation: id,
+    execution: null,
+    ...originless,
+    ...origin,
+    groups: [],
+  };
+  return startEvents(started, running);
 };
 
 /** Whether the job has ended. A retry may start it again. */
@@ -250,6 +298,7 @@ export const complete = (
   report: Reported,
   { id, actor, refs }: Context<Access & { readonly variables: Variables }>,
 ): readonly JobEvent[] => {
+  refuseAsWhole(state);
   const variables = withoutOrigin(refs.variables);
   const isSame = state.status === 'complete' && same({ ...state.variables, ...variables }, state.variables);
   if (isSame && isOfLast(state, report)) return [];
@@ -264,12 +313,26 @@ export const fail = (
   report: Reported,
   { id, actor, refs: { error } }: Context<Access & { readonly error: JobError }>,
 ): readonly JobEvent[] => {
+  refuseAsWhole(state);
   if (state.status === 'error' && same(error, state.error) && isOfLast(state, report)) return [];
   refuseEnded(state, id);
   refuseOtherReports(state.claims, report.claim, actor);
   return [{ topic: 'jobErrored', data: { error } }];
 };
 
+/** Throws `conflict` if nothing of a job that runs a workflow can be retried. */
+const retried = (state: JobState, work: JobWork | undefined): readonly JobEvent[] =>
+  state.tasks ? decideTasks(state, work, retryJob) : [jobMoves.retry.event];
+
 /** Part of a decision on several jobs, or of a reaction. A job that the move cannot change stays as it is. */
-export const carryOut = (state: JobState, { move }: { readonly move: JobMove }): readonly JobEvent[] =>
-  moveOutcome(move, state) === 'moves' ? [jobMoves[move].event] : [];
+export const carryOut = (
+  state: JobState,
+  { move }: { readonly move: JobMove },
+  { refs }: Context<{ readonly work?: JobWork | undefined } | undefined>,
+): readonly JobEvent[] => {
+  const work = refs?.work;
+  if (moveOutcome(move, state, work) !== 'moves') return [];
+  if (move === 'retry') return retried(state, work);
+  const { event } = jobMoves[move];
+  return state.tasks ? decideTasks(state, work, () => [event]) : [event];
+};

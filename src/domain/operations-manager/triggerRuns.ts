@@ -4,7 +4,7 @@ import { RequestError } from '../engine/requestError.ts';
 import { moment, text, topicsOf, typed, whole } from '../engine/topics.ts';
 
 /** Why a trigger that should have fired has started no job. */
-const refusalReasons = ['loop', 'disabled', 'gone', 'rights', 'form', 'transformation'] as const;
+const refusalReasons = ['loop', 'disabled', 'gone', 'rights', 'form', 'transformation', 'variables'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** Refusals of one reason. `event` and `instant` are those of the last one. */

@@ -7,7 +7,7 @@ import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { clearSecrets, maskSecrets } from '../../domain/engine/secretFields.ts';
 import { heartbeatSchema, type JobClaim, jobClaimSchema } from '../../domain/operations-manager/jobClaims.ts';
-import { jobSchema } from '../../domain/operations-manager/jobSchemas.ts';
+import { type JobStatus, jobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import { withMessage } from '../engine/envelopes.ts';
@@ -20,7 +20,7 @@ import { showJob } from './jobs.ts';
 
 const claimRow: Pick<Common, 'name' | 'access'> = { name: 'claimJobs', access: ['operators'] };
 
-const until = Type.Integer({ description: 'When the claim lapses unless it is extended, epoch milliseconds' });
+export const until = Type.Integer({ description: 'When the claim lapses unless it is extended, epoch milliseconds' });
 
 const claimedSchema = Type.Object(
   { job: jobSchema, claim: Type.Integer({ minimum: 1, description: 'Number of the claim' }), until },
@@ -37,16 +37,15 @@ const heardSchema = Type.Object(
   { title: 'HeardHeartbeat', description: 'What the worker should know' },
 );
 
-const refuseOverheard = ({ isSecret }: Call): void => {
+export const refuseOverheard = ({ isSecret }: Call): void => {
   if (!isSecret())
     throw new RequestError('forbidden', 'Jobs have secrets in clear: they are given out over TLS or on this machine');
 };
 
 /** The caller as of now. Throws if the account has lost the right to claim while it waited. */
-const claimerNow = async ({ actor }: Call, { events }: Service) => {
+export const claimerOf = async ({ actor }: Call, row: Pick<Common, 'name' | 'access'>, { events }: Service) => {
   const principal = await events.viewerOf(actor.id);
-  if (!principal?.may(job.area, claimRow))
-    throw new RequestError('forbidden', 'The account may not claim jobs any more');
+  if (!principal?.may(job.area, row)) throw new RequestError('forbidden', 'The account may not claim jobs any more');
   return principal.actor;
 };
 
@@ -79,7 +78,7 @@ const givenOut = async (one: ClaimedJob, about: About, service: Service) => {
 
 const hasSecrets = ({ variables }: JobDoc): boolean => !same(maskSecrets(variables), variables);
 
-const askedOf = ({ status }: JobDoc): 'pause' | 'cancel' | null => {
+export const askedOf = ({ status }: { readonly status?: JobStatus | undefined }): 'pause' | 'cancel' | null => {
   if (status === 'canceled') return 'cancel';
   return status === 'paused' ? 'pause' : null;
 };
@@ -105,7 +104,7 @@ export const jobClaimRoutes: readonly Route[] = [
       refuseOverheard(call);
       const { components, worker, max = 1, lease = 300, wait = 0 } = call.body;
       const about = { ...requestOf(claimRow.name, call, service), ifRevision: undefined };
-      const actorNow = () => claimerNow(call, service);
+      const actorNow = () => claimerOf(call, claimRow, service);
       const query = { components, worker, max, lease, about, actorNow };
       const { jobs, replayed } = await service.work.claim(query, wait * 1000, call.abandoned());
       const all = await Promise.all(jobs.map((one) => givenOut(one, about, service)));

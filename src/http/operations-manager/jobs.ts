@@ -1,8 +1,9 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { CommandResult } from '../../commands/engine/handle.ts';
-import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
+import type { ClaimedJob, Claims, Wanted } from '../../commands/operations-manager/jobClaims.ts';
 import { moveJobs } from '../../commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../commands/operations-manager/jobs.ts';
+import type { ClaimedTask } from '../../commands/operations-manager/taskReports.ts';
 import { unwatchJobs, watchJobs } from '../../commands/operations-manager/watchings.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
@@ -14,7 +15,7 @@ import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts'
 import { people } from '../authorization/people.ts';
 import { acknowledged, resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Call, CommandRoute, Join, Params, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
+import { actionRoute, commandRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 import { type JobFilter, type JobReaders, streamJobsRow } from './jobReaders.ts';
@@ -30,11 +31,16 @@ declare module '../engine/service.ts' {
 /** The work on jobs, for routes. */
 type JobWork = {
   /** Gives out jobs to a worker that waits for so long, unless it has gone. */
-  readonly claim: (wanted: WantedJobs, waitMs: number, hungUp: AbortSignal) => Promise<ClaimedJobs>;
+  readonly claim: (wish: Wanted, waitMs: number, hungUp: AbortSignal) => Promise<Claims<ClaimedJob>>;
+  /** The same for tasks of jobs that run workflows. */
+  readonly claimTasks: (wish: Wanted, waitMs: number, hungUp: AbortSignal) => Promise<Claims<ClaimedTask>>;
   /** Ends the job at a step of the worker with this claim, if something that it needs is gone. */
   readonly endIfGone: (id: string, claim: number) => Promise<Pick<CommandResult, 'position'> | undefined>;
   /** Notes how far a job is, as the worker with this claim says. */
   readonly noteProgress: (id: string, claim: number, said: JobProgress) => void;
+  /** The same for runs of tasks, by their ids. */
+  readonly noteTaskProgress: (id: string, claim: number, news: JobProgress) => void;
+  readonly taskProgressOf: (id: string, claim: number | undefined) => JobProgress | null;
   /** How far a job is, as this node has heard. */
   readonly progressOf: (doc: Pick<JobDoc, '_id' | 'status' | 'claim'>) => JobProgress | null;
 };
@@ -154,19 +160,6 @@ export const jobRoutes: readonly Route[] = [
   move('resume', 'resumed', 'Paused jobs; running ones stay so.'),
   move('cancel', 'canceled', 'Running and paused jobs; canceled ones stay so.'),
   move('retry', 'retried', 'Jobs that are in error or incomplete: they run again, and wait for a worker.'),
-  getRoute({
-    name: 'getJob',
-    method: 'get',
-    path: '/jobs/:id',
-    access: ['operators', 'readers'],
-    summary: 'Get a job',
-    description: 'Variables that hold secrets are masked.',
-    get: jobs,
-    key: byId,
-    join: showJob,
-    envelope: withMessage('Successfully retrieved job'),
-    answer: enveloped(jobSchema),
-  }),
   commandRoute({
     name: 'completeJob',
     method: 'post',

@@ -3,10 +3,13 @@ import { automationRoutes } from './automations.ts';
 import { eventRoutes, eventStreamRoutes } from './events.ts';
 import { jobClaimRoutes } from './jobClaims.ts';
 import { jobRoutes, jobStreamRoutes } from './jobs.ts';
+import { jobTaskRoutes } from './jobTasks.ts';
 import { parkedRunRoutes } from './parkedRuns.ts';
+import { taskRoutes } from './tasks.ts';
 import { triggerRunRoutes } from './triggerRuns.ts';
 import { triggerRoutes } from './triggers.ts';
 import { triggerTestRoutes } from './triggerTests.ts';
+import { workflowRoutes } from './workflows.ts';
 
 export const operationsManagerRoutes: AreaRoutes = {
   area: 'operations-manager',
@@ -18,6 +21,9 @@ export const operationsManagerRoutes: AreaRoutes = {
     ...jobClaimRoutes,
     ...jobStreamRoutes,
     ...jobRoutes,
+    ...jobTaskRoutes,
+    ...workflowRoutes,
+    ...taskRoutes,
     ...parkedRunRoutes,
     ...triggerRunRoutes,
     ...triggerTestRoutes,

@@ -8,7 +8,7 @@ import {
   withTask,
 } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import { type LastAction, lastAction } from '../../domain/lifecycle-manager/lastActions.ts';
-import type { JobError } from '../../domain/operations-manager/jobs.ts';
+import type { JobError } from '../../domain/operations-manager/jobSchemas.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, projection } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';

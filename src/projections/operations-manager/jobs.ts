@@ -1,12 +1,12 @@
 import type { Claim } from '../../domain/operations-manager/claims.ts';
-import type { JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
-import { type JobError, type JobStarted, job, originless } from '../../domain/operations-manager/jobs.ts';
+import type { JobError, JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
+import { type JobStarted, job, originless } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, projection } from '../engine/define.ts';
 import { bothGuards, documentGuard, groupsGuard } from '../engine/guards.ts';
 import { automations } from './automations.ts';
 
-export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution' | 'workflow'> & {
+export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution'> & {
     readonly status: JobStatus;
     readonly created: string;
     readonly created_by: string;
@@ -29,6 +29,9 @@ const become =
   (status: JobStatus): Step =>
   (doc, { metadata: { at } }) =>
     doc && { ...doc, status, last_updated: at };
+
+/** A task's event changes nothing but the time of the last change: the variables of a job stand in its stream. */
+const touched: Step = (doc, { metadata: { at } }) => doc && { ...doc, last_updated: at };
 
 const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): JobDoc => ({
   ...doc,
@@ -58,7 +61,7 @@ export const jobs = projection<JobDoc>()(job, {
       const { name, description, type, variables, watchers, trigger, automation, component, groups } = data;
       // Events of earlier versions lack these. A spread would be slow here.
       const { event: firedBy = originless.event, instant = originless.instant } = data;
-      const { depth = originless.depth, parent = originless.parent } = data;
+      const { depth = originless.depth, parent = originless.parent, workflow = originless.workflow } = data;
       return {
         _id: idOf(event),
         name,
@@ -73,6 +76,7 @@ export const jobs = projection<JobDoc>()(job, {
         instant,
         depth,
         parent,
+        workflow,
         component,
         groups,
         created: at,
@@ -107,6 +111,17 @@ export const jobs = projection<JobDoc>()(job, {
         metrics: begun(doc.metrics.start_time),
         last_updated: at,
       },
+    taskStarted: touched,
+    taskOffered: touched,
+    taskClaimed: touched,
+    taskClaimExtended: touched,
+    taskReleased: touched,
+    taskFinished: touched,
+    tasksReverted: touched,
+    variablesSet: (doc, { data: { variables }, metadata: { at } }) =>
+      doc && { ...doc, variables: { ...doc.variables, ...variables }, last_updated: at },
+    jobDescribed: (doc, { data: { description }, metadata: { at } }) =>
+      doc && { ...doc, description, last_updated: at },
   },
   names: {
     group: {

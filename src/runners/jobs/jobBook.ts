@@ -5,27 +5,32 @@ import { isBuiltIn } from '../../domain/operations-manager/builtIn.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
+import { type OpenTasksDoc, openTasks } from '../../projections/operations-manager/openTasks.ts';
 import { builtInJobs, type WaitingJob } from './waitingJobs.ts';
 
 type Needs = {
   readonly model: Pick<ReadStore, 'list' | 'getMany'>;
   /** Resolves once the read models can be read. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** Called with each job that may have changed, as it is now. */
-  readonly seen: (doc: JobDoc) => void;
+  /** Called with each job that may have changed, as it is now, and its open tasks if it runs a workflow. */
+  readonly seen: (doc: JobDoc, tasks: OpenTasksDoc | undefined) => void;
   readonly log: Log;
 };
 
 const atOnce = 100;
 
+/** Jobs with the same word take turns with others. */
+export const turnOf = (automation: string | null, component: string): string =>
+  automation === null ? `workflow ${component}` : `automation ${automation}`;
+
 /** The job as it waits for a worker, or to be run here; undefined if it does not wait. */
 export const waitingJobIn = (doc: JobDoc): WaitingJob | undefined => {
-  if (doc.status !== 'running' || doc.claim !== null) return undefined;
+  if (doc.status !== 'running' || doc.claim !== null || doc.workflow !== null) return undefined;
   const { type, name } = doc.component;
   return {
     id: doc._id,
     component: isBuiltIn(type) ? builtInJobs : name,
-    turn: doc.automation === null ? `workflow ${name}` : `automation ${doc.automation}`,
+    turn: turnOf(doc.automation, name),
     guard: jobs.guard?.(doc),
     created: Date.parse(doc.created),
   };
@@ -36,13 +41,22 @@ export const jobBook = ({ model, ready, seen, log }: Needs) => {
   const stop = new AbortController();
   let loading = Promise.resolve();
 
+  const seeAll = async (docs: readonly JobDoc[]): Promise<void> => {
+    const withWorkflow = docs.filter(({ workflow }) => workflow !== null).map(({ _id }) => _id);
+    const tasks = withWorkflow.length > 0 ? await documentsOf(model, openTasks, withWorkflow) : [];
+    const byJob = new Map(tasks.map((one) => [one._id, one]));
+    for (const doc of docs) seen(doc, byJob.get(doc._id));
+  };
+
   /** All in one list: page after page, jobs that end meanwhile would make others be passed over. */
   const load = async (): Promise<void> => {
     await ready(stop.signal);
     for (const status of ['running', 'paused'] as const) {
       const where = { field: 'status', op: 'equals', value: status } as const;
       const all = { where, sort: 'created', order: 1, skip: 0, limit: Number.MAX_SAFE_INTEGER } as const;
-      for (const entry of (await pageOf(model, jobs, all)).entries) seen(documentIn(jobs, entry));
+      const { entries } = await pageOf(model, jobs, all);
+      for (let from = 0; from < entries.length; from += atOnce)
+        await seeAll(entries.slice(from, from + atOnce).map((entry) => documentIn(jobs, entry)));
     }
   };
 
@@ -50,9 +64,7 @@ export const jobBook = ({ model, ready, seen, log }: Needs) => {
     if (isNew) log('Jobs that wait for workers could not be read; it is tried again', { error });
   };
   const changed = idBatches({
-    work: async (ids) => {
-      for (const doc of await documentsOf(model, jobs, ids)) seen(doc);
-    },
+    work: async (ids) => seeAll(await documentsOf(model, jobs, ids)),
     most: atOnce,
     signal: stop.signal,
     onFailure,

@@ -48,9 +48,13 @@ export const jobEnds = ({ handle, whyGone, leadership, clock, timeoutHours, look
   const stop = new AbortController();
   let done = Promise.resolve();
 
-  const remove = (id: string): void => {
+  const forgetSilence = (id: string): void => {
     silences.remove(id);
     lastEvents.delete(id);
+  };
+
+  const remove = (id: string): void => {
+    forgetSilence(id);
     const known = byJob.get(id);
     if (!known) return;
     byJob.delete(id);
@@ -131,15 +135,16 @@ export const jobEnds = ({ handle, whyGone, leadership, clock, timeoutHours, look
   };
 
   return {
-    /** The job has not ended. */
-    set: (doc: JobDoc): void => {
-      const { _id: id, status, claim, last_updated: last } = doc;
+    /** The job has not ended. `isWorkedOn`: a worker has it. `isQuiet`: nothing need be heard of it. */
+    set: (doc: JobDoc, isWorkedOn = doc.claim !== null, isQuiet = false): void => {
+      const { _id: id, status, last_updated: last } = doc;
       const known = byJob.get(id) ?? alikeOf(doc);
       byJob.set(id, known);
       known.jobs.add(id);
-      if (status === 'running' && claim === null) known.queued.add(id);
+      if (status === 'running' && !isWorkedOn) known.queued.add(id);
       else known.queued.delete(id);
-      countSilence(id, last);
+      if (isQuiet) forgetSilence(id);
+      else countSilence(id, last);
     },
     /** The job has ended. */
     remove,

@@ -1,5 +1,5 @@
 import type { Starts } from './starts.ts';
-import { type WaitingJob, type Wish, waitingJobs } from './waitingJobs.ts';
+import { isWished, type WaitingJob, type Wish, waitingJobs, wordsOf } from './waitingJobs.ts';
 
 /** Somebody who waits for a job: a worker, or this node itself. */
 type Claimer = Wish & { readonly give: (job: WaitingJob) => void };
@@ -37,8 +37,9 @@ export const jobQueue = (starts: Pick<Starts, 'take' | 'giveBack'>) => {
   };
 
   /** Who has waited longest for such a job. */
-  const claimerOf = ({ component, guard }: WaitingJob): Claimer | undefined => {
-    for (const claimer of byComponent.get(component) ?? []) if (claimer.may(guard)) return claimer;
+  const claimerOf = (job: WaitingJob): Claimer | undefined => {
+    for (const component of wordsOf(job))
+      for (const claimer of byComponent.get(component) ?? []) if (isWished(job, claimer)) return claimer;
     return undefined;
   };
 

@@ -1,26 +1,34 @@
+import { randomUUID } from 'node:crypto';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
-import type { ClaimedJobs, WantedJobs } from '../../commands/operations-manager/jobClaims.ts';
+import { type ClaimedJob, type Claims, lapseClaim, type Wanted } from '../../commands/operations-manager/jobClaims.ts';
 import type { WhyGone } from '../../commands/operations-manager/jobEnds.ts';
+import type { ClaimedTask } from '../../commands/operations-manager/taskReports.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { lruCache } from '../../concurrency/lruCache.ts';
+import { type Actor, platform } from '../../domain/engine/core.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
+import type { OpenTasksDoc } from '../../projections/operations-manager/openTasks.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
 import { type BuiltInNeeds, builtInWork } from './builtIn/builtInWork.ts';
+import { claimableJobs } from './claimables.ts';
 import { claiming } from './claiming.ts';
 import { jobBook, waitingJobIn } from './jobBook.ts';
 import { jobEnds } from './jobEnds.ts';
 import { jobQueue } from './jobQueue.ts';
 import { leases } from './leases.ts';
 import { type StartLimit, starts } from './starts.ts';
+import { isQuiet, isWorkedOn } from './taskBook.ts';
+import { taskWork } from './taskWork.ts';
+import { workerWaits } from './waits.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -47,8 +55,6 @@ type Needs = {
 type Progress = { readonly claim: number; readonly said: JobProgress };
 
 const mostProgress = 100_000;
-// One for all: to make an error takes longer than all else of a wait.
-const over = new Error('The wait is over');
 /** How often the leader looks for jobs that cannot go on. */
 export const lookForEndsEveryMs = 3000;
 
@@ -74,67 +80,65 @@ export const jobWork = ({
   ...more
 }: Needs) => {
   const { lookEveryMs = 1000 } = more;
-  const begun = starts({ limit: startLimit, now: clock.monotonic, opened: () => queue.serve() });
+  const serve = (): void => {
+    queue.serve();
+    tasks.serve();
+  };
+  const begun = starts({ limit: startLimit, now: clock.monotonic, opened: serve });
   const queue = jobQueue(begun);
-  const held = leases({ handle, leadership, clock, lookEveryMs, log });
+  const times = { leadership, clock, lookEveryMs, log };
+  const held = leases({
+    ...times,
+    lapse: (id, { claim, until }) =>
+      handle(lapseClaim, {
+        actor: platform,
+        operation: lapseClaim.name,
+        requestId: randomUUID(),
+        id,
+        input: { claim, until },
+      }),
+  });
   const ends = jobEnds({ handle, whyGone, leadership, clock, timeoutHours, lookEveryMs: lookForEndsEveryMs, log });
   // Soft state: it is gone after a restart, and other nodes do not have it.
   const listeners: ((id: string) => void)[] = [];
   const progress = lruCache<Progress>(mostProgress);
 
-  const seen = (doc: JobDoc): void => {
+  const see = (doc: JobDoc, open: OpenTasksDoc | undefined): void => {
     const { _id: id, claim } = doc;
+    if (doc.workflow) tasks.look(doc, open);
     const waiting = waitingJobIn(doc);
     if (waiting) queue.add(waiting);
     else queue.remove(id);
     const isOver = hasEnded(doc);
     if (isOver) ends.remove(id);
-    else ends.set(doc);
-    const isWorkedOn = claim !== null && !isOver;
-    if (isWorkedOn) held.set(id, claim);
+    else ends.set(doc, open ? isWorkedOn(open) : undefined, open ? isQuiet(open) : undefined);
+    const isClaimed = claim !== null && !isOver;
+    if (isClaimed) held.set(id, claim);
     else held.remove(id);
-    if (!isWorkedOn) progress.delete(id);
+    if (!isClaimed) progress.delete(id);
     here.seen(doc);
   };
 
-  const book = jobBook({ model, ready, seen, log });
+  const book = jobBook({ model, ready, seen: see, log });
   const isGone = async (id: string): Promise<boolean> => (await ends.endIfGone(id, null)) !== undefined;
   const here = builtInWork({ ...builtIn, handle, events, queue, look: book.look, isGone, log });
-  const claim = claiming({
-    handle,
-    tools,
-    events,
-    retries,
-    queue,
-    mayRead: (actor, guard) => guard === undefined || actor.admin || mayReadGuard(actor, model)(guard),
-    look: book.look,
-    isGone,
-  });
-
-  // How to end the waiting of each worker.
-  const waits = new Set<() => void>();
-  let isStopping = false;
+  const mayRead = (actor: Actor, guard: string | undefined): boolean =>
+    guard === undefined || actor.admin || mayReadGuard(actor, model)(guard);
+  const shared = { tools, retries, mayRead };
+  const claim = claiming({ ...shared, events, kind: claimableJobs(handle), queue, look: book.look, isGone });
+  const tasks = taskWork({ handle, events, starts: begun, times, claiming: shared, look: book.look, isGone });
+  const waits = workerWaits();
 
   return {
     /**
      * Gives out jobs to a worker: those that wait now, else the next one within this time. None once the worker has
      * gone, or the service stops.
      */
-    claim: async (wanted: WantedJobs, waitMs: number, gone: AbortSignal): Promise<ClaimedJobs> => {
-      if (waitMs === 0 || gone.aborted || isStopping) return claim(wanted, AbortSignal.abort(over), gone);
-      const waiting = new AbortController();
-      const end = (): void => waiting.abort(over);
-      const timer = setTimeout(end, waitMs);
-      gone.addEventListener('abort', end);
-      waits.add(end);
-      try {
-        return await claim(wanted, waiting.signal, gone);
-      } finally {
-        clearTimeout(timer);
-        gone.removeEventListener('abort', end);
-        waits.delete(end);
-      }
-    },
+    claim: (wanted: Wanted, waitMs: number, gone: AbortSignal): Promise<Claims<ClaimedJob>> =>
+      waits.wait(waitMs, gone, (signal) => claim(wanted, signal, gone)),
+    /** The same for tasks of jobs that run workflows. */
+    claimTasks: (wanted: Wanted, waitMs: number, gone: AbortSignal): Promise<Claims<ClaimedTask>> =>
+      waits.wait(waitMs, gone, (signal) => tasks.claim(wanted, signal, gone)),
     /** The limits have changed. */
     limitsChanged: (): void => {
       begun.changed();
@@ -144,14 +148,21 @@ export const jobWork = ({
     endIfGone: ends.endIfGone,
     /** No worker waits any more, and nothing begins here. */
     stopWaiting: (): void => {
-      isStopping = true;
       here.stopTaking();
-      for (const end of waits) end();
+      waits.stop();
     },
     /** Notes how far a job is, as the worker with this claim says. */
     noteProgress: (id: string, claim: number, said: JobProgress): void => {
       progress.set(id, { claim, said });
       for (const listener of listeners) listener(id);
+    },
+    /** The same for a run of a task; only this node shows it. */
+    noteTaskProgress: (id: string, claim: number, news: JobProgress): void =>
+      void progress.set(id, { claim, said: news }),
+    /** How far a run of a task is, as this node has heard; null: no worker with this claim has said it. */
+    taskProgressOf: (id: string, claim: number | undefined): JobProgress | null => {
+      const last = progress.get(id);
+      return last && last.claim === claim ? last.said : null;
     },
     /** Calls the listener with each job of which a worker says how far it is. */
     onProgress: (listener: (id: string) => void): void => void listeners.push(listener),
@@ -170,6 +181,7 @@ export const jobWork = ({
     start: (): void => {
       ends.start(book.start());
       held.start();
+      tasks.start();
       here.start();
     },
     /** Gives back what runs here, and waits for what cannot be done again. */
@@ -180,7 +192,7 @@ export const jobWork = ({
       here.breakOff();
       await here.leave();
       begun.stop();
-      await Promise.all([held.stop(), book.stop()]);
+      await Promise.all([held.stop(), tasks.stop(), book.stop()]);
       await ends.stop();
     },
   };

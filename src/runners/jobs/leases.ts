@@ -1,35 +1,38 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Handle } from '../../commands/engine/handle.ts';
-import { lapseClaim } from '../../commands/operations-manager/jobClaims.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { inGroups } from '../../concurrency/inGroups.ts';
 import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { spans } from '../../concurrency/spans.ts';
-import { platform } from '../../domain/engine/core.ts';
-import type { Claim } from '../../domain/operations-manager/claims.ts';
 import { longestLease } from '../../domain/operations-manager/jobClaims.ts';
 
-type Needs = {
-  readonly handle: Handle;
-  /** Only the leader looks for claims whose time is up. */
+/** A time that an event has set: of a claim, its number and end. */
+export type Held = { readonly claim: number; readonly until: number };
+
+export type LeasesNeeds = {
+  /** Does what is to be done once the time is up. The job's own stream decides, so that it is done once. */
+  readonly lapse: (id: string, lease: Held) => Promise<unknown>;
+  /** The longest time that a clock which is right can have set. */
+  readonly longestMs?: number;
+  /** Only the leader looks for times that are up. */
   readonly leadership: Leadership;
   readonly clock: Pick<GuardedClock, 'age' | 'monotonic'>;
   readonly lookEveryMs: number;
   readonly log: Log;
 };
 
-/** An end that is further away was given by a clock that was wrong. */
-const longestMs = longestLease * 1000;
-
-type Held = Pick<Claim, 'claim' | 'until'>;
-
 /**
  * Releases claims whose time is up, while this process leads. Two may lead for a moment; the job's own stream decides, so
  * that a claim is released once.
  */
-export const leases = ({ handle, leadership, clock, lookEveryMs, log }: Needs) => {
+export const leases = ({
+  lapse,
+  longestMs = longestLease * 1000,
+  leadership,
+  clock,
+  lookEveryMs,
+  log,
+}: LeasesNeeds) => {
   const leases = spans(clock);
   const claims = new Map<string, Held>();
   const stop = new AbortController();
@@ -40,9 +43,8 @@ export const leases = ({ handle, leadership, clock, lookEveryMs, log }: Needs) =
     if (held === undefined || stop.signal.aborted) return;
     // If it is not released now, it is looked at again. If it is, it is removed.
     leases.begin(id, lookEveryMs);
-    const request = { actor: platform, operation: lapseClaim.name, requestId: randomUUID() };
     try {
-      await handle(lapseClaim, { ...request, id, input: { claim: held.claim, until: held.until } });
+      await lapse(id, held);
     } catch (error) {
       log('A claim could not be released; it is tried again', { job: id, error });
     }

@@ -3,11 +3,13 @@ import { dueQueue } from '../../concurrency/dueQueue.ts';
 /** Stands for the components that the platform runs itself. No component has an empty name. */
 export const builtInJobs = '';
 
-/** A job that waits for a worker, or to be run here. */
+/** A job, or a task of a job, that waits for a worker, or to be run here. */
 export type WaitingJob = {
   readonly id: string;
-  /** The name of its component, or `builtInJobs`. */
-  readonly component: string;
+  /** The name of its component, or `builtInJobs`. A task waits under several words. */
+  readonly component: string | readonly string[];
+  /** The adapter that the worker must have; undefined or null: none. */
+  readonly adapter?: string | null;
   /** Jobs with the same word share a turn: those of one automation. */
   readonly turn: string;
   /** The key that tells who may read it (projections/engine/guards.ts); undefined: everybody. */
@@ -16,23 +18,36 @@ export type WaitingJob = {
   readonly created: number;
 };
 
-/** Who wants jobs: of which components, and which guards the account passes. */
+/** A wish for jobs: of which components, for which adapters, and which guards the account passes. */
 export type Wish = {
   readonly components: ReadonlySet<string>;
+  /** Undefined: any. */
+  readonly adapters?: ReadonlySet<string> | undefined;
   readonly may: (guard: string | undefined) => boolean;
 };
 
 type Line = ReturnType<typeof dueQueue>;
-/** The jobs of one automation, by guard. `since` says who has waited longest for a turn. */
-type Turn = { readonly since: number; readonly lines: Map<string | undefined, Line> };
+type Class = Pick<WaitingJob, 'guard' | 'adapter'>;
+/** The jobs of one automation, by guard and adapter. `since` says who has waited longest for a turn. */
+type Turn = { readonly since: number; readonly lines: Map<string, { readonly of: Class; readonly line: Line }> };
 type Found = { readonly turns: Map<string, Turn>; readonly key: string; readonly turn: Turn; readonly line: Line };
 
+const keyOf = ({ guard, adapter }: Class): string => `${adapter ?? ''}\n${guard ?? ''}`;
+
+/** True if work of this class fits the wish. */
+export const isWished = ({ guard, adapter }: Class, { adapters, may }: Omit<Wish, 'components'>): boolean =>
+  (adapters === undefined || (adapter != null && adapters.has(adapter))) && may(guard);
+
+/** The words under which a job waits. */
+export const wordsOf = ({ component }: WaitingJob): readonly string[] =>
+  typeof component === 'string' ? [component] : component;
+
 /** The line whose first job is the oldest of those that may be taken. */
-const oldestLine = ({ lines }: Turn, { may }: Wish): Line | undefined => {
+const oldestLine = ({ lines }: Turn, wish: Wish): Line | undefined => {
   let oldest: { readonly line: Line; readonly at: number } | undefined;
-  for (const [guard, line] of lines) {
+  for (const { of, line } of lines.values()) {
     const at = line.first()?.at ?? Infinity;
-    if (at < (oldest?.at ?? Infinity) && may(guard)) oldest = { line, at };
+    if (at < (oldest?.at ?? Infinity) && isWished(of, wish)) oldest = { line, at };
   }
   return oldest?.line;
 };
@@ -60,31 +75,39 @@ export const waitingJobs = () => {
     turns.set(key, { since: ++turnsGiven, lines });
   };
 
+  const removeFrom = (component: string, job: WaitingJob): void => {
+    const turns = components.get(component);
+    const lines = turns?.get(job.turn)?.lines;
+    const line = lines?.get(keyOf(job))?.line;
+    if (!turns || !lines || !line) return;
+    line.remove(job.id);
+    if (line.size() === 0) lines.delete(keyOf(job));
+    if (lines.size === 0) turns.delete(job.turn);
+    if (turns.size === 0) components.delete(component);
+  };
+
   const remove = (id: string): void => {
     const job = known.get(id);
     if (!job) return;
     known.delete(id);
-    const turns = components.get(job.component);
-    const lines = turns?.get(job.turn)?.lines;
-    const line = lines?.get(job.guard);
-    if (!turns || !lines || !line) return;
-    line.remove(id);
-    if (line.size() === 0) lines.delete(job.guard);
-    if (lines.size === 0) turns.delete(job.turn);
-    if (turns.size === 0) components.delete(job.component);
+    for (const component of wordsOf(job)) removeFrom(component, job);
+  };
+
+  const addTo = (component: string, job: WaitingJob): void => {
+    const turns = components.get(component) ?? new Map<string, Turn>();
+    components.set(component, turns);
+    if (!turns.has(job.turn)) goToEnd(turns, job.turn, new Map());
+    const lines = turns.get(job.turn)?.lines;
+    const { line } = lines?.get(keyOf(job)) ?? { line: dueQueue() };
+    lines?.set(keyOf(job), { of: job, line });
+    line.set(job.id, job.created);
   };
 
   return {
     add: (job: WaitingJob): void => {
       remove(job.id);
       known.set(job.id, job);
-      const turns = components.get(job.component) ?? new Map<string, Turn>();
-      components.set(job.component, turns);
-      if (!turns.has(job.turn)) goToEnd(turns, job.turn, new Map());
-      const lines = turns.get(job.turn)?.lines;
-      const line = lines?.get(job.guard) ?? dueQueue();
-      lines?.set(job.guard, line);
-      line.set(job.id, job.created);
+      for (const component of wordsOf(job)) addTo(component, job);
     },
     remove,
     /** Takes the job whose turn it is; undefined if none waits that may be taken. */

@@ -57,7 +57,11 @@ const reads = ({
   edge = '',
   interfacesJob = '',
   upgrade = '',
+  heldTask = '',
+  changeJob = '',
 }: Kept): Readonly<Record<string, Json>> => ({
+  'GET /operations-manager/tasks/:id': { id: heldTask },
+  'GET /operations-manager/jobs/:id/tasks/:task': { id: changeJob, task: 'apply' },
   'GET /audit/resources/:kind/:id': { kind: 'automation', id: upgrade },
   'GET /audit/trace/:correlation': { correlation: noted },
   'GET /automation_catalog/scheduled-jobs/:id/export': { id: interfacesJob },
@@ -148,6 +152,12 @@ const requests = ({
   upgrade = '',
   upgradeJob = '',
   portJob = '',
+  heldTask = '',
+  otherTask = '',
+  peopleTask = '',
+  freeTask = '',
+  blockedJob = '',
+  stoppedJob = '',
   backupJob = '',
   failedJob = '',
   opticsJob = '',
@@ -284,6 +294,44 @@ const requests = ({
     body: { claim: 1, progress: { percent: 50, message: 'leaf-02' } },
   },
   'POST /operations-manager/jobs/:id/release': { params: { id: claimedJob }, body: { claim: 1 } },
+  'POST /operations-manager/tasks/claim': { body: { apps: ['Ports'], worker: 'rack 7', lease: 86_400 } },
+  'POST /operations-manager/tasks/:id/heartbeat': {
+    params: { id: heldTask },
+    body: { claim: 1, progress: { percent: 50, message: 'Writing' } },
+  },
+  'POST /operations-manager/tasks/:id/release': { params: { id: otherTask }, body: { claim: 1 } },
+  'POST /operations-manager/tasks/:id/claim': { params: { id: peopleTask } },
+  'POST /operations-manager/tasks/:id/finish': {
+    params: { id: freeTask },
+    body: { result: 'success', outgoing: { applied: { port: 'Gi1/0/17', vlan: 210 } } },
+  },
+  'POST /operations-manager/jobs/:id/tasks/:task/retry': {
+    params: { id: blockedJob, task: 'apply' },
+    body: { result: 'success', outgoing: { applied: null } },
+  },
+  'POST /operations-manager/jobs/:id/continue': {
+    params: { id: stoppedJob },
+    body: { fromTask: 'apply', variables: { vlan: 211 } },
+  },
+  'POST /operations-manager/workflows': {
+    body: {
+      name: 'Ask a person',
+      tasks: {
+        workflow_start: {},
+        workflow_end: {},
+        ask: { name: 'ViewData', app: 'WorkFlowEngine', type: 'manual', variables: { incoming: {}, outgoing: {} } },
+      },
+      transitions: {
+        workflow_start: { ask: { type: 'standard', state: 'success' } },
+        ask: { workflow_end: { type: 'standard', state: 'success' } },
+      },
+    },
+  },
+  'PUT /operations-manager/workflows/:id': {
+    params: { id: 'Change a port' },
+    body: { name: 'Change a port', tasks: { workflow_start: {}, workflow_end: {} }, transitions: {} },
+  },
+  'DELETE /operations-manager/workflows/:id': { params: { id: 'Ask a person' } },
   'POST /configuration_manager/configs': { body: { name: 'Switches of Trier', deviceType: null } },
   'DELETE /configuration_manager/configs/:id': { params: { id: 'Switches of Trier' } },
   'PUT /configuration_manager/configs/variables/:treeId/:version': {
@@ -564,6 +612,7 @@ const storesNothing = new Set([
   'POST /health/clock',
   'POST /health/rebuild',
   'POST /operations-manager/jobs/:id/heartbeat',
+  'POST /operations-manager/tasks/:id/heartbeat',
 ]);
 
 /** Answers that show jobs as they are when they are read. */
@@ -663,6 +712,7 @@ describe('every operation answers what it says it answers:', () => {
       ...(await runningSessions('canceled', 'completed', 'failed')),
       parked: parkedRun,
       ...(await claimedJob()),
+      ...(await workflowJobs()),
     };
     const event = '/operations-manager/events/itsm/ticketNoted';
     await service.ask('POST', event, { ticket: 7 }, { 'X-Request-Id': noted });
@@ -679,6 +729,36 @@ describe('every operation answers what it says it answers:', () => {
     const claim = { components: ['Hand over'], worker: 'rack 7', lease: 86_400, wait: 30 };
     await service.ask('POST', '/operations-manager/jobs/claim', claim);
     return { claimedJob: body.data._id };
+  };
+
+  /** Jobs that run a workflow, and runs of their tasks, in all states. */
+  const workflowJobs = async (): Promise<Kept> => {
+    const post = async (path: string, body: object): Promise<any> =>
+      (await service.ask('POST', `/operations-manager/${path}`, body)).body.data;
+    const start = async (): Promise<string> =>
+      (await post('jobs/start', { workflow: 'Change a port', options: { variables: { port: 'Gi1', vlan: 7 } } }))._id;
+    const applied = async (job: string, body: object): Promise<void> => post(`tasks/${job}.apply.1/finish`, body);
+    const [held, other, , free, looked, blockedJob, stoppedJob] = [
+      await start(),
+      await start(),
+      await start(),
+      await start(),
+      await start(),
+      await start(),
+      await start(),
+    ];
+    for (const job of [blockedJob, stoppedJob]) await applied(job, { result: 'error', error: 'The port is gone' });
+    await applied(looked, { result: 'success' });
+    // That of the sample is older.
+    await post('tasks/claim', { apps: ['Ports'], worker: 'rack 7', lease: 86_400, max: 3, wait: 30 });
+    return {
+      blockedJob,
+      stoppedJob,
+      heldTask: `${held}.apply.1`,
+      otherTask: `${other}.apply.1`,
+      freeTask: `${free}.apply.1`,
+      peopleTask: `${looked}.look.1`,
+    };
   };
 
   /** Sessions that wait for their report. */

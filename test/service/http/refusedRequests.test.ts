@@ -107,6 +107,7 @@ const world = async ({ ask }: TestService) => {
     tasks: [task],
   } = (await post(`${lm}/trier/run-action`, { actionId: '0c01', instance: 'trier', inputs: { n: 2 } })).data;
   await post(`${om}/jobs/${task.job}/complete`, {});
+  await post(`${om}/workflows`, { ...flow, name: 'trier' });
   const start = async (): Promise<string> => (await post(`${om}/jobs/start`, { workflow: 'W', options: {} })).data._id;
   const [job, canceled] = [await start(), await start()];
   await post(`${om}/jobs/${job}/complete`, {});
@@ -143,6 +144,7 @@ const world = async ({ ask }: TestService) => {
     scheduled: scheduled._id,
   };
 };
+const flow = { name: 'free', tasks: { workflow_start: {}, workflow_end: {} }, transitions: {} };
 type World = Awaited<ReturnType<typeof world>>;
 
 type Case = {
@@ -609,6 +611,46 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('conflict', `${om}/jobs/${w.job}/release`, { claim: 1 }),
       refuse('stale', `${om}/jobs/${w.job}/release`, { claim: 1 }, stale),
     ],
+    [`POST ${om}/workflows`]: [
+      refuse('conflict', `${om}/workflows`, { ...flow, name: 'trier' }),
+      refuse('invalid', `${om}/workflows`, { name: 'x', tasks: {} }),
+    ],
+    [`PUT ${om}/workflows/:id`]: [
+      refuse('not_found', `${om}/workflows/${none}`, flow),
+      refuse('stale', `${om}/workflows/trier`, { ...flow, name: 'trier', description: 'x' }, stale),
+    ],
+    [`DELETE ${om}/workflows/:id`]: [
+      refuse('not_found', `${om}/workflows/${none}`),
+      refuse('stale', `${om}/workflows/trier`, undefined, stale),
+    ],
+    [`POST ${om}/jobs/:id/continue`]: [
+      refuse('not_found', `${om}/jobs/${none}/continue`, { fromTask: 'a' }),
+      refuse('conflict', `${om}/jobs/${w.job}/continue`, { fromTask: 'a' }),
+      refuse('stale', `${om}/jobs/${w.job}/continue`, { fromTask: 'a' }, stale),
+    ],
+    [`POST ${om}/jobs/:id/tasks/:task/retry`]: [
+      refuse('not_found', `${om}/jobs/${none}/tasks/a/retry`, {}),
+      refuse('conflict', `${om}/jobs/${w.job}/tasks/a/retry`, {}),
+      refuse('stale', `${om}/jobs/${w.job}/tasks/a/retry`, {}, stale),
+    ],
+    [`POST ${om}/tasks/claim`]: [
+      refuse('invalid', `${om}/tasks/claim`, { worker: 'w' }),
+      by('reader', refuse('forbidden', `${om}/tasks/claim`, { apps: ['x'], worker: 'w' })),
+    ],
+    ...Object.fromEntries(
+      [
+        ['heartbeat', { claim: 1 }],
+        ['claim', undefined],
+        ['release', {}],
+        ['finish', { result: 'success' }],
+      ].map(([what, body]) => [
+        `POST ${om}/tasks/:id/${what}`,
+        [
+          refuse('not_found', `${om}/tasks/${none}.a.1/${what}`, body),
+          refuse('conflict', `${om}/tasks/${w.job}.a.1/${what}`, body),
+        ],
+      ]),
+    ),
     [`POST ${om}/jobs/:id/complete`]: [
       refuse('conflict', `${om}/jobs/${w.canceled}/complete`, {}),
       refuse('stale', `${om}/jobs/${w.canceled}/complete`, {}, stale),

@@ -43,10 +43,11 @@ describe('Jobs over HTTP', () => {
       parent: null,
       claim: null,
       progress: null,
+      workflow: null,
     });
     assert.ok(Date.parse(created) >= before - 1 && created === last_updated);
     assert.deepEqual(metrics, { start_time: created, end_time: null, duration: null });
-    assert.deepEqual(await get(_id), made);
+    assert.deepEqual(await get(_id), { ...made, ancestors: [] });
   });
 
   it('start by name or id of an automation', async () => {

@@ -6,7 +6,7 @@ import {
   deleteAutomation,
   restoreAutomation,
 } from '../../../src/commands/operations-manager/automations.ts';
-import type { ClaimedJobs, WantedJobs } from '../../../src/commands/operations-manager/jobClaims.ts';
+import type { ClaimedJob, Claims, Wanted } from '../../../src/commands/operations-manager/jobClaims.ts';
 import { claimJob, lapseClaim, releaseJob } from '../../../src/commands/operations-manager/jobClaims.ts';
 import { completeJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
@@ -116,9 +116,9 @@ describe('The work on jobs, on two nodes', () => {
     const ask = (
       waitMs = 0,
       more: Partial<Request> = {},
-      wanted: Partial<WantedJobs> = {},
+      wanted: Partial<Wanted> = {},
       gone: AbortSignal = new AbortController().signal,
-    ): Promise<ClaimedJobs> =>
+    ): Promise<Claims<ClaimedJob>> =>
       claim(
         {
           components: ['Back up'],
@@ -134,7 +134,7 @@ describe('The work on jobs, on two nodes', () => {
       );
     return { ...started, ask };
   };
-  const idsOf = (claims: readonly ClaimedJobs[]): readonly string[] =>
+  const idsOf = (claims: readonly Claims<ClaimedJob>[]): readonly string[] =>
     claims.flatMap(({ jobs }) => jobs.map(({ doc }) => doc._id));
 
   const [second, third] = ['b'.repeat(24), 'c'.repeat(24)];

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Handle } from '../../../src/commands/engine/handle.ts';
 import { leases } from '../../../src/runners/jobs/leases.ts';
 import { leading } from '../../support/leading.ts';
 import { fixedClock } from '../../support/node.ts';
@@ -13,16 +12,16 @@ describe('A lease whose time is up', () => {
     const asked: unknown[] = [];
     const said: string[] = [];
     const held = leases({
-      handle: (async ({ name }: { name: string }, { id, input }: { id: string; input: unknown }) => {
-        asked.push([name, id, input]);
+      lapse: async (id, claim) => {
+        asked.push([id, claim]);
         await lapse();
-      }) as unknown as Handle,
+      },
       ...{ leadership: leading(), clock, lookEveryMs },
       log: (message) => void said.push(message),
     });
     held.set('j', { claim: 2, until: clock.now() });
     held.start();
-    return { clock, asked, said, held, lapsed: ['lapseClaim', 'j', { claim: 2, until: clock.now() }] };
+    return { clock, asked, said, held, lapsed: ['j', { claim: 2, until: clock.now() }] };
   };
 
   it('is looked at again if it was not released, until it is', async () => {

@@ -7,12 +7,12 @@ import { performed } from './dataTasks.ts';
 import { weigh } from './jsonBounds.ts';
 import { refuse } from './refusals.ts';
 import { finishedRun, orError, type Work } from './taskOutcomes.ts';
-import { foldTasks, type OfferedTo, type TaskStates, type Variables, type WorkflowJobEvent } from './taskStates.ts';
+import { type FollowingEvent, foldTasks, type OfferedTo, type TaskStates, type Variables } from './taskStates.ts';
 import { inputsOf } from './taskValues.ts';
 import { endTask, type Task } from './workflows.ts';
 
 /** The events that follow from a job's state. `more`: this was enough for one decision, and more can be done. */
-export type Advance = { readonly events: readonly WorkflowJobEvent[]; readonly more: boolean };
+export type Advance = { readonly events: readonly FollowingEvent[]; readonly more: boolean };
 
 const mostEventsAtOnce = 200;
 const mostBytesAtOnce = 256 * 1024;
@@ -32,7 +32,7 @@ const messageOf = (stored: unknown): string => {
 type Moment = { readonly work: Work; readonly course: Course; readonly state: TaskStates };
 
 /** An event, and the tasks that it changes. */
-type Step = { readonly event: WorkflowJobEvent; readonly changed: readonly number[] };
+type Step = { readonly event: FollowingEvent; readonly changed: readonly number[] };
 
 const taskAt = ({ graph }: Work, place: number): Task => graph.tasks[place] ?? refuse('There is no such task');
 const idsOf = (work: Work, places: readonly number[]): readonly string[] => places.map((one) => taskAt(work, one).id);
@@ -245,7 +245,7 @@ const carryOn = (moment: Moment, place: number): readonly Step[] => {
 };
 
 /** The event that ends a job in which nothing is under way and nothing can be entered. */
-const end = ({ work, course }: Moment): WorkflowJobEvent => {
+const end = ({ work, course }: Moment): FollowingEvent => {
   const { tasks, loopOf, places } = work.graph;
   const outside = [...tasks.keys()].filter((place) => loopOf[place] === tasks.length);
   const blocking = outside.filter(course.blocks).map((place) => {
@@ -277,16 +277,24 @@ const mustQueue = ({ work, course }: Moment, place: number): boolean => {
   return waits && begins && course.waiting() >= mostWaiting;
 };
 
+/** The last event says that more can be done, so that the service goes on whatever stops it in between. */
+const goesOn = (events: readonly FollowingEvent[]): Advance => {
+  const last = events.at(-1);
+  if (!last) return { events, more: true };
+  const marked = { ...last, data: { ...last.data, more: true } } as FollowingEvent; // all events that follow may say so
+  return { events: [...events.slice(0, -1), marked], more: true };
+};
+
 /**
  * The events that follow in a job, until every task waits for a worker, a person or a time. Nothing happens while the job is paused or
  * has ended. `from` is the state after all events that the same append begins with.
  */
 export const advance = (work: Work, from: TaskStates): Advance => {
   if (from.status !== 'running') return { events: [], more: false };
-  const events: WorkflowJobEvent[] = [];
+  const events: FollowingEvent[] = [];
   const course = courseOf(work.graph, from, work.now);
   let [state, bytes] = [from, 0];
-  const add = (event: WorkflowJobEvent, changed: readonly number[] = []): void => {
+  const add = (event: FollowingEvent, changed: readonly number[] = []): void => {
     events.push(event);
     bytes += weigh(event.data);
     state = foldTasks([event], state);
@@ -301,7 +309,7 @@ export const advance = (work: Work, from: TaskStates): Advance => {
       for (const one of queued) course.enqueue(one);
       queued = [];
     } else if (mustQueue(moment, place)) queued.push(place);
-    else if (events.length >= mostEventsAtOnce || bytes >= mostBytesAtOnce) return { events, more: true };
+    else if (events.length >= mostEventsAtOnce || bytes >= mostBytesAtOnce) return goesOn(events);
     else for (const { event, changed } of carryOn(moment, place)) add(event, changed);
   }
   const hasEnded = state.status === 'running' && course.busy(work.graph.tasks.length) === 0;

@@ -13,7 +13,8 @@ export type RunOfTask = { readonly task: string; readonly run: number };
 
 type Caller = Pick<Actor, 'id' | 'admin'>;
 
-const taskOf = ({ graph }: Work, id: string): Task => {
+/** The task with this id. Throws `not_found` if the workflow has none. */
+export const taskOf = ({ graph }: Pick<Work, 'graph'>, id: string): Task => {
   const place = graph.places.get(id);
   const task = place === undefined ? undefined : graph.tasks[place];
   if (!task) throw new RequestError('not_found', 'There is no such task', { path: '/task' });
@@ -35,7 +36,8 @@ const underWay = (state: TaskStates, named: RunOfTask): TaskState & { readonly t
   return to ? { ...task, to } : refuseMove(`${named.task} is carried out by the service itself`);
 };
 
-const isForPeople = (to: OfferedTo | undefined): boolean => to !== undefined && 'groups' in to;
+/** True if people carry out the task. */
+export const isForPeople = (to: OfferedTo | undefined): boolean => to !== undefined && 'groups' in to;
 
 type ClaimInput = RunOfTask & { readonly worker: string; readonly lease: number };
 

@@ -5,7 +5,7 @@ import type { Outcome } from './controlTasks.ts';
 import { courseOf } from './course.ts';
 import { refuseMove } from './refusals.ts';
 import { finishedRun, type Work } from './taskOutcomes.ts';
-import { blockersIn, foldTasks, type TaskStates, type WorkflowJobEvent } from './taskStates.ts';
+import { blockersIn, type FollowingEvent, foldTasks, type TaskStates } from './taskStates.ts';
 
 const placeOf = ({ graph }: Work, id: string): number => {
   const place = graph.places.get(id);
@@ -13,11 +13,19 @@ const placeOf = ({ graph }: Work, id: string): number => {
   return place;
 };
 
+/** True if a retry of a job that has ended in error begins anything. */
+export const isRetriable = (work: Work, state: TaskStates): boolean => {
+  const course = courseOf(work.graph, state, work.now);
+  return [...work.graph.tasks.keys()].some(
+    (place) => course.isRetriable(place) || ['open', 'retrying', 'entering'].includes(course.taskAt(place).status),
+  );
+};
+
 /**
  * Begins new runs of all tasks that block a job that has ended in error; if there are none, of those whose failure ended a
  * branch. Runs that were under way when the job ended go on. Throws `conflict` if nothing of that is there.
  */
-export const retryJob = (work: Work, state: TaskStates): readonly WorkflowJobEvent[] => {
+export const retryJob = (work: Work, state: TaskStates): readonly FollowingEvent[] => {
   if (state.status !== 'error') return refuseMove(`The job is ${state.status}`);
   const course = courseOf(work.graph, state, work.now);
   const places = [...work.graph.tasks.keys()];
@@ -38,12 +46,12 @@ export const retryTask = (
   work: Work,
   state: TaskStates,
   { task: id, outcome }: { readonly task: string; readonly outcome?: Outcome },
-): readonly WorkflowJobEvent[] => {
+): readonly FollowingEvent[] => {
   const place = placeOf(work, id);
   if (state.status !== 'error' && state.status !== 'running') return refuseMove(`The job is ${state.status}`);
   const course = courseOf(work.graph, state, work.now);
   if (!course.blocks(place) || !course.isRetriable(place)) return refuseMove(`${id} does not block the job`);
-  const retried: WorkflowJobEvent = { topic: 'jobRetried', data: { from: id } };
+  const retried: FollowingEvent = { topic: 'jobRetried', data: { from: id } };
   const task = work.graph.tasks[place];
   if (!outcome || !task) return [retried];
   const run = course.taskAt(place).run + 1;
@@ -56,7 +64,7 @@ export const continueFrom = (
   work: Work,
   state: TaskStates,
   { task: id, variables = {} }: { readonly task: string; readonly variables?: Members },
-): readonly WorkflowJobEvent[] => {
+): readonly FollowingEvent[] => {
   const place = placeOf(work, id);
   if (state.status !== 'error') return refuseMove(`The job is ${state.status}`);
   const course = courseOf(work.graph, state, work.now);
@@ -64,7 +72,7 @@ export const continueFrom = (
   if (loop) return refuseMove(`${id} is in the body of the loop ${loop.id}: continue from there`, '/fromTask');
   if (course.taskAt(place).run === 0) return refuseMove(`${id} has not run`, '/fromTask');
   const { event } = reverted({ work, course }, null, place);
-  const set: readonly WorkflowJobEvent[] =
+  const set: readonly FollowingEvent[] =
     Object.keys(variables).length > 0 ? [{ topic: 'variablesSet', data: { variables } }] : [];
   return [...set, { topic: 'jobRetried', data: { from: id } }, event];
 };

@@ -2,7 +2,7 @@ import { isObject, type Members, own } from '@automation-platform/json';
 import type { DataOf, Event } from '../../engine/core.ts';
 import { empty, get, type Layers, withAll } from '../../engine/layeredMap.ts';
 import { type Claims, claimed, extended, noClaims, type ReleaseReason, released } from '../claims.ts';
-import type { JobStatus } from '../jobSchemas.ts';
+import type { JobError, JobStatus } from '../jobSchemas.ts';
 import { weigh } from './jsonBounds.ts';
 import { errorOutput, type Result } from './workflows.ts';
 
@@ -26,46 +26,56 @@ type TaskClaim = {
 
 type OfRun = { readonly task: string; readonly run: number };
 
-export type TaskFinished = OfRun & {
-  readonly result: Result;
-  readonly outgoing: Members;
-  /** The variables that get an output, by their names. The output `error` is the error where there is no such output. */
-  readonly sets?: Readonly<Record<string, string>>;
-  /** The task that a decision chose. */
-  readonly chosen?: string;
-  /** How often a `reattempt` with this id has run in this job. */
-  readonly attempt?: { readonly id: string; readonly count: number };
-  /** The tasks of a loop's body that are put back to not run. */
-  readonly tasks?: readonly string[];
-  readonly error?: unknown;
-  /** When the next run begins by itself, epoch milliseconds. The result does not count then. */
-  readonly retry?: number;
-};
+/** An event that follows in a workflow. `more`: its decision did not do all that can be done. */
+type Following = { readonly more?: true };
+
+export type TaskFinished = OfRun &
+  Following & {
+    readonly result: Result;
+    readonly outgoing: Members;
+    /** The variables that get an output, by their names. The output `error` is the error where there is no such output. */
+    readonly sets?: Readonly<Record<string, string>>;
+    /** The task that a decision chose. */
+    readonly chosen?: string;
+    /** How often a `reattempt` with this id has run in this job. */
+    readonly attempt?: { readonly id: string; readonly count: number };
+    /** The tasks of a loop's body that are put back to not run. */
+    readonly tasks?: readonly string[];
+    readonly error?: unknown;
+    /** When the next run begins by itself, epoch milliseconds. The result does not count then. */
+    readonly retry?: number;
+  };
 
 export type TaskEvent =
-  | Event<'taskStarted', OfRun & { readonly until?: number; readonly keeps?: number }>
-  | Event<'taskOffered', OfRun & { readonly to: OfferedTo; readonly until?: number }>
+  | Event<'taskStarted', OfRun & Following & { readonly until?: number; readonly keeps?: number }>
+  | Event<'taskOffered', OfRun & Following & { readonly to: OfferedTo; readonly until?: number }>
   | Event<'taskClaimed', OfRun & TaskClaim>
   | Event<'taskClaimExtended', OfRun & { readonly claim: number; readonly until: number }>
   | Event<'taskReleased', OfRun & { readonly claim: number; readonly reason: ReleaseReason }>
   | Event<'taskFinished', TaskFinished>
   | Event<
       'tasksReverted',
-      { readonly from: string | null; readonly to: string; readonly tasks: readonly string[]; readonly run: number }
+      Following & {
+        readonly from: string | null;
+        readonly to: string;
+        readonly tasks: readonly string[];
+        readonly run: number;
+      }
     >
   | Event<'variablesSet', { readonly variables: Members }>
-  | Event<'jobDescribed', { readonly description: string }>;
+  | Event<'jobDescribed', Following & { readonly description: string }>;
 
-/** The events of a job's stream that say how its workflow goes on. */
-export type WorkflowJobEvent =
+/** The events of a job's stream that say how its workflow goes on, after its start. */
+export type FollowingEvent =
   | TaskEvent
-  | Event<'jobStarted', { readonly variables: Members }>
-  | Event<'jobPaused', Record<string, never>>
-  | Event<'jobResumed', Record<string, never>>
+  | Event<'jobPaused', object>
+  | Event<'jobResumed', object>
   | Event<'jobCompleted', { readonly variables: Members }>
-  | Event<'jobErrored', { readonly error: unknown }>
-  | Event<'jobCanceled', Record<string, never>>
+  | Event<'jobErrored', { readonly error: JobError }>
+  | Event<'jobCanceled', object>
   | Event<'jobRetried', { readonly from?: string }>;
+
+export type WorkflowJobEvent = FollowingEvent | Event<'jobStarted', { readonly variables: Members }>;
 
 export type TaskState = {
   /** The number of the last run; 0: it has not run. It survives when the task is put back. */
@@ -87,7 +97,7 @@ export type TaskState = {
   /** How many turns of a loop have begun in this run. */
   readonly turns: number;
   readonly to?: OfferedTo;
-  /** The variables of the job when the run started, which the inputs of a task that the engine holds are made of. */
+  /** The variables of the job when the run began to be under way, which its inputs are made of. */
   readonly startedWith?: Variables;
   /** The run of a child task whose children are kept. */
   readonly keeps?: number;
@@ -248,7 +258,7 @@ const evolveTasks: Evolve = {
     };
   },
   taskOffered: (state, { task, run, to, until }) => {
-    const next: TaskState = { ...newRun(taskIn(state, task), run), to };
+    const next: TaskState = { ...newRun(taskIn(state, task), run), to, startedWith: state.variables };
     return { ...withTask(state, task, until === undefined ? next : { ...next, until }), runs: state.runs + 1 };
   },
   taskClaimed: (state, { task, run, ...claim }) => withClaims(state, { task, run }, (claims) => claimed(claims, claim)),

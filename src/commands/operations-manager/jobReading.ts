@@ -1,0 +1,70 @@
+import type { Members } from '@automation-platform/json';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
+import { type RunTimes, type TimedEvent, taskHistory } from '../../domain/operations-manager/workflows/taskHistory.ts';
+import { foldTasks, type TaskStates, taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
+import { inputsOf, type JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
+import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
+import type { Task } from '../../domain/operations-manager/workflows/workflows.ts';
+import type { Tools } from '../engine/define.ts';
+import { runningOf } from './jobWorkflows.ts';
+
+/** A job that runs a workflow, as its stream says. */
+export type JobRead = {
+  readonly graph: WorkflowGraph;
+  readonly self: JobSelf;
+  readonly tasks: TaskStates;
+};
+
+/** The job with its workflow; undefined if it runs none, or its workflow cannot be read any more. */
+export const readJob = async (id: string, state: JobState, tools: Tools): Promise<JobRead | undefined> => {
+  const found = await runningOf(id, state, tools);
+  return found && state.tasks && { ...found, tasks: state.tasks };
+};
+
+/** The inputs of a run that is under way, with the values of its references and sealed secrets. */
+export const inputsNow = ({ self, tasks }: JobRead, task: Task): Members => {
+  const { startedWith = tasks.variables } = taskIn(tasks, task.id);
+  return inputsOf({ state: tasks, job: self, variables: startedWith }, task);
+};
+
+const eventsOf = async (id: string, last: number, tools: Tools): Promise<readonly TimedEvent[]> =>
+  (await tools.events(job, id, last)).map(({ topic, data, metadata: { at } }) => ({ topic, data, at }));
+
+/** The runs of all tasks of a job, up to a revision of its stream. */
+export const historyOf = async (id: string, last: number, tools: Tools) => taskHistory(await eventsOf(id, last, tools));
+
+/** One run of a task with its values as they were when it began. */
+export type RunRead = {
+  readonly runs: readonly RunTimes[];
+  readonly run: RunTimes;
+  readonly inputs: Members;
+  readonly outgoing: Members;
+  readonly error: unknown;
+};
+
+/** Reads a run of a task from the stream. `run`: without it, the last one. Throws `not_found` if it never was. */
+export const readRun = async (
+  { self }: JobRead,
+  {
+    id,
+    task,
+    run,
+    last,
+  }: { readonly id: string; readonly task: Task; readonly run?: number | undefined; readonly last: number },
+  tools: Tools,
+): Promise<RunRead> => {
+  const events = await eventsOf(id, last, tools);
+  const runs = taskHistory(events).get(task.id) ?? [];
+  const found = run === undefined ? runs.at(-1) : runs.find((one) => one.run === run);
+  if (!found) throw new RequestError('not_found', 'There is no such run', { path: 'run' });
+  const before = foldTasks(events.slice(0, found.first));
+  const inputs = inputsOf({ state: before, job: self, variables: before.variables }, task);
+  const ended = events.findLast(
+    ({ topic, data }) =>
+      topic === 'taskFinished' &&
+      (data as { readonly task: string }).task === task.id &&
+      (data as { readonly run: number }).run === found.run,
+  )?.data as { readonly outgoing: Members; readonly error?: unknown } | undefined;
+  return { runs, run: found, inputs, outgoing: ended?.outgoing ?? {}, error: ended?.error ?? null };
+};

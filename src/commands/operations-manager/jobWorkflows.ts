@@ -1,0 +1,196 @@
+import { compileUserSchema, linearPattern, type Pattern, SchemaError } from '@automation-platform/bounded-schemas';
+import { isObject, plainValue } from '@automation-platform/json';
+import { LRUCache } from 'lru-cache';
+import type { Actor } from '../../domain/engine/core.ts';
+import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
+import { faultsInTheOpen, maskSecrets } from '../../domain/engine/secretFields.ts';
+import type { JobState, Variables } from '../../domain/operations-manager/jobs.ts';
+import type { JobWork, StartedWorkflow } from '../../domain/operations-manager/jobWorkflows.ts';
+import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
+import type { Work } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
+import type { JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
+import { workflowFaults } from '../../domain/operations-manager/workflows/workflowFaults.ts';
+import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
+import type { Task, WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
+import { openTasks } from '../../projections/operations-manager/openTasks.ts';
+import type { Tools } from '../engine/define.ts';
+import { workflowAt, workflowNamed } from './workflowsInUse.ts';
+
+/** A revision of a workflow, ready to run. */
+type Ready = {
+  readonly graph: WorkflowGraph;
+  /** Computed when a job starts. */
+  faults?: readonly Fault[];
+  /** True if the document names the user who started the job. */
+  readonly namesInitiator: boolean;
+};
+
+// Bytes, about.
+const mostKept = 64 * 1024 * 1024;
+const bytesOf = ({ tasks }: WorkflowGraph): number => tasks.length * (Math.ceil(tasks.length / 8) + 2000) + 1;
+
+/** The revisions that are in use, for each node of a process. */
+const graphs = new WeakMap<Tools, LRUCache<string, Ready>>();
+
+const keptBy = (tools: Tools): LRUCache<string, Ready> => {
+  const ready = graphs.get(tools);
+  if (ready) return ready;
+  const cache = new LRUCache<string, Ready>({
+    maxSize: mostKept,
+    sizeCalculation: ({ graph }) => Math.min(bytesOf(graph), mostKept / 2),
+  });
+  graphs.set(tools, cache);
+  return cache;
+};
+
+/** Tasks of these kinds are not carried out here yet: workers do them as any others. */
+const offered: readonly Task['kind'][] = ['platform', 'childJob'];
+
+type Version = { readonly id: string; readonly revision: number };
+
+const keyOf = ({ id, revision }: Version): string => `${id} ${revision}`;
+
+const readyFor = (version: Version, document: WorkflowDocument, tools: Tools): Ready => {
+  const all = keptBy(tools);
+  const before = all.get(keyOf(version));
+  if (before) return before;
+  const graph = workflowGraph(plainValue(document) as WorkflowDocument, isInstant, offered);
+  const ready: Ready = { graph, namesInitiator: JSON.stringify(document).includes('initiator') };
+  all.set(keyOf(version), ready);
+  return ready;
+};
+
+/** The revision that a job runs; undefined if it cannot be read any more. */
+const readyAt = async (version: Version, tools: Tools): Promise<Ready | undefined> => {
+  const before = keptBy(tools).get(keyOf(version));
+  if (before) return before;
+  const document = await workflowAt(version, tools);
+  return document && readyFor(version, document, tools);
+};
+
+// In steps of the matcher: about 20 ms at worst.
+const mostPerMatch = 2_000_000;
+
+const patterns = new LRUCache<string, Pattern>({ max: 500 });
+
+const usablePattern = (text: string): Pattern => {
+  try {
+    return linearPattern(text, { ignoreCase: false, multiline: false, dotAll: false });
+  } catch (error) {
+    throw error instanceof SchemaError ? new RequestError('unprocessable', error.message) : error;
+  }
+};
+
+/** True if a pattern occurs in a text. Throws `unprocessable` for one that cannot be used, or takes too long. */
+const matches = (text: string, within: string): boolean => {
+  const pattern = patterns.get(text) ?? usablePattern(text);
+  patterns.set(text, pattern);
+  if ((within.length + 1) * pattern.instructions > mostPerMatch)
+    throw new RequestError('unprocessable', `A text of ${within.length} characters is too long for the pattern`);
+  return pattern.expression.matcher(within).find();
+};
+
+/** The reason why a pattern cannot be used; undefined if it can. */
+const patternFault = (text: string): string | undefined => {
+  try {
+    usablePattern(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RequestError) return error.message;
+    throw error;
+  }
+};
+
+/** Throws `unprocessable` if the schema cannot be used. */
+export const faultsUnder = (schema: unknown, value: unknown): readonly (Fault & { readonly path: string })[] => {
+  const compiled = compileUserSchema(plainValue(schema));
+  if (!compiled.ok) throw new RequestError('unprocessable', `The schema cannot be used: ${compiled.reason}`);
+  return compiled.matches(value).errors;
+};
+
+const fits = (schema: unknown, value: unknown): readonly string[] =>
+  faultsUnder(schema, value).map(({ path, message }) => `${path || 'It'} ${message}`);
+
+const workWith = (graph: WorkflowGraph, self: JobSelf, now: string, { seal }: Tools): Work => {
+  return {
+    graph,
+    job: self,
+    now: Date.parse(now),
+    match: matches,
+    fits,
+    seal,
+  };
+};
+
+/** Faults of a start's variables under the `inputSchema` of a workflow. One that cannot be used checks nothing. */
+const unfitFor = ({ inputSchema }: WorkflowDocument, variables: Variables, self: JobSelf): readonly Fault[] => {
+  if (!isObject(inputSchema)) return [];
+  const compiled = compileUserSchema(plainValue(inputSchema));
+  if (!compiled.ok) return [];
+  const masked = maskSecrets({ ...variables, _id: self.id, initiator: self.initiator });
+  const { errors } = compiled.matches(plainValue(masked));
+  return faultsInTheOpen(errors, masked).map(({ path, message }) => ({ path: `/variables${path}`, message }));
+};
+
+type Starting = {
+  readonly id: string;
+  readonly actor: Pick<Actor, 'username'>;
+  readonly now: string;
+  /** With sealed secrets. */
+  readonly variables: Variables;
+};
+
+/** The workflow of a job that is about to start, if the name means one. */
+export const workflowToStart = async (
+  name: string,
+  { id, actor, now, variables }: Starting,
+  tools: Tools,
+): Promise<StartedWorkflow | undefined> => {
+  const found = await workflowNamed(name, tools);
+  if (!found) return undefined;
+  const ready = readyFor(found, found.document, tools);
+  ready.faults ??= workflowFaults(ready.graph, { pattern: patternFault }).faults;
+  const self = { id, initiator: actor.username };
+  return {
+    id: found.id,
+    revision: found.revision,
+    faults: ready.faults,
+    unfit: unfitFor(found.document, variables, self),
+    work: workWith(ready.graph, self, now, tools),
+  };
+};
+
+/** The component types of automations whose component is a workflow. */
+const workflowTypes: readonly (string | null)[] = ['workflows', null];
+
+/** The same for a component of an automation. */
+export const workflowOfComponent = async (
+  { type, name }: { readonly type: string | null; readonly name: string },
+  starting: Starting,
+  tools: Tools,
+): Promise<StartedWorkflow | undefined> =>
+  workflowTypes.includes(type) ? workflowToStart(name, starting, tools) : undefined;
+
+type Deciding = { readonly id: string; readonly state: JobState; readonly now: string };
+
+/** The workflow that a job runs; undefined if it runs none, or it cannot be read any more. */
+export const runningOf = async (
+  id: string,
+  state: JobState,
+  tools: Tools,
+): Promise<{ readonly graph: WorkflowGraph; readonly self: JobSelf } | undefined> => {
+  const version = state.tasks && state.started?.workflow;
+  const ready = version && (await readyAt(version, tools));
+  if (!ready) return undefined;
+  const initiator = ready.namesInitiator ? ((await tools.shown(openTasks, id))?.initiator ?? '') : '';
+  return { graph: ready.graph, self: { id, initiator } };
+};
+
+/** The knowledge that a decision about a job's tasks needs; undefined if the job runs no workflow. */
+export const workOf = async ({ id, state, now }: Deciding, tools: Tools): Promise<JobWork | undefined> => {
+  const version = state.tasks && state.started?.workflow;
+  if (!version) return undefined;
+  const found = await runningOf(id, state, tools);
+  if (!found) return { broken: `Revision ${version.revision} of the workflow ${version.id} cannot be read` };
+  return workWith(found.graph, found.self, now, tools);
+};

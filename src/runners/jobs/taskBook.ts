@@ -1,0 +1,83 @@
+import { wordOfApp, wordOfTask } from '../../domain/operations-manager/taskWords.ts';
+import { runIdOf } from '../../domain/operations-manager/workflows/runIds.ts';
+import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
+import { guardOfJob } from '../../projections/operations-manager/jobs.ts';
+import type { OpenTask, OpenTasksDoc } from '../../projections/operations-manager/openTasks.ts';
+import { turnOf } from './jobBook.ts';
+import type { JobQueue } from './jobQueue.ts';
+import type { Held } from './leases.ts';
+import type { WaitingJob } from './waitingJobs.ts';
+
+type Times = { readonly set: (id: string, time: Held) => void; readonly remove: (id: string) => void };
+
+type Needs = {
+  readonly queue: Pick<JobQueue, 'add' | 'remove'>;
+  /** The leases of workers. */
+  readonly leases: Times;
+  /** The times at which tasks go on by themselves. */
+  readonly timers: Times;
+};
+
+type Job = { readonly doc: JobDoc; readonly tasks: OpenTasksDoc };
+
+const waitingIn = ({ doc, tasks: { status } }: Job, id: string, task: OpenTask): WaitingJob | undefined => {
+  const { to, claim, since } = task;
+  if (status !== 'running' || claim || !to || !('worker' in to)) return undefined;
+  const { app, name, adapter } = to.worker;
+  return {
+    id,
+    component: [wordOfApp(app), wordOfTask(`${app}.${name}`)],
+    adapter,
+    turn: turnOf(doc.automation, doc.component.name),
+    guard: guardOfJob(doc),
+    created: Date.parse(since),
+  };
+};
+
+/** True if a worker or a node has a task of the job. */
+export const isWorkedOn = ({ open }: OpenTasksDoc): boolean =>
+  Object.values(open).some(({ claim, to }) => claim !== null && to !== null && !('groups' in to));
+
+/** True if all that is under way are people, waits, other jobs and tasks with a time limit: nothing need be heard of it. */
+export const isQuiet = ({ open }: OpenTasksDoc): boolean => {
+  const tasks = Object.values(open);
+  return tasks.length > 0 && tasks.every(({ to, due }) => due !== null || to === null || 'groups' in to);
+};
+
+/** The open tasks of all jobs that run workflows: those that wait for workers, leases, and times that come by themselves. */
+export const taskBook = ({ queue, leases, timers }: Needs) => {
+  const openOf = new Map<string, ReadonlySet<string>>();
+
+  const forget = (id: string): void => {
+    queue.remove(id);
+    leases.remove(id);
+    timers.remove(id);
+  };
+
+  const see = (job: Job, id: string, task: OpenTask): void => {
+    const { status } = job.tasks;
+    const waiting = waitingIn(job, id, task);
+    if (waiting) queue.add(waiting);
+    else queue.remove(id);
+    const { claim, due, run } = task;
+    if (claim && claim.until !== null && status !== 'error') leases.set(id, { claim: claim.claim, until: claim.until });
+    else leases.remove(id);
+    // A paused job goes on with what is due once it is resumed.
+    if (due !== null && status === 'running') timers.set(id, { claim: run, until: due });
+    else timers.remove(id);
+  };
+
+  return {
+    /** A job that runs a workflow, as it is now. */
+    look: (doc: JobDoc, tasks: OpenTasksDoc | undefined): void => {
+      const open = Object.entries(tasks?.open ?? {}).map(
+        ([task, one]) => [runIdOf({ job: doc._id, task, run: one.run }), one] as const,
+      );
+      const ids = new Set(open.map(([id]) => id));
+      for (const id of openOf.get(doc._id) ?? []) if (!ids.has(id)) forget(id);
+      if (ids.size > 0) openOf.set(doc._id, ids);
+      else openOf.delete(doc._id);
+      if (tasks) for (const [id, one] of open) see({ doc, tasks }, id, one);
+    },
+  };
+};

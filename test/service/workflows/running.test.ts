@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { eventsOf, withLog } from '../../support/logged.ts';
+import { ok, type People, people, refused } from '../../support/people.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { ours, person, worker, workflow } from '../../support/workflowSamples.ts';
+
+type Json = any; // answers are whatever the route says
+
+const om = '/operations-manager';
+
+/** Requests about workflows, as an account. */
+const asker = (ask: People['member']) => ({
+  start: async (name: string, options: object = {}): Promise<Json> =>
+    ok(await ask('POST', `${om}/jobs/start`, { workflow: name, options })).data,
+  job: async (id: string): Promise<Json> => ok(await ask('GET', `${om}/jobs/${id}`)).data,
+  tasks: async (query = ''): Promise<Json[]> => ok(await ask('GET', `${om}/tasks${query}`)).data,
+  claim: async (body: object = {}, headers: Record<string, string> = {}): Promise<Json[]> =>
+    ok(await ask('POST', `${om}/tasks/claim`, { apps: ['Lab'], worker: 'w1', ...body }, headers)).data,
+  finish: (id: string, body: object) => ask('POST', `${om}/tasks/${id}/finish`, body),
+  /** Waits for the task of a job to be offered, and gives the id of its run. */
+  offered: async (job: string, task: string): Promise<string> => {
+    let found: Json;
+    await until(async () => {
+      found = ok(await ask('GET', `${om}/tasks?job=${job}`)).data.find((one: Json) => one.task === task);
+      return found !== undefined;
+    }, `the task ${task}`);
+    return found._id;
+  },
+});
+
+const to = (variable: string, output = 'out') => ({ variables: { outgoing: { [output]: `$var.job.${variable}` } } });
+
+describe('a job that runs a workflow', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let who: People;
+  let member: ReturnType<typeof asker>;
+  const save = async (name: string, document: Json): Promise<string> =>
+    ok(await service.ask('POST', `${om}/workflows`, { ...document, name })).data._id;
+  const logged = (id: string) => withLog(join(service.folder, 'events.db'), (log) => eventsOf(log, `job-${id}`));
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+    member = asker(who.member);
+  });
+  after(() => service.stop());
+
+  it('runs its tasks from the start to the end, each append with all that follows', async () => {
+    await save(
+      'Whole',
+      workflow(
+        {
+          make: ours('newVariable', { name: 'x', value: 5 }),
+          w: worker({ site: '$var.job.site', key: '$var.job.x' }, to('out')),
+          wait: ours('delay', { time: 0.05 }),
+          p: person({ groups: ['ops'] }),
+        },
+        ['start -> make', 'make -> w', 'w -> wait', 'wait -> p', 'p -> end'],
+      ),
+    );
+    const { _id: id, workflow: runs } = await member.start('Whole', { variables: { site: 'Bonn' } });
+    assert.equal(runs.revision, 0);
+    const [{ task, claim }] = (await member.claim()) as [Json];
+    assert.deepEqual([task._id, task.incoming.site, claim], [`${id}.w.1`, 'Bonn', 1]);
+    const beat = ok(await who.member('POST', `${om}/tasks/${task._id}/heartbeat`, { claim, progress: { percent: 5 } }));
+    assert.deepEqual(beat.data.asked, null);
+    assert.deepEqual((await member.tasks(`?job=${id}`))[0].progress, { percent: 5 });
+    refused(await member.finish(task._id, { result: 'success' }), 409, /claim/);
+    const report = { claim, result: 'success', outgoing: { out: 7, token: 's3cret' } };
+    ok(await member.finish(task._id, report));
+    const revision = (await logged(id)).length;
+    ok(await member.finish(task._id, report));
+    assert.equal((await logged(id)).length, revision, 'the same report again changes nothing');
+    const ofPerson = await member.offered(id, 'p');
+    ok(await who.member('POST', `${om}/tasks/${ofPerson}/claim`, {}));
+    ok(await member.finish(ofPerson, { result: 'success', data: { a: 1 } }));
+    const job = await member.job(id);
+    assert.deepEqual(job.variables, { site: 'Bonn', x: 5, out: 7 });
+    assert.deepEqual([job.status, job.metrics.progress, job.ancestors], ['complete', 1, []]);
+    assert.ok(Object.values(job.tasks).every(({ status }: Json) => status === 'done'));
+    const run = ok(await who.member('GET', `${om}/jobs/${id}/tasks/w`)).data;
+    assert.deepEqual(run.outgoing, { out: 7, token: '********' });
+    assert.deepEqual(
+      (await logged(id)).map(({ topic, data }: Json) => [topic, data.task].filter(Boolean).join(' ')),
+      [
+        'jobStarted',
+        'taskFinished workflow_start',
+        'taskFinished make',
+        'taskOffered w',
+        'taskClaimed w',
+        'taskFinished w',
+        'taskStarted wait',
+        'taskFinished wait',
+        'taskOffered p',
+        'taskClaimed p',
+        'taskFinished p',
+        'taskFinished workflow_end',
+        'jobCompleted',
+      ],
+    );
+    assert.deepEqual(await member.tasks(`?job=${id}`), []);
+  });
+
+  it('keeps the revision that it began with, also when the workflow is deleted', async () => {
+    const workflowId = await save('Old', workflow({ w: worker() }, ['start -> w', 'w -> end']));
+    const { _id: id } = await member.start('Old');
+    const next = { ...workflow({ v: worker() }, ['start -> v', 'v -> end']), name: 'Old' };
+    ok(await service.ask('PUT', `${om}/workflows/${workflowId}`, next));
+    const { _id: second } = await member.start('Old');
+    ok(await service.ask('DELETE', `${om}/workflows/${workflowId}`));
+    ok(await member.finish(await member.offered(id, 'w'), { result: 'success' }));
+    ok(await member.finish(await member.offered(second, 'v'), { result: 'success' }));
+    assert.deepEqual([(await member.job(id)).status, (await member.job(second)).status], ['complete', 'complete']);
+  });
+
+  it('does not start with faults, or with variables that its schema refuses', async () => {
+    await save('Faulty', workflow({ w: worker() }, ['start -> w', 'w -> nowhere']));
+    refused(await who.member('POST', `${om}/jobs/start`, { workflow: 'Faulty' }), 422, /nowhere/);
+    const inputSchema = { type: 'object', required: ['site', '_id'], properties: { site: { type: 'string' } } };
+    await save('Strict', workflow({ w: worker() }, ['start -> w', 'w -> end'], { inputSchema }));
+    const started = await who.member('POST', `${om}/jobs/start`, {
+      workflow: 'Strict',
+      options: { variables: { site: 1 } },
+    });
+    refused(started, 422, /variables\/site/);
+    const { _id: id } = await member.start('Strict', { variables: { site: 'Bonn' } });
+    ok(await who.member('POST', `${om}/jobs/cancel`, { jobIds: [id] }));
+  });
+
+  it('takes nothing as a whole, else nobody would need to finish its tasks', async () => {
+    await save('Guarded', workflow({ p: person() }, ['start -> p', 'p -> end']));
+    const { _id: id } = await member.start('Guarded');
+    for (const [what, body] of [
+      ['complete', {}],
+      ['error', { error: 'x' }],
+      ['heartbeat', { claim: 1 }],
+      ['release', { claim: 1 }],
+    ] as const)
+      refused(await who.member('POST', `${om}/jobs/${id}/${what}`, body), 409, /workflow/);
+    const given = await who.member('POST', `${om}/jobs/claim`, { components: ['Guarded'], worker: 'w' });
+    assert.deepEqual(ok(given).data, []);
+    assert.equal((await member.job(id)).status, 'running');
+  });
+
+  it('of groups is done by their members alone, and nobody else sees or ends it', async () => {
+    await save(
+      'Two groups',
+      workflow({ p: person({ groups: ['ops'] }), q: person() }, ['start -> p', 'start -> q', 'p -> end', 'q -> end']),
+    );
+    const { _id: id } = await member.start('Two groups');
+    const run = await member.offered(id, 'p');
+    const ids = async (ask: People['member']) => (await asker(ask).tasks(`?job=${id}`)).map(({ task }) => task).sort();
+    assert.deepEqual(await ids(who.member), ['p', 'q']);
+    assert.deepEqual(await ids(who.stranger), ['q']);
+    assert.deepEqual(await ids(service.ask), ['p', 'q']);
+    for (const what of ['claim', 'release', 'finish']) {
+      const body = what === 'finish' ? { result: 'success' } : {};
+      refused(await who.stranger('POST', `${om}/tasks/${run}/${what}`, body), 404);
+    }
+    refused(await who.stranger('GET', `${om}/tasks/${run}`), 404);
+    ok(await who.member('GET', `${om}/tasks/${run}`));
+    refused(await member.finish(run, { result: 'error', error: 'x' }), 400, /result/);
+    // One that another person has claimed is refused; who claimed it may free it.
+    const open = await member.offered(id, 'q');
+    ok(await who.member('POST', `${om}/tasks/${open}/claim`, {}));
+    refused(await who.stranger('POST', `${om}/tasks/${open}/claim`, {}), 409);
+    refused(await asker(who.stranger).finish(open, { result: 'success' }), 409);
+    ok(await who.member('POST', `${om}/tasks/${open}/release`, {}));
+    ok(await asker(who.stranger).finish(open, { result: 'success' }));
+    ok(await member.finish(run, { result: 'failure' }));
+    const ended = (await logged(id)).find(({ topic, data }: Json) => topic === 'taskFinished' && data.task === 'q');
+    assert.equal(ended?.metadata.actor.username, 'stranger', 'the event says who did it');
+  });
+
+  it('shows a form to people, and their data must fit it', async () => {
+    const schema = { title: 'Vlan', type: 'object', required: ['vlan'], properties: { vlan: { type: 'integer' } } };
+    ok(await service.ask('POST', '/json-forms/forms', { name: 'Vlan', schema }));
+    const form = { ...person(), name: 'ShowJsonForm', app: 'JsonForms' };
+    await save(
+      'Asks',
+      workflow(
+        { p: { ...form, variables: { incoming: { form_id: 'Vlan' }, outgoing: { export: '$var.job.said' } } } },
+        ['start -> p', 'p -> end'],
+      ),
+    );
+    const { _id: id } = await member.start('Asks');
+    const run = await member.offered(id, 'p');
+    assert.deepEqual(ok(await who.member('GET', `${om}/tasks/${run}`)).data.form.schema, schema);
+    refused(await member.finish(run, { result: 'success', data: { vlan: 'x' } }), 400, /data\/vlan/);
+    ok(await member.finish(run, { result: 'success', data: { vlan: 7 } }));
+    assert.deepEqual((await member.job(id)).variables, { said: { vlan: 7 } });
+  });
+
+  it('is paused, resumed and canceled; workers hear of it', async () => {
+    await save('Moved', workflow({ w: worker(), v: worker() }, ['start -> w', 'w -> v', 'v -> end']));
+    const { _id: id } = await member.start('Moved');
+    const [{ task, claim }] = (await member.claim()) as [Json];
+    const beat = () => who.member('POST', `${om}/tasks/${task._id}/heartbeat`, { claim });
+    ok(await who.member('POST', `${om}/jobs/pause`, { jobIds: [id] }));
+    assert.equal(ok(await beat()).data.asked, 'pause');
+    ok(await member.finish(task._id, { claim, result: 'success' }));
+    assert.equal((await member.job(id)).tasks.v.status, 'idle', 'nothing is entered');
+    ok(await who.member('POST', `${om}/jobs/resume`, { jobIds: [id] }));
+    const [second] = (await member.claim()) as [Json];
+    assert.equal(second.task.task, 'v');
+    ok(await who.member('POST', `${om}/jobs/cancel`, { jobIds: [id] }));
+    const last = await who.member('POST', `${om}/tasks/${second.task._id}/heartbeat`, { claim: second.claim });
+    assert.equal(ok(last).data.asked, 'cancel');
+    refused(await member.finish(second.task._id, { claim: 1, result: 'success' }), 409);
+  });
+
+  it('is retried where it is blocked, as a whole or one task, and goes on from a task', async () => {
+    await save('Blocked', workflow({ a: worker(), b: worker({}, to('out')) }, ['start -> a', 'a -> b', 'b -> end']));
+    const { _id: id } = await member.start('Blocked');
+    const end = async (task: string, body: object) => ok(await member.finish(await member.offered(id, task), body));
+    await end('a', { result: 'success' });
+    await end('b', { result: 'error', error: 'no answer' });
+    const job = await member.job(id);
+    assert.deepEqual([job.status, job.error.tasks[0].task, job.tasks.b.status], ['error', 'b', 'blocked']);
+    ok(await who.member('POST', `${om}/jobs/retry`, { jobIds: [id] }));
+    await end('b', { result: 'error', error: 'again' });
+    ok(await who.member('POST', `${om}/jobs/${id}/continue`, { fromTask: 'a', variables: { x: 1 } }));
+    await end('a', { result: 'success' });
+    await end('b', { result: 'error', error: 'at last' });
+    refused(await who.member('POST', `${om}/jobs/${id}/tasks/a/retry`, {}), 409);
+    ok(await who.member('POST', `${om}/jobs/${id}/tasks/b/retry`, { result: 'success', outgoing: { out: 2 } }));
+    const done = await member.job(id);
+    assert.deepEqual([done.status, done.variables], ['complete', { x: 1, out: 2 }]);
+    const first = ok(await who.member('GET', `${om}/jobs/${id}/tasks/b?run=1`)).data;
+    assert.deepEqual([first.error, first.runs.length], ['no answer', 4]);
+    refused(await who.member('POST', `${om}/jobs/retry`, { jobIds: [id] }), 409);
+  });
+
+  it('gives out tasks to one worker each, by app, name and adapter, and again under a key', async () => {
+    const of = (name: string, adapter?: string) => worker(adapter ? { adapter_id: adapter } : {}, { name });
+    const tasks = { a: of('one'), b: of('two', 'east'), c: of('two', 'west') };
+    await save('Many', workflow(tasks, ['start -> a', 'start -> b', 'start -> c', 'a -> end', 'b -> end', 'c -> end']));
+    const { _id: id } = await member.start('Many');
+    const claimed = async (body: object, headers?: Record<string, string>) =>
+      (await member.claim({ max: 10, ...body }, headers)).map(({ task }) => task.task).sort();
+    const key = { 'Idempotency-Key': 'one-of-many' };
+    const east = { apps: undefined, names: ['Lab.two'], adapters: ['east'] };
+    assert.deepEqual(await claimed(east, key), ['b']);
+    assert.deepEqual(await claimed(east, key), ['b'], 'the same request again gets the same');
+    assert.deepEqual(await claimed({ names: ['Lab.two'], apps: undefined }), ['c']);
+    const waiting = [1, 2].map(() => claimed({ wait: 5 }));
+    assert.deepEqual((await Promise.all([waiting[0], member.start('Many')]))[0]?.length ?? 0, 1);
+    ok(await who.member('POST', `${om}/jobs/cancel`, { jobIds: [id] }));
+    await Promise.all(waiting);
+  });
+
+  it('goes on after a restart: tasks wait, timers that are past are due', async () => {
+    await save(
+      'Restarted',
+      workflow({ wait: ours('delay', { time: 1 }), w: worker() }, ['start -> wait', 'wait -> w', 'w -> end']),
+    );
+    const { _id: id } = await member.start('Restarted');
+    service = await service.restart();
+    const again = asker(service.ask);
+    ok(await again.finish(await again.offered(id, 'w'), { result: 'success' }));
+    assert.equal((await again.job(id)).status, 'complete');
+  });
+
+  it('of a thousand data tasks goes on by itself', async () => {
+    const steps = Array.from({ length: 600 }, (_, i) => `s${i}`);
+    const tasks = Object.fromEntries(steps.map((id) => [id, ours('newVariable', { name: 'last', value: id })]));
+    const edges = steps.map((id, i) => `${steps[i - 1] ?? 'start'} -> ${id}`);
+    await save('Chain', workflow(tasks, [...edges, `${steps.at(-1)} -> end`]));
+    const again = asker(service.ask);
+    const { _id: id } = await again.start('Chain');
+    await until(async () => (await again.job(id)).status === 'complete', 'the end of the chain');
+    assert.deepEqual((await again.job(id)).variables, { last: 's599' });
+  });
+});
