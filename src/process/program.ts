@@ -16,10 +16,27 @@ export const outputFailed = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE') fail(error);
 };
 
-/** The signal aborts at the first SIGTERM or SIGINT, with this reason; a second one ends the process. */
+// With `npm start`, Ctrl-C arrives twice: from the terminal, and passed on by npm.
+const sameSignalMs = 1000;
+
+/** Calls `stop` at the first SIGTERM or SIGINT, and `end` at one that arrives more than a second later. */
+export const onStopSignal = (stop: (signal: NodeJS.Signals) => void, end: () => void): void => {
+  let first: number | undefined;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (first === undefined) {
+        first = performance.now();
+        stop(signal);
+      } else if (performance.now() - first > sameSignalMs) end();
+    });
+};
+
+/** The signal aborts at the first SIGTERM or SIGINT, with this reason; a later one ends the process. */
 export const stopSignal = (reason: string): AbortSignal => {
   const controller = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => (controller.signal.aborted ? process.exit(1) : controller.abort(new Error(reason))));
+  onStopSignal(
+    () => controller.abort(new Error(reason)),
+    () => process.exit(1),
+  );
   return controller.signal;
 };

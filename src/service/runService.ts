@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { forPeople, serviceLogger } from '../process/logger.ts';
-import { fail } from '../process/program.ts';
+import { fail, onStopSignal } from '../process/program.ts';
 import { version } from '../version.ts';
 import { type Running, startService } from './start.ts';
 
@@ -14,26 +14,25 @@ const say = (line: string): void => {
  * the process ends, however it ends.
  */
 const logOnStdout = (level: string) => {
-  if (process.stdout.isTTY) return serviceLogger(level, forPeople(pino.destination({ sync: true })));
-  const destination = pino.destination({ sync: false, minLength: 8192 });
+  const isTerminal = process.stdout.isTTY;
+  const destination = pino.destination(isTerminal ? { sync: true } : { sync: false, minLength: 8192 });
+  const flush = (): void => destination.flushSync();
   setInterval(() => destination.flush(), 500).unref();
-  process.on('exit', () => destination.flushSync());
-  return serviceLogger(level, destination);
+  process.on('exit', flush);
+  return { logger: serviceLogger(level, isTerminal ? forPeople(destination) : destination), flush };
 };
 
 /**
- * Runs the service until SIGTERM or SIGINT, then ends the process with status 0. A second signal ends it at once. Logs
- * a line for each step. `ready` is called once the service answers.
+ * Runs the service until SIGTERM or SIGINT, then ends the process with status 0. A later signal kills it. Logs a
+ * line for each step. `ready` is called once the service answers.
  */
-export const runService = async (config: Config, ready: (service: Running) => Promise<void>): Promise<void> => {
-  const logger = logOnStdout(config.LOG_LEVEL ?? 'info');
+export const runService = async (config: Config, ready: (service: Running) => Promise<void> | void): Promise<void> => {
+  const { logger, flush } = logOnStdout(config.LOG_LEVEL ?? 'info');
   logger.info({ version, pid: process.pid, node: process.version, dataDir: config.DATA_DIR }, 'starting');
   const leaving = new AbortController();
   const starting = startService(config, logger, say, leaving.signal);
 
-  let signals = 0;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
-    if (++signals > 1) process.exit(1);
     logger.info({ signal }, 'stopping');
     leaving.abort();
     const started = await starting.catch(() => undefined);
@@ -41,7 +40,14 @@ export const runService = async (config: Config, ready: (service: Running) => Pr
     logger.info('stopped');
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
+  onStopSignal(
+    (signal) => void stop(signal).catch(fail),
+    () => {
+      flush();
+      // An exit would break off the threads that are in the database, which aborts the process.
+      process.kill(process.pid, 'SIGKILL');
+    },
+  );
 
   const service = await starting.catch((error: unknown) => {
     // A start that is broken off is no failure: `stop` ends the process.
@@ -53,7 +59,9 @@ export const runService = async (config: Config, ready: (service: Running) => Pr
   logger.info({ url, logUrl }, 'ready');
   if (!config.TLS_CERT_FILE && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST))
     logger.warn('Passwords cross the network in clear: HOST is not loopback and TLS_CERT_FILE is not set');
-  await ready(service).catch((error: unknown) => {
-    if (signals === 0) throw error;
-  });
+  try {
+    await ready(service);
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+  }
 };

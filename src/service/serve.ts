@@ -19,7 +19,7 @@ export const serveHttp = async (parts: Parts, health: Health) => {
     ...serviceOf(parts, health),
     earlier: async (position, actor) => (await past.at(service, { position }, actor)).service,
   };
-  const { listener, warmUp } = app({
+  const listener = app({
     areas,
     service,
     settled: node.settled,
@@ -41,8 +41,7 @@ export const serveHttp = async (parts: Parts, health: Health) => {
   });
   const { HOST: host, PORT: port, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const where = certFile && keyFile ? { host, port, tls: { certFile, keyFile } } : { host, port };
-  const server = await blaming(`PORT ${port} on HOST ${host}`, () => listen(where, listener));
-  return { ...server, warmUp };
+  return blaming(`PORT ${port} on HOST ${host}`, () => listen(where, listener));
 };
 
 /** The parts of the service that routes may use. */

@@ -9,17 +9,13 @@ import { serveEmbedded, serveHttp } from './serve.ts';
 import { openServiceNode } from './serviceNode.ts';
 import { stopInOrder } from './stop.ts';
 
-/**
- * A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores.
- * `warmUp` does work in advance for which the first request of each kind would otherwise wait.
- */
+/** A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores. */
 export type Running = {
   readonly url: string;
   /**
    * The URL of the embedded log for clients of EventStoreDB, without user and password; undefined: it is not served.
    */
   readonly logUrl: string | undefined;
-  readonly warmUp: () => Promise<void>;
   /** Resolves if the log turns out to be damaged while it is read at the start. The service must end then. */
   readonly damaged: Promise<Error>;
   readonly stop: () => Promise<void>;
@@ -58,7 +54,6 @@ export const startService = async (
   return {
     url: server.url,
     logUrl: served?.url,
-    warmUp: server.warmUp,
     damaged: node.run.damaged,
     stop: () => stopInOrder(parts, server, served),
   };

@@ -12,10 +12,10 @@ import { type Incoming, incomingOf } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
 import { send } from './send.ts';
 
-/** Makes the HTTP listener from the routes. `warmUp` prepares all routes, so that no request waits for that. */
-export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
+/** Makes the HTTP listener from the routes. */
+export const app = (needs: AppNeeds): RequestListener => {
   const { settings, addressOf, isSecret, stopping, logBug, observe, recorder } = needs;
-  const { answer, warmUp } = answering(needs);
+  const answer = answering(needs);
   const within = deadline(logBug);
 
   const koa = new WithoutRespond().use(async (ctx) => {
@@ -59,7 +59,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     // Readers of streams break connections off. That is no fault of anybody.
     if (error.syscall === undefined) logBug(error, '');
   });
-  return { listener: koa.callback(), warmUp };
+  return koa.callback();
 };
 
 /** Koa that only calls the one middleware, which answers by itself. Koa's own end of a request costs time. */
