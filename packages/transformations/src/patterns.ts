@@ -1,0 +1,79 @@
+import { linearPatterns, type Pattern } from '@automation-platform/bounded-schemas';
+import { type Budget, fail } from './budget.ts';
+
+// The flags of RE2.
+const flagsOfRe2: Readonly<Record<string, number>> = { i: 1, m: 4, g: 0, s: 0, u: 0 };
+
+/** Instructions times characters of one search. */
+const mostWork = 400_000_000;
+
+/** With the flag `s` a point matches line ends, too. */
+const withAllPoints = (source: string): string =>
+  source.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\./gs, (part) => (part === '.' ? '[^]' : part));
+
+const compiled = (source: string, flags: string): Pattern => {
+  const odd = [...flags].find((flag) => !Object.hasOwn(flagsOfRe2, flag));
+  if (odd !== undefined) return fail(`The flag ${JSON.stringify(odd)} of a pattern is not supported`);
+  const ours = [...flags].reduce((sum, flag) => sum | flagsOfRe2[flag]!, 0);
+  try {
+    return linearPatterns('ecma', ours).get(flags.includes('s') ? withAllPoints(source) : source);
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+};
+
+/** A regular expression that is matched in linear time. JavaScript's `replace`, `match` and `search` use its `exec` alone. */
+export class LinearPattern extends RegExp {
+  readonly #pattern: Pattern;
+  readonly #spend: Budget['spend'];
+
+  /** Throws `Failure` for a pattern that cannot be matched in linear time. */
+  constructor(source: string, flags: string, spend: Budget['spend']) {
+    const pattern = compiled(source, flags);
+    super(source, flags);
+    this.#pattern = pattern;
+    this.#spend = spend;
+  }
+
+  /** The next match from `lastIndex` on, whatever the flags are. */
+  find(text: string, from: number): (RegExpExecArray & { readonly end: number }) | null {
+    const { expression, instructions } = this.#pattern;
+    if (instructions * text.length > mostWork) fail('The text is too long for this pattern');
+    const matcher = expression.matcher(text);
+    const found = from <= text.length && matcher.find(from);
+    const [start, end] = found ? [matcher.start(), matcher.end()] : [text.length, text.length];
+    this.#spend(50 + Math.ceil(((Math.max(end - from, 0) + 1) * instructions) / 64));
+    if (!found) return null;
+    // The types of RegExp say that groups are texts. One that took no part is undefined.
+    const groups = Array.from({ length: matcher.groupCount() }, (_, i) => matcher.group(i + 1) ?? undefined);
+    return Object.assign([text.slice(start, end), ...groups] as [string, ...string[]], {
+      index: start,
+      input: text,
+      end,
+    });
+  }
+
+  override exec(text: string): RegExpExecArray | null {
+    const match = this.find(text, this.global ? this.lastIndex : 0);
+    if (this.global) this.lastIndex = match?.end ?? 0;
+    return match;
+  }
+
+  /** JavaScript's `split`, which would search at each place anew. */
+  split(text: string, limit: number): readonly (string | undefined)[] {
+    if (text === '') return this.find(text, 0) ? [] : [''];
+    const pieces: (string | undefined)[] = [];
+    let [begin, from] = [0, 0];
+    while (from < text.length && pieces.length < limit) {
+      const match = this.find(text, from);
+      if (!match || match.index >= text.length) break;
+      if (match.end === begin) from = match.index + 1;
+      else {
+        pieces.push(text.slice(begin, match.index), ...match.slice(1));
+        begin = match.end;
+        from = begin;
+      }
+    }
+    return [...pieces, text.slice(begin)].slice(0, limit);
+  }
+}
