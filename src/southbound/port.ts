@@ -1,3 +1,4 @@
+import type { Members } from '@automation-platform/json';
 import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 
@@ -81,8 +82,20 @@ export type Rendering = {
 /** Who asks for an evaluation. */
 export type Evaluation = Pick<Rendering, 'account' | 'signal'>;
 
+/** A transformation document to carry out. The same run has the same outcome each time. */
+export type TransformationRun = {
+  readonly document: unknown;
+  readonly incoming: Members;
+  /** The instant of the run, epoch milliseconds. */
+  readonly now: number;
+  /** The id of the run: it decides the numbers of chance. */
+  readonly runId: string;
+  /** An input that is missing is the default of its schema. */
+  readonly revertToDefaultValue?: boolean;
+};
+
 /**
- * The engine of templates, Jinja2, and of expressions, JSONata. It runs outside the event loop, limited in time, memory, steps and output. Variables may
+ * The engine of templates, Jinja2, of expressions, JSONata, and of transformation documents. It runs outside the event loop, limited in time, memory, steps and output. Variables may
  * have marks (exactValue). Throws `RequestError('unprocessable')` for a template that does not
  * parse or render: its fault has `line`, the reason, and `template` if the line is that of another template.
  * Throws `RequestError('limited')` when too many wait, the signal's reason when the signal ends the render, and what
@@ -95,6 +108,8 @@ export type Renderer = {
    * does not parse or fails, and otherwise as `render` does.
    */
   evaluate(expression: string, input: unknown, evaluation: Evaluation): Promise<unknown>;
+  /** The outputs of a transformation document: JSON of 8 MiB at most. Throws as `evaluate` does. */
+  transform(run: TransformationRun, evaluation: Evaluation): Promise<Members>;
   close(): Promise<void>;
 };
 

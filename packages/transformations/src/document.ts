@@ -2,7 +2,7 @@ import { isObject, type Members, step as pointerStep } from '@automation-platfor
 import { stepsOf } from './pointers.ts';
 import type { Method } from './signatures.ts';
 
-/** What is wrong with a document, or odd. `path`: a JSON Pointer into it. */
+/** A fault or a warning. `path`: a JSON Pointer into it. */
 export type Finding = { readonly code: string; readonly path: string; readonly message: string };
 
 /** A condition: the branch `index` of a switch was chosen. */
@@ -83,41 +83,41 @@ const templateOf = (text: unknown): readonly (string | number)[] => {
     });
 };
 
-const stepFrom = (given: Members, path: string, fault: Report): Step => {
-  const { id, type, library, method, template, polymorphIndex } = given;
+const stepFrom = (raw: Members, path: string, fault: Report): Step => {
+  const { id, type, library, method, template, polymorphIndex } = raw;
   if (type !== 'function' && ![library, method].every((one) => typeof one === 'string'))
     fault('form', path, 'library and method must be texts');
   return {
     id: nameOf(id),
     kind: nameOf(type),
-    name: type === 'function' ? nameOf(given.function) : `${nameOf(library)}.${nameOf(method)}`,
-    args: listOf(given.args, `${path}/args`, fault),
+    name: type === 'function' ? nameOf(raw.function) : `${nameOf(library)}.${nameOf(method)}`,
+    args: listOf(raw.args, `${path}/args`, fault),
     wires: [],
-    branches: branchesOf(given.context),
+    branches: branchesOf(raw.context),
     polymorphIndex: typeof polymorphIndex === 'number' ? polymorphIndex : 0,
     template: type === 'template' ? templateOf(template) : [],
-    cases: Array.isArray(given.return) ? given.return : [],
+    cases: Array.isArray(raw.return) ? raw.return : [],
     path,
   };
 };
 
 type End = { readonly location: string; readonly name: string; readonly steps: readonly string[] };
 
-const endOf = (given: unknown, path: string, fault: Report): End | undefined => {
-  if (!isObject(given) || typeof given.location !== 'string' || nameOf(given.name) === '') {
+const endOf = (raw: unknown, path: string, fault: Report): End | undefined => {
+  if (!isObject(raw) || typeof raw.location !== 'string' || nameOf(raw.name) === '') {
     fault('form', path, 'It must be an object with location and name');
     return undefined;
   }
-  const pointer = given.ptr ?? '';
+  const pointer = raw.ptr ?? '';
   if (typeof pointer !== 'string' || !(pointer === '' || pointer.startsWith('/'))) {
     fault('form', `${path}/ptr`, 'It must be a JSON Pointer');
     return undefined;
   }
-  return { location: given.location, name: nameOf(given.name), steps: stepsOf(pointer) };
+  return { location: raw.location, name: nameOf(raw.name), steps: stepsOf(pointer) };
 };
 
-const wire = (given: Members, scope: Scope, path: string, fault: Report): void => {
-  const [from, to] = [endOf(given.from, `${path}/from`, fault), endOf(given.to, `${path}/to`, fault)];
+const wire = (raw: Members, scope: Scope, path: string, fault: Report): void => {
+  const [from, to] = [endOf(raw.from, `${path}/from`, fault), endOf(raw.to, `${path}/to`, fault)];
   if (!from || !to) return;
   const ofStep = locations.includes(from.location);
   if (!ofStep && from.location !== 'incoming') {
@@ -132,14 +132,14 @@ const wire = (given: Members, scope: Scope, path: string, fault: Report): void =
     fault('reference', `${path}/from/ptr`, 'The value of a step is at /return');
     return;
   }
-  const made = {
+  const own = {
     step: ofStep ? from.name : null,
     name: from.name,
     from: ofStep ? from.steps.slice(1) : from.steps,
-    branches: branchesOf(given.context),
+    branches: branchesOf(raw.context),
   };
   if (to.location === 'outgoing') {
-    scope.outputs.push({ name: to.name, wire: { ...made, to: to.steps } });
+    scope.outputs.push({ name: to.name, wire: { ...own, to: to.steps } });
     return;
   }
   const target = scope.steps.get(to.name);
@@ -150,7 +150,7 @@ const wire = (given: Members, scope: Scope, path: string, fault: Report): void =
     fault('reference', `${path}/to/name`, `There is no ${to.location} ${to.name}`);
   else if (args !== 'args' || value !== 'value' || !/^\d{1,3}$/.test(index))
     fault('reference', `${path}/to/ptr`, 'An argument is at /args/<index>/value');
-  else target.wires.push({ ...made, to: [index, ...within] });
+  else target.wires.push({ ...own, to: [index, ...within] });
 };
 
 const levelOf = ({ around }: Scope): number => (around ? levelOf(around) + 1 : 0);
@@ -181,14 +181,14 @@ export const scopeOf = (document: Members, around: Scope | null, path: string, f
     if (levelOf(scope) < mostLevels) functions.push(scopeOf(one, scope, at, fault));
     else fault('form', at, `Functions may be ${mostLevels} levels deep`);
   }
-  const given = objects('steps');
-  for (const { one, at } of given) {
+  const raw = objects('steps');
+  for (const { one, at } of raw) {
     if (one.type === 'assign') continue;
-    const made = stepFrom(one, at, fault);
-    if (!locations.includes(made.kind)) fault('form', `${at}/type`, `${JSON.stringify(one.type)} is no type of a step`);
-    else if (made.id === '' || steps.has(made.id)) fault('form', `${at}/id`, 'It must be a text or number of its own');
-    else steps.set(made.id, made);
+    const own = stepFrom(one, at, fault);
+    if (!locations.includes(own.kind)) fault('form', `${at}/type`, `${JSON.stringify(one.type)} is no type of a step`);
+    else if (own.id === '' || steps.has(own.id)) fault('form', `${at}/id`, 'It must be a text or number of its own');
+    else steps.set(own.id, own);
   }
-  for (const { one, at } of given) if (one.type === 'assign') wire(one, scope, at, fault);
+  for (const { one, at } of raw) if (one.type === 'assign') wire(one, scope, at, fault);
   return scope;
 };

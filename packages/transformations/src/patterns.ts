@@ -1,24 +1,33 @@
-import { linearPatterns, type Pattern } from '@automation-platform/bounded-schemas';
+import { RE2JS } from 're2js';
 import { type Budget, fail } from './budget.ts';
 
-// The flags of RE2.
-const flagsOfRe2: Readonly<Record<string, number>> = { i: 1, m: 4, g: 0, s: 0, u: 0 };
+const flagsOfRe2: ReadonlyMap<string, number> = new Map([
+  ['g', 0],
+  ['i', RE2JS.CASE_INSENSITIVE],
+  ['m', RE2JS.MULTILINE],
+  ['s', RE2JS.DOTALL],
+  ['u', 0],
+]);
 
+const mostCharacters = 1000;
+const mostInstructions = 5000;
 /** Instructions times characters of one search. */
 const mostWork = 400_000_000;
 
-/** With the flag `s` a point matches line ends, too. */
-const withAllPoints = (source: string): string =>
-  source.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\./gs, (part) => (part === '.' ? '[^]' : part));
+type Pattern = { readonly expression: RE2JS; readonly instructions: number };
+
+const flagOf = (flag: string): number =>
+  flagsOfRe2.get(flag) ?? fail(`The flag ${JSON.stringify(flag)} of a pattern is not supported`);
 
 const compiled = (source: string, flags: string): Pattern => {
-  const odd = [...flags].find((flag) => !Object.hasOwn(flagsOfRe2, flag));
-  if (odd !== undefined) return fail(`The flag ${JSON.stringify(odd)} of a pattern is not supported`);
-  const ours = [...flags].reduce((sum, flag) => sum | flagsOfRe2[flag]!, 0);
+  const ours = [...flags].reduce((sum, flag) => sum | flagOf(flag), 0);
+  if (source.length > mostCharacters) return fail(`A pattern may have ${mostCharacters} characters`);
   try {
-    return linearPatterns('ecma', ours).get(flags.includes('s') ? withAllPoints(source) : source);
+    const expression = RE2JS.compile(RE2JS.translateRegExp(source), ours);
+    const instructions = expression.programSize();
+    return instructions > mostInstructions ? fail('The pattern is too large') : { expression, instructions };
   } catch (error) {
-    return fail((error as Error).message);
+    return fail(`The pattern cannot be matched in linear time: ${(error as Error).message}`);
   }
 };
 

@@ -78,29 +78,29 @@ const neededBy = ({ wires, branches }: Step): readonly string[] => [
 
 /** Goes from what is asked for to what it needs; tells a step that needs itself, and steps that are never asked for. */
 const checkNeeds = (scope: Scope, fault: Report, warn: Report): void => {
-  const done = new Set<string>();
+  const finished = new Set<string>();
   const follow = (from: readonly string[]): void => {
     const open = new Set<string>();
-    const ways: { readonly id: string | null; readonly left: string[] }[] = [{ id: null, left: [...from] }];
+    const ways: { readonly id: string | null; readonly queue: string[] }[] = [{ id: null, queue: [...from] }];
     for (let way = ways.at(-1); way; way = ways.at(-1)) {
-      const id = way.left.pop();
+      const id = way.queue.pop();
       const step = id === undefined ? undefined : scope.steps.get(id);
       if (id === undefined) {
         ways.pop();
         if (way.id !== null) {
           open.delete(way.id);
-          done.add(way.id);
+          finished.add(way.id);
         }
       } else if (step && open.has(id)) fault('cycle', step.path, `The step ${id} needs its own value`);
-      else if (step && !done.has(id)) {
+      else if (step && !finished.has(id)) {
         open.add(id);
-        ways.push({ id, left: [...neededBy(step)] });
+        ways.push({ id, queue: [...neededBy(step)] });
       }
     }
   };
   follow(scope.outputs.flatMap(({ wire }) => needed(wire)));
   for (const { id, path } of scope.steps.values())
-    if (!done.has(id)) warn('unreachable', path, `Nothing asks for the value of the step ${id}`);
+    if (!finished.has(id)) warn('unreachable', path, `Nothing asks for the value of the step ${id}`);
   follow([...scope.steps.keys()]);
 };
 
@@ -117,9 +117,9 @@ const checkBranches = (scope: Scope, fault: Report): void => {
 };
 
 const checkNames = (scope: Scope, warn: Report): void => {
-  const known = new Set(scope.incoming.map(({ $id }) => $id));
+  const names = new Set(scope.incoming.map(({ $id }) => $id));
   const wires = [...scope.steps.values()].flatMap((step) => step.wires).concat(scope.outputs.map(({ wire }) => wire));
-  const unknown = new Set(wires.filter(({ step, name }) => step === null && !known.has(name)).map(({ name }) => name));
+  const unknown = new Set(wires.filter(({ step, name }) => step === null && !names.has(name)).map(({ name }) => name));
   for (const name of unknown)
     warn('reference', `${scope.path}/incoming`, `Nothing comes in by the name ${JSON.stringify(name)}`);
   for (const name of new Set(scope.outputs.map((one) => one.name)))

@@ -1,4 +1,3 @@
-import { compileUserSchema } from '@automation-platform/bounded-schemas';
 import { isObject, type Members, own } from '@automation-platform/json';
 import { type Budget, Failure, fail, limits, newBudget } from './budget.ts';
 import type { Branch, Scope, Step, Wire } from './document.ts';
@@ -13,11 +12,9 @@ export type RunOptions = {
   readonly now: number;
   /** Numbers from 0 to 1. */
   readonly random: () => number;
-  /** Inputs must fit the schemas of `incoming`. */
-  readonly validateIncoming?: boolean;
   /** An input that is missing is its schema's `default`. */
   readonly revertToDefaultValue?: boolean;
-  /** Whether a value is a secret: it can be moved, but not looked at. */
+  /** True if a value is a secret: it can be moved, but not looked at. */
   readonly isSealed?: (value: unknown) => boolean;
   /** The query of `WorkFlowEngine.query`; undefined if nothing is there. `match`: in linear time. */
   readonly query?: (value: unknown, text: string, using: Querying) => unknown;
@@ -80,7 +77,7 @@ const pathIn = (run: Run, value: unknown, steps: readonly string[]): unknown =>
     return partOf(inner, key);
   }, value);
 
-/** Whether the branches were chosen. Branch 0 of a switch is that of no case. */
+/** True if the branches were chosen. Branch 0 of a switch is that of no case. */
 const counts = (run: Run, frame: Frame, branches: readonly Branch[]): boolean =>
   branches.every(({ step, index }) => {
     const choice = frame.scope.steps.get(step)!;
@@ -132,10 +129,10 @@ const computed = (run: Run, frame: Frame, step: Step, args: readonly unknown[]):
   const { scope } = step;
   if (step.kind === 'function') return outgoingOf(run, scope!, inputsOf(scope!, args), frame.depth + 1);
   if (step.kind === 'template') return filled(run, step, args);
-  const call: Using['call'] = (given, further) => called(run, scope!, { given, further, depth: frame.depth + 1 });
+  const call: Using['call'] = (input, further) => called(run, scope!, { input, further, depth: frame.depth + 1 });
   // The function itself is known; an optional one that is not named is missing.
-  const given = args.map((arg, i) => (step.method!.takes[i]?.type === 'function' ? scope?.name : arg));
-  return step.method!.run(usingOf(run, step, call), ...fitting(step.method!, given, run));
+  const input = args.map((arg, i) => (step.method!.takes[i]?.type === 'function' ? scope?.name : arg));
+  return step.method!.run(usingOf(run, step, call), ...fitting(step.method!, input, run));
 };
 
 const filled = (run: Run, { template }: Step, args: readonly unknown[]): string => {
@@ -166,7 +163,7 @@ const usingOf = ({ options, budget, guard }: Run, step: Step, call: Using['call'
     },
     query: (value, text) => {
       if (!options.query) return fail('Queries are not carried out here');
-      const match = (source: string, given: string): boolean => pattern(source, '').find(given, 0) !== null;
+      const match = (source: string, input: string): boolean => pattern(source, '').find(input, 0) !== null;
       return options.query(value, text, { match, spend: budget.spend });
     },
   };
@@ -184,16 +181,16 @@ const thisArgOf = ({ properties }: Members, further: readonly unknown[]): Member
   );
 };
 
-type Callback = { readonly given: readonly unknown[]; readonly further: readonly unknown[]; readonly depth: number };
+type Callback = { readonly input: readonly unknown[]; readonly further: readonly unknown[]; readonly depth: number };
 
 /** The result of a function that a method calls: its single output, or all of them. */
-const called = (run: Run, scope: Scope, { given, further, depth }: Callback): unknown => {
-  const left = [...given, ...further];
+const called = (run: Run, scope: Scope, { input, further, depth }: Callback): unknown => {
+  const ordered = [...input, ...further];
   const isThis = ({ $id, isThis: marked }: Members): boolean => marked === true || $id === 'thisArg';
-  const args = scope.incoming.map((one, i) => (isThis(one) ? thisArgOf(one, further) : left[i]));
+  const args = scope.incoming.map((one, i) => (isThis(one) ? thisArgOf(one, further) : ordered[i]));
   const outgoing = outgoingOf(run, scope, inputsOf(scope, args), depth);
-  const [only, ...others] = scope.outgoing;
-  return only !== undefined && others.length === 0 ? own(outgoing, only) : outgoing;
+  const [only, ...more] = scope.outgoing;
+  return only !== undefined && more.length === 0 ? own(outgoing, only) : outgoing;
 };
 
 const outgoingOf = (run: Run, scope: Scope, incoming: Members, depth: number): Members => {
@@ -208,25 +205,16 @@ const outgoingOf = (run: Run, scope: Scope, incoming: Members, depth: number): M
   return objectOf(outgoing);
 };
 
-/** What comes in, by the schemas of the document. */
-const checked = (scope: Scope, incoming: Members, options: RunOptions): Members =>
+/** The inputs, by the schemas of the document. */
+const withDefaults = (scope: Scope, incoming: Members, options: RunOptions): Members =>
   objectOf(
     scope.incoming.map((schema): [string, unknown] => {
       const name = String(schema.$id);
-      const given = own(incoming, name);
-      const value = given === undefined && options.revertToDefaultValue ? schema.default : given;
-      if (options.validateIncoming && value !== undefined) requireFit(name, value, schema);
+      const input = own(incoming, name);
+      const value = input === undefined && options.revertToDefaultValue ? schema.default : input;
       return [name, value];
     }),
   );
-
-const requireFit = (name: string, value: unknown, { $id, ...schema }: Members): void => {
-  const compiled = compileUserSchema(schema);
-  // A schema that cannot be used is not checked; saving warns.
-  if (!compiled.ok) return;
-  const { valid, errors } = compiled.matches(value);
-  if (!valid) fail(`incoming ${name}: ${errors[0]?.message ?? 'It does not fit'}`);
-};
 
 /** All secrets of a value. */
 const secretsIn = (value: unknown, isSealed: Run['isSealed'], found = new Set<unknown>()): ReadonlySet<unknown> => {
@@ -256,10 +244,10 @@ export const runTransformation = ({ scope }: Plan, incoming: Members, options: R
   const isSealed = options.isSealed ?? (() => false);
   const run: Run = { options, budget, isSealed, guard: guardOf(isSealed, budget) };
   try {
-    const known = options.isSealed ? secretsIn(incoming, isSealed) : new Set();
-    const outgoing = outgoingOf(run, scope, checked(scope, incoming, options), 0);
-    // What looks like a secret and did not come in as one was put together by the document.
-    const see = (one: object): boolean => isSealed(one) && (known.has(one) || fail('A secret cannot be made here'));
+    const secrets = options.isSealed ? secretsIn(incoming, isSealed) : new Set();
+    const outgoing = outgoingOf(run, scope, withDefaults(scope, incoming, options), 0);
+    // A value that looks like a secret and did not come in as one was put together by the document.
+    const see = (one: object): boolean => isSealed(one) && (secrets.has(one) || fail('A secret cannot be made here'));
     return { outgoing: asJson(outgoing, budget, see) as Members };
   } catch (error) {
     return { error: errorOf(error) };

@@ -3,10 +3,10 @@ import type { LinearPattern } from './patterns.ts';
 import { isHolder, numberOf, textOf } from './values.ts';
 
 /**
- * What a method takes. `any` is moved and not looked at; so are the members of `list` and `object`. All others are looked
+ * The type of an argument. `any` is moved and not looked at; so are the members of `list` and `object`. All else is looked
  * at, so that no secret may be in them.
  */
-export type Type =
+type Type =
   | 'any'
   | 'list'
   | 'object'
@@ -28,7 +28,7 @@ export type Parameter = {
   readonly rest: boolean;
 };
 
-/** What a method can use of a run. */
+/** The parts that a method can use of a run. */
 export type Using = {
   readonly budget: Budget;
   /** The instant of the run, in milliseconds. */
@@ -106,14 +106,14 @@ export type Guard = (value: unknown, atAnyDepth: boolean) => void;
 /** The arguments as the method takes them. Throws `Failure` for one that has the wrong type. */
 export const fitting = (
   { takes }: Method,
-  given: readonly unknown[],
+  values: readonly unknown[],
   { budget, guard }: { readonly budget: Budget; readonly guard: Guard },
 ): readonly unknown[] => {
   const last = takes.at(-1);
-  const count = last?.rest ? Math.max(takes.length - 1, given.length) : takes.length;
+  const count = last?.rest ? Math.max(takes.length - 1, values.length) : takes.length;
   return Array.from({ length: count }, (_, i) => {
     const { name, type, optional } = takes[i] ?? last!;
-    const value = given[i];
+    const value = values[i];
     if (optional && (value === null || value === undefined)) return undefined;
     if (type !== 'any') guard(value, type !== 'list' && type !== 'object' && type !== 'truth');
     try {

@@ -18,7 +18,7 @@ export const itemsIn = (value: unknown): readonly unknown[] => {
 
 export const isHolder = (value: unknown): value is Members => isPlain(value) || Array.isArray(value);
 
-/** An object of these members. It has no prototype's: `__proto__` is a member like others. */
+/** An object of these members. It has no prototype's: `__proto__` is a member like any. */
 export const objectOf = (entries: Iterable<readonly [string, unknown]>): Members => Object.fromEntries(entries);
 
 /** One level more; too many are refused. */

@@ -2,6 +2,7 @@ import '../../process/soundJson.ts';
 import { type Job, newJob, type Template, TemplateError } from '@automation-platform/jinja';
 import { evaluate } from '../jsonata/evaluate.ts';
 import type { Message, Supplied, Work } from './protocol.ts';
+import { transformed } from './transformation.ts';
 
 /** The work that waits for templates. */
 let waiting: Job | undefined;
@@ -26,8 +27,10 @@ const answer = (given: Message): void => {
   process.send?.(given);
 };
 
-const carriedOn = async (given: Work | Supplied): Promise<Message> =>
-  'expression' in given ? evaluate(given) : rendered(given);
+const carriedOn = async (given: Work | Supplied): Promise<Message> => {
+  if ('document' in given) return transformed(given);
+  return 'expression' in given ? evaluate(given) : rendered(given);
+};
 
 // The process ends by itself when the service is gone: then nothing is left to listen to. It also ends by an error that
 // nobody expects.

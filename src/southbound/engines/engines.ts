@@ -1,5 +1,6 @@
 import type { Texts } from '@automation-platform/jinja';
 import { limits as templateLimits } from '@automation-platform/jinja';
+import type { Members } from '@automation-platform/json';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { fairScheduler } from '../fairScheduler.ts';
@@ -24,8 +25,8 @@ const unrendered = (line: number, reason: string, template?: string): RequestErr
     { faults: [{ message: reason, line, path: '/template', ...defined({ template }) }] },
   );
 
-const unevaluated = (reason: string): RequestError =>
-  new RequestError('unprocessable', `The expression fails: ${reason}`);
+const unevaluated = (what: 'expression' | 'transformation', reason: string): RequestError =>
+  new RequestError('unprocessable', `The ${what} fails: ${reason}`);
 
 /** The machine is busy with something else. That is no fault of the work, so it may be tried again. */
 const starved = ({ wallMs }: EngineLimits): RequestError =>
@@ -48,7 +49,7 @@ const supplier = (find: Rendering['find']): Assignment['supply'] => {
   };
 };
 
-const noTemplates: Assignment['supply'] = () => Promise.reject(new Error('An expression wants no templates'));
+const noTemplates: Assignment['supply'] = () => Promise.reject(new Error('Only a template wants templates'));
 
 /** The outcome of a work, or why an engine was cut off, as an outcome that has no line or template. */
 type Settled = Outcome | { readonly cut: string };
@@ -57,7 +58,7 @@ type Settled = Outcome | { readonly cut: string };
 type Engines = Renderer & { readonly resize: () => void };
 
 /**
- * Renders Jinja2 and evaluates JSONata in separate processes, so many at most, which start when there is work for them.
+ * Renders Jinja2, evaluates JSONata and carries out transformation documents in separate processes, so many at most, which start when there is work for them.
  * Accounts take
  * fair turns. A work has a second of processor time and 64 MiB; a render has the interpreter's own budgets, too. An
  * engine that passes its limits is killed, and so is an engine when no caller waits for its work any more. When too many
@@ -129,6 +130,19 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     }
   };
 
+  /** The result of a work without templates. */
+  const resultOf = async (
+    job: Assignment['work'],
+    evaluation: Evaluation,
+    what: 'expression' | 'transformation',
+  ): Promise<unknown> => {
+    const outcome = await beginUnlessBusy({ work: job, supply: noTemplates }, evaluation, `${what}s`);
+    if ('cut' in outcome) throw unevaluated(what, `It ${outcome.cut}`);
+    if ('reason' in outcome) throw unevaluated(what, outcome.reason);
+    if (!('json' in outcome)) throw new Error('The engine has rendered what is no template');
+    return JSON.parse(outcome.json);
+  };
+
   return {
     render: async (template, variables, rendering) => {
       const outcome = await beginUnlessBusy(
@@ -141,17 +155,8 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
       if (!('text' in outcome)) throw new Error('The engine has evaluated a template');
       return outcome.text;
     },
-    evaluate: async (expression, input, evaluation) => {
-      const outcome = await beginUnlessBusy(
-        { work: { expression, input }, supply: noTemplates },
-        evaluation,
-        'expressions to evaluate',
-      );
-      if ('cut' in outcome) throw unevaluated(`It ${outcome.cut}`);
-      if ('reason' in outcome) throw unevaluated(outcome.reason);
-      if (!('json' in outcome)) throw new Error('The engine has rendered an expression');
-      return JSON.parse(outcome.json);
-    },
+    evaluate: (expression, input, evaluation) => resultOf({ expression, input }, evaluation, 'expression'),
+    transform: async (run, evaluation) => (await resultOf(run, evaluation, 'transformation')) as Members,
     resize: () => {
       void endSurplus();
       changed();

@@ -1,8 +1,9 @@
 import type { Template, Texts } from '@automation-platform/jinja';
 import type { Evaluated, Expression } from '../jsonata/evaluate.ts';
+import type { TransformationRun } from '../port.ts';
 
 /** What the engine does. It takes one work at a time. */
-export type Work = Template | Expression;
+export type Work = Template | Expression | TransformationRun;
 
 /** The templates that the engine wanted. */
 export type Supplied = { readonly supplied: Texts };

@@ -72,7 +72,7 @@ const rooms: Record<string, readonly Area[]> = {
 
 /** Areas whose documents a layer without areas reads. */
 const areasRead: Record<string, readonly Area[]> = {
-  southbound: ['agent-session-manager', 'configuration-manager'],
+  southbound: ['agent-session-manager', 'configuration-manager', 'operations-manager'],
   // An agent's template may use stored ones. Triggers start jobs. Jobs render templates and run command templates.
   runners: ['agent-session-manager', 'mop', 'operations-manager', 'template-builder'],
 };

@@ -22,7 +22,12 @@ describe('Whoever carries sessions out', () => {
   const started = { source: '@platform/agent-session-manager', stream: `agentSession-${id}`, topic: 'sessionStarted' };
 
   const runner = (render: () => Promise<string>, webhook: Webhook = async () => ({}), handle: Handle = node.handle) => {
-    const renderer: Renderer = { render, evaluate: async () => null, close: async () => undefined };
+    const renderer: Renderer = {
+      render,
+      evaluate: async () => null,
+      transform: async () => ({}),
+      close: async () => undefined,
+    };
     const one = sessionRunner({
       handle,
       tools: node.tools,

@@ -11,7 +11,7 @@ const read = (text: string): unknown => {
   }
 };
 
-/** What `new` makes. What is missing counts as empty. */
+/** The values that `new` makes. A missing one counts as empty. */
 export const declarations: Readonly<Record<string, Method>> = {
   'Array.new Array': method('...items: any -> list', ({ budget, polymorphIndex }, ...items: unknown[]) => {
     if (polymorphIndex !== 1) return items;
@@ -31,8 +31,8 @@ export const declarations: Readonly<Record<string, Method>> = {
   'Null.new Null': method(' -> null', () => null),
   'Number.new Number': method('value?: value -> number', ({ budget }, value = 0) => numberOf(value, budget)),
   'Object.new Object': method('value?: any -> object', (_, value) => {
-    const made = typeof value === 'string' ? read(value) : value;
-    return made ?? {};
+    const object = typeof value === 'string' ? read(value) : value;
+    return object ?? {};
   }),
   'RegExp.new RegExp': method(
     'source?: text|pattern, flags?: text -> pattern',

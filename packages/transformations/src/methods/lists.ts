@@ -9,7 +9,7 @@ const copied = (list: List, { budget }: Using, more = 0): unknown[] => {
   return [...list];
 };
 
-/** Whether the function of the document says yes for an item. */
+/** A test: the function of the document says yes for an item. */
 const tests =
   (using: Using, list: List, further: List) =>
   (item: unknown, index: number): boolean =>
@@ -20,7 +20,7 @@ const results = (using: Using, list: List, further: List): unknown[] =>
 
 const flattened = (using: Using, list: List, depth: number): unknown[] => {
   let flat = copied(list, using);
-  for (let left = Math.min(depth, limits.levels); left >= 1 && flat.some(Array.isArray); left--) {
+  for (let levels = Math.min(depth, limits.levels); levels >= 1 && flat.some(Array.isArray); levels--) {
     using.budget.make(flat.reduce<number>((sum, one) => sum + (Array.isArray(one) ? one.length : 1), 0));
     flat = flat.flat();
   }
@@ -38,11 +38,11 @@ const spliced = (using: Using, list: List, rest: readonly unknown[]): unknown =>
   const array = copied(list, using, rest.length);
   const [start, count, ...items] = rest;
   const from = numberOf(start ?? 0, using.budget);
-  const taken =
+  const removed =
     count === null || count === undefined
       ? array.splice(from)
       : array.splice(from, numberOf(count, using.budget), ...items);
-  return { spliced: taken, array };
+  return { spliced: removed, array };
 };
 
 const indexed = (using: Using, list: List, index: number, value: unknown): unknown[] => {

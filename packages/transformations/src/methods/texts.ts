@@ -23,18 +23,18 @@ const replaced = (using: Using, text: string, what: string | LinearPattern, { by
   const dollars = times(by, '$');
   using.budget.make(text.length);
   // Most of the texts that may come about are far smaller than the bound; only large ones are counted exactly.
-  let made = text.length + found * (by.length + dollars * text.length);
-  if (made > 1_000_000) {
-    made = text.length;
+  let size = text.length + found * (by.length + dollars * text.length);
+  if (size > 1_000_000) {
+    size = text.length;
     const measure = (match: string): string => {
-      made += by.length + dollars * Math.max(match.length, by.includes("$'") || by.includes('$`') ? text.length : 0);
-      using.budget.make(made);
+      size += by.length + dollars * Math.max(match.length, by.includes("$'") || by.includes('$`') ? text.length : 0);
+      using.budget.make(size);
       return '';
     };
     if (all) text.replaceAll(what, measure);
     else text.replace(what, measure);
   }
-  using.budget.make(made);
+  using.budget.make(size);
   return all ? text.replaceAll(what, by) : text.replace(what, by);
 };
 
