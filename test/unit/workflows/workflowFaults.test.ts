@@ -36,6 +36,8 @@ const straight = ['start -> a', 'a -> end'];
 /** A name, the document, and its faults. */
 const faulty: readonly (readonly [string, Json, readonly string[]])[] = [
   ['nothing', workflow({ a }, straight), []],
+  ['a task of no application', workflow({ a: { ...a, app: { name: 'Lab' } } }, straight), ['input a /tasks/a/app']],
+  ['a task without a name', workflow({ a: { ...a, name: null } }, straight), ['input a /tasks/a/name']],
   ['an edge to nowhere', workflow({ a }, [...straight, 'a -failure-> b']), ['edge a /transitions/a/b']],
   ['an edge from nowhere', workflow({ a }, [...straight, 'b -> a']), ['edge b /transitions/b/a']],
   ['an empty entry of no task', workflow({ a }, straight, {}), []],

@@ -200,6 +200,9 @@ const taskFaults = (graph: WorkflowGraph, task: Task, [add, known]: [Add, Known]
     add('input', { task: task.id, path: ['tasks', task.id] }, 'A task is an object');
     return;
   }
+  for (const member of task.kind === 'worker' ? (['app', 'name'] as const) : [])
+    if (task[member] === '')
+      add('input', { task: task.id, path: ['tasks', task.id, member] }, `A task for workers has ${member}, a text`);
   if (isObject(content.retrySettings) && content.retrySettings.autoRetry === true && !task.retry)
     add(
       'input',
