@@ -80,9 +80,10 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
     const next = project(projection, one.doc, event);
     const { cleared, put = [] } = children ? projectChildren(children, id, event) : {};
     if (next === undefined && one.doc !== undefined) gone.note(projection, id, one.doc, event.revision);
+    // A kind of stream may have projections that make a document of few streams.
+    if (next !== undefined || one.doc !== undefined) one.changed = true;
     one.doc = next;
     one.revision = event.revision;
-    one.changed = true;
     if (!children || !(cleared || put.length > 0)) return;
     const pending = pendingChildren.of(children, id);
     if (cleared) pendingChildren.clear(pending);
