@@ -41,7 +41,6 @@ const edges = [
   'd11 -> end',
 ];
 
-// Every kill is tried with SOAK_ROUNDS.
 describe(`A job that runs a workflow, in a service that is killed while it stores something${cannotKill}`, function () {
   this.timeout(1_800_000);
   let root: string;
@@ -82,7 +81,6 @@ describe(`A job that runs a workflow, in a service that is killed while it store
   it('comes to the same end, and no run of a task begins or ends twice', async () => {
     await sweepServiceKills({
       folder: root,
-      apart: (n) => (n === 1 ? 20 : 60),
       use: (killed) =>
         Promise.race([
           killed.ended.then(() => false),
