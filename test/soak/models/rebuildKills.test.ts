@@ -25,7 +25,7 @@ const change = async ({ ask }: Asked, n: number): Promise<void> => {
   assert.equal(status, 200, text);
 };
 
-/** Whether all documents are as somebody has spoilt them, or all as the log says. Fails where it is neither. */
+/** Says if all documents are spoilt, or all as the log says. Fails where it is neither. */
 const stateOf = async ({ ask }: Asked): Promise<'spoilt' | 'right'> => {
   const { status, body, text } = await ask('GET', mappings);
   assert.equal(status, 200, text);
@@ -50,9 +50,15 @@ const renames = 'rename,renameat,renameat2';
     const server = await startServer(base);
     for (let n = 0; n < 10; n++) await change(server, n);
     await server.stop();
+    // After an upgrade, a service makes a snapshot at once.
+    const earlier = 'an earlier one';
+    await spoilSnapshot(base, { version: earlier });
+    const upgraded = await startServer(base);
+    await until(() => versionIn(base) !== earlier, 'a snapshot');
+    await upgraded.stop();
     for (const [name, version] of [
       ['same', versionIn(base)],
-      ['earlier', 'an earlier one'],
+      ['earlier', earlier],
     ] as const) {
       cpSync(base, join(folder, name), { recursive: true });
       await spoilSnapshot(join(folder, name), { version });
