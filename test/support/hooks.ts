@@ -121,7 +121,7 @@ export const mochaHooks = {
     watchdog.begins(`${this.currentTest?.file}: ${this.currentTest?.fullTitle()}`);
     ownProcesses.clear();
   },
-  // A test that failed may not have come to the end of what it started. Its second try, and the others, go without that.
+  // A test that failed may not have come to the end of what it started. The tests after it go without that.
   afterEach(this: Context): void {
     endTest();
     if (!this.currentTest?.isPassed()) for (const child of ownProcesses) child.kill('SIGKILL');

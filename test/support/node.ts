@@ -84,7 +84,8 @@ export const startNode = async (
   const node = await openNode({
     log: { ...log, close: async () => undefined },
     catchUp: 1000,
-    readWaitMs: 5000,
+    // A slow machine is no fault of a node.
+    readWaitMs: 30_000,
     hashing,
     secrets: secrets({ key: new Uint8Array(32) }),
     methods: () => [{ provenance: 'mop', name: 'exportTemplate' }],
@@ -111,7 +112,7 @@ export const startNode = async (
       command(createAccount, username, { username, password: `password of ${username}`, ...more }),
     group: (name: string, more: object = {}) => command(createGroup, name, { name, ...more }),
     /** Waits until this node's read models show all that is in the log. */
-    catchUp: async () => run.reached(await log.head(), 5000),
+    catchUp: async () => run.reached(await log.head(), 30_000),
     stop: async () => {
       auth.stop();
       await node.close();
