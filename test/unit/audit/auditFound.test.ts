@@ -45,7 +45,7 @@ describe('a search of the log', function () {
   this.timeout(300_000);
 
   it('looks at 50,000 positions a request: pages may be empty while the cursor leads on', async () => {
-    const count = 120_000;
+    const count = 60_000;
     const db = openFile(':memory:', { timeout: 0 });
     db.exec(found.schema);
     const write = found.writer(db);
@@ -77,8 +77,8 @@ describe('a search of the log', function () {
     const first = await findEvents(sources, { actor: 'a' }, { limit: 25 });
     assert.deepEqual(first.results, []);
     assert.ok(first.cursor !== null && read >= 50_000 && read < 51_000, String(read));
-    const { positions, pages } = await allPages(sources, { actor: 'a' });
-    assert.deepEqual([positions, pages], [[3, 2, 1], 3]);
+    const second = await findEvents(sources, { actor: 'a' }, { limit: 25, cursor: first.cursor });
+    assert.deepEqual([second.results.map(({ position }) => position), second.cursor], [[3, 2, 1], null]);
     db.close();
   });
 
