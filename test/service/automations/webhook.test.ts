@@ -5,6 +5,7 @@ import { secrets } from '../../../src/secrets/secrets.ts';
 import { blockList } from '../../../src/southbound/addresses.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import { httpWebhook } from '../../../src/southbound/webhook.ts';
+import { until } from '../../support/until.ts';
 import { says, webhookServer } from '../../support/webhookServer.ts';
 
 const { seal, unseal } = secrets({ key: new Uint8Array(32) });
@@ -135,7 +136,7 @@ describe('A webhook', () => {
   it('is broken off by the signal, whose reason is thrown', async () => {
     const aborting = new AbortController();
     const calling = call('/hang', aborting.signal);
-    while (server.called.at(-1)?.url !== '/hang') await new Promise(setImmediate);
+    await until(() => server.called.at(-1)?.url === '/hang');
     aborting.abort('ended');
     await assert.rejects(calling, (reason) => reason === 'ended');
   });

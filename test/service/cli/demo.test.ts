@@ -5,6 +5,7 @@ import { loadSample } from '../../../src/demo/load.ts';
 import { demoSettings } from '../../../src/demo/settings.ts';
 import { publishedIn } from '../../support/published.ts';
 import { adminPassword } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { useService } from '../../support/useService.ts';
 
 describe('the sample', () => {
@@ -13,7 +14,7 @@ describe('the sample', () => {
   it('is created through the HTTP API, and once however often it is loaded', async () => {
     const kept = await loadSample(service.url, 'admin', adminPassword);
     // Its session ends, and tells of it, on its own.
-    while (publishedIn(service.folder).length === 0) await new Promise(setImmediate);
+    await until(() => publishedIn(service.folder).length !== 0);
     const position = (await service.ask('GET', '/health/status')).body.eventStore.position;
     assert.deepEqual(await loadSample(service.url, 'admin', adminPassword), kept);
     assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position);

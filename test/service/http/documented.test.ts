@@ -5,6 +5,7 @@ import type { Kept } from '../../../src/demo/step.ts';
 import { gateway, issuing, root } from '../../support/certificates.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';
 import { type Answer, adminPassword, startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
 
@@ -713,7 +714,7 @@ const operations = (settings: () => Record<string, string>) => {
     );
     assert.equal(status, 'RUNNING');
     const session = async () => (await service.ask('GET', `/agent-session-manager/sessions/${sessionId}`)).body;
-    while ((await session()).status === 'RUNNING') await new Promise(setImmediate);
+    await until(async () => (await session()).status !== 'RUNNING');
     const { status: end, lastMessage } = await session();
     assert.deepEqual([end, lastMessage.split('\n')[0]], ['COMPLETE', 'CHG0031443: New uplinks on 1 device']);
     fits(await service.ask('POST', path, { agent: 'no-such' }), failure, 404);

@@ -3,6 +3,7 @@ import { keptFiles } from '../../support/keptFiles.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { publishedIn } from '../../support/published.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { says, webhookServer } from '../../support/webhookServer.ts';
 
 const callback = { location: 'job 7', serviceName: 'itsm', methodName: 'done', identifier: 'INC1' };
@@ -14,13 +15,13 @@ describe('Sessions over HTTP', () => {
   const path = '/agent-session-manager';
   const get = async (id: string) => ok(await service.ask('GET', `${path}/sessions/${id}`));
   /** The session once it has the status, or another one than RUNNING. */
-  const until = async (id: string, so = ({ status }: any): boolean => status !== 'RUNNING') => {
-    // a session
-    for (;;) {
-      const session = await get(id);
-      if (so(session)) return session;
-      await new Promise(setImmediate);
-    }
+  const sessionOnce = async (id: string, so = ({ status }: any): boolean => status !== 'RUNNING') => {
+    let session: any; // what the route answers
+    await until(async () => {
+      session = await get(id);
+      return so(session);
+    }, 'a session');
+    return session;
   };
   const run = async (agent: string, inputs: object = {}, more: object = {}): Promise<string> => {
     const body = ok(await service.ask('POST', `${path}/sessions/run-agent`, { agent, inputs, ...more }));
@@ -78,7 +79,7 @@ describe('Sessions over HTTP', () => {
 
   it('of a template complete with what it renders', async () => {
     const id = await run('summary', { ticket: 'CHG1' });
-    const session = await until(id);
+    const session = await sessionOnce(id);
     assert.deepEqual(session, {
       sessionId: id,
       agent: 'summary',
@@ -112,11 +113,14 @@ describe('Sessions over HTTP', () => {
       ok(await service.ask('POST', `${path}/sessions/run-agent`, `{"agent": "${agent}", "inputs": ${inputs}}`))
         .sessionId;
     const id = await started('exact');
-    assert.equal((await until(id)).lastMessage, "{'20': 1.0, '10': {'b': 0, '1': 0}} 12345678901234567891 ********");
+    assert.equal(
+      (await sessionOnce(id)).lastMessage,
+      "{'20': 1.0, '10': {'b': 0, '1': 0}} 12345678901234567891 ********",
+    );
     const { text } = await service.ask('GET', `${path}/sessions/${id}`);
     assert.ok(text.includes(`"inputs":${inputs.replace('1.50', '"********"')}`), text);
     const before = server.called.length;
-    await until(await started('complete'));
+    await sessionOnce(await started('complete'));
     const { text: sent } = server.called.slice(before).find(({ url }) => url === '/complete')!;
     assert.ok(sent.includes(`"inputs":${inputs.replace('1.50', '"1.50"')}`), sent);
   });
@@ -124,19 +128,19 @@ describe('Sessions over HTTP', () => {
   it('of a template may use stored templates', async () => {
     ok(await service.ask('POST', '/template_builder/templates', { name: 'Greeting', template: 'Hello {{ who }}' }));
     await made({ name: 'greeter', inputSchema: {}, runner: 'template', template: '{% include "Greeting" %}!' });
-    assert.equal((await until(await run('greeter', { who: 'you' }))).lastMessage, 'Hello you!');
+    assert.equal((await sessionOnce(await run('greeter', { who: 'you' }))).lastMessage, 'Hello you!');
     await made({ name: 'lost', inputSchema: {}, runner: 'template', template: '{% include "No such" %}!' });
-    assert.match((await until(await run('lost'))).lastMessage, /There is no template 'No such'/);
+    assert.match((await sessionOnce(await run('lost'))).lastMessage, /There is no template 'No such'/);
   });
 
   it('fail with the reason where the template does not render', async () => {
-    const session = await until(await run('wrong'));
+    const session = await sessionOnce(await run('wrong'));
     assert.equal(session.status, 'FAILED');
     assert.match(session.lastMessage, /line 1/);
   });
 
   it('keep the beginning of what is too long', async () => {
-    const { status, lastMessage } = await until(await run('endless'));
+    const { status, lastMessage } = await sessionOnce(await run('endless'));
     assert.deepEqual([status, lastMessage.length, lastMessage.at(-1)], ['COMPLETE', 65_536, '…']);
   });
 
@@ -175,7 +179,7 @@ describe('Sessions over HTTP', () => {
   });
 
   it('hold secrets masked, also for the template, and sealed in the log', async () => {
-    const session = await until(await run('summary', { ticket: 'CHG1', password: 'hunter22' }));
+    const session = await sessionOnce(await run('summary', { ticket: 'CHG1', password: 'hunter22' }));
     assert.deepEqual([session.inputs.password, session.lastMessage], ['********', 'Change CHG1 with ********']);
     for (const { name, bytes } of keptFiles(service.folder)) assert.ok(!bytes.includes('hunter22'), name);
   });
@@ -188,7 +192,7 @@ describe('Sessions over HTTP', () => {
   ] as const) {
     it(`of a webhook end as it answers: ${agent}`, async () => {
       const id = await run(agent);
-      const session = await until(id);
+      const session = await sessionOnce(id);
       assert.deepEqual([session.status, session.lastMessage], [status, lastMessage]);
       assert.deepEqual(await messages(id), [
         { status: 'RUNNING', message: 'Started' },
@@ -201,7 +205,7 @@ describe('Sessions over HTTP', () => {
 
   it('go on where the webhook reports later, and end by its report', async () => {
     const id = await run('later');
-    await until(id, ({ lastMessage }) => lastMessage === 'Looking');
+    await sessionOnce(id, ({ lastMessage }) => lastMessage === 'Looking');
     const done = await service.ask('POST', `${path}/sessions/${id}/complete`, { lastMessage: 'Found' });
     assert.deepEqual([ok(done).status, done.body.data.status, done.body.data.lastMessage], ['OK', 'COMPLETE', 'Found']);
     assert.equal(
@@ -231,7 +235,7 @@ describe('Sessions over HTTP', () => {
 
   it('are canceled, which breaks the call off', async () => {
     const id = await run('hang');
-    while (!server.called.some(({ body }) => body.sessionId === id)) await new Promise(setImmediate);
+    await until(() => server.called.some(({ body }) => body.sessionId === id));
     const { request } = server.called.find(({ body }) => body.sessionId === id)!;
     const closed = new Promise((resolve) => {
       request.socket.once('close', resolve);
@@ -244,7 +248,7 @@ describe('Sessions over HTTP', () => {
 
   it('fail when their time is up, called or waiting', async () => {
     for (const agent of ['short', 'short-hang']) {
-      const session = await until(await run(agent));
+      const session = await sessionOnce(await run(agent));
       assert.deepEqual(
         [session.status, session.lastMessage],
         ['FAILED', 'It has not ended within 1 seconds: its outcome is unknown'],
@@ -258,15 +262,15 @@ describe('Sessions over HTTP', () => {
   it('do not wait for agents that hang, and those of one agent are called so many at once', async () => {
     const hanging = await Promise.all(Array.from({ length: 20 }, () => run('hang')));
     const isHanging = ({ body }: { body: any }) => hanging.includes(body.sessionId); // what was sent
-    assert.equal((await until(await run('complete'))).status, 'COMPLETE');
-    assert.equal((await until(await run('summary', { ticket: 'CHG1' }))).status, 'COMPLETE');
-    while (server.called.filter(isHanging).length < 16) await new Promise(setImmediate);
+    assert.equal((await sessionOnce(await run('complete'))).status, 'COMPLETE');
+    assert.equal((await sessionOnce(await run('summary', { ticket: 'CHG1' }))).status, 'COMPLETE');
+    await until(() => server.called.filter(isHanging).length >= 16);
     assert.equal(server.called.filter(isHanging).length, 16);
     const waiting = hanging.find((id) => !server.called.some(({ body }) => body.sessionId === id))!;
     const first = server.called.find(isHanging)!.body.sessionId;
     ok(await service.ask('POST', `${path}/sessions/${waiting}/cancel`));
     ok(await service.ask('POST', `${path}/sessions/${first}/cancel`));
-    while (server.called.filter(isHanging).length < 17) await new Promise(setImmediate);
+    await until(() => server.called.filter(isHanging).length >= 17);
     assert.ok(
       !server.called.some(({ body }) => body.sessionId === waiting),
       'one that was canceled in line is not called',
@@ -296,12 +300,12 @@ describe('Sessions over HTTP', () => {
     await made(webhook('leaving', { url: server.url('/hang') }));
     const ids = await Promise.all(Array.from({ length: 17 }, () => run('leaving')));
     const sent = () => ids.filter((id) => server.called.some(({ body }) => body.sessionId === id));
-    while (sent().length < 16) await new Promise(setImmediate);
+    await until(() => sent().length >= 16);
     ok(await service.ask('DELETE', `${path}/agents/leaving`));
     const [waiting] = ids.filter((id) => !sent().includes(id));
     for (const id of sent())
       assert.equal(ok(await service.ask('POST', `${path}/sessions/${id}/complete`, {})).data.status, 'COMPLETE');
-    const { status, lastMessage } = await until(waiting!);
+    const { status, lastMessage } = await sessionOnce(waiting!);
     assert.deepEqual([status, lastMessage], ['FAILED', 'The agent has been deleted']);
   });
 
@@ -312,8 +316,8 @@ describe('Sessions over HTTP', () => {
       await run('silent', {}, { terminationCallbackSignature: callback }),
     ];
     ok(await service.ask('POST', `${path}/sessions/${ids[2]}/cancel`));
-    await Promise.all(ids.map((id) => until(id)));
-    while (publishedIn(service.folder).length < ids.length) await new Promise(setImmediate);
+    await Promise.all(ids.map((id) => sessionOnce(id)));
+    await until(() => publishedIn(service.folder).length >= ids.length);
     assert.deepEqual(
       publishedIn(service.folder),
       ids

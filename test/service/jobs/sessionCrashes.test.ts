@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 import { publishedIn } from '../../support/published.ts';
 import { sampled } from '../../support/sample.ts';
+import { until } from '../../support/until.ts';
 import { says, webhookServer } from '../../support/webhookServer.ts';
 
 const path = '/agent-session-manager';
@@ -26,11 +27,12 @@ describe('Sessions whose service is killed', function () {
   const run = async (agent: string): Promise<string> =>
     (await ask('POST', '/sessions/run-agent', { agent, terminationCallbackSignature })).sessionId;
   const ended = async (id: string) => {
-    for (;;) {
-      const session = await ask('GET', `/sessions/${id}`);
-      if (session.status !== 'RUNNING') return session;
-      await new Promise(setImmediate);
-    }
+    let session: any; // whatever the route answers
+    await until(async () => {
+      session = await ask('GET', `/sessions/${id}`);
+      return session.status !== 'RUNNING';
+    }, 'the end of a session');
+    return session;
   };
   const calls = (id: string): number => agents.called.filter(({ body }) => body.sessionId === id).length;
   const called = async (id: string): Promise<void> => {
@@ -38,12 +40,10 @@ describe('Sessions whose service is killed', function () {
   };
   /** Statuses that were told of, by session. */
   const told = async (...ids: readonly string[]): Promise<readonly unknown[]> => {
-    for (;;) {
-      const events = publishedIn(folder).filter(({ data }) => ids.includes(data.sessionId));
-      if (events.length >= ids.length)
-        return ids.map((id) => events.filter(({ data }) => data.sessionId === id).map(({ data }) => data.status));
-      await new Promise(setImmediate);
-    }
+    const events = () => publishedIn(folder).filter(({ data }) => ids.includes(data.sessionId));
+    await until(() => events().length >= ids.length, 'what is told of sessions');
+    const all = events();
+    return ids.map((id) => all.filter(({ data }) => data.sessionId === id).map(({ data }) => data.status));
   };
 
   beforeEach(async () => {

@@ -4,6 +4,7 @@ import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { engines } from '../../../src/southbound/engines/engines.ts';
 import type { Renderer, Rendering } from '../../../src/southbound/port.ts';
 import { sampled } from '../../support/sample.ts';
+import { until } from '../../support/until.ts';
 
 /** Each takes one of the budgets for all it has. */
 const bombs: Readonly<Record<string, readonly [template: string, reason: RegExp]>> = {
@@ -211,7 +212,7 @@ describe('the limits of templates', () => {
       Array.from({ length: 12 }, () => render(slow, {}, account).catch(() => order.push(account))),
     );
     // Whoever has had a turn stands behind those who have not.
-    while (order.length < 3) await new Promise(setImmediate);
+    await until(() => order.length >= 3);
     const before = order.length;
     assert.equal(await render('{{ 1 }}', {}, 'other'), '1');
     assert.ok(order.length - before <= 3, `${order.length - before} went first`);

@@ -141,7 +141,7 @@ describe('the program', function () {
       }
     };
     const clients = Array.from({ length: 32 }, (_, n) => client(n));
-    while (acknowledged.length < 200) await new Promise(setImmediate);
+    await until(() => acknowledged.length >= 200);
     stopping = true;
     assert.equal(await server.stop(), 0);
     await Promise.all(clients);

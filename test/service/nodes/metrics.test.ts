@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { isOwnEvent } from '../../../src/events/ownStreams.ts';
 import { metrics } from '../../../src/http/engine/metrics.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
 type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
 
@@ -75,8 +76,9 @@ describe('/metrics', () => {
 
   it('counts events by topic; of sources that others name it says other', async () => {
     await service.ask('PATCH', '/group-mappings/ldap/noc', { updates: { platformGroups: [] } });
-    while ((await matching('events_total', { area: 'group-mappings', topic: 'groupMappingCreated' })) === 0)
-      await new Promise(setImmediate);
+    await until(
+      async () => (await matching('events_total', { area: 'group-mappings', topic: 'groupMappingCreated' })) !== 0,
+    );
     assert.equal(await matching('events_total', { area: 'group-mappings', topic: 'groupMappingCreated' }), 1);
     const measured = metrics({ areas: [], isOwnEvent });
     for (const type of [

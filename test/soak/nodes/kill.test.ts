@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
+import { until } from '../../support/until.ts';
 
 type Request = readonly [method: string, path: string, body?: unknown];
 
@@ -109,7 +110,7 @@ describe('kill -9 under load', function () {
         ...Array.from({ length: 4 }, (_, n) => passing(n)),
       ]);
       const enough = 50 + Math.random() * 200;
-      while (acknowledged < enough) await new Promise(setImmediate);
+      await until(() => acknowledged >= enough);
       await server.stop('SIGKILL');
       dead = true;
       await clients;

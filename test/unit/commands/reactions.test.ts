@@ -51,7 +51,7 @@ describe('reactions', () => {
     });
     const began = Date.now();
     for (let n = 0; n < 20; n++) await one.fill(`box${n}`, [{ id: `a${n}`, name: `a${n}` }]);
-    for (let n = 0; n < 20; n++) while ((await one.state(`a${n}`)).name === undefined) await new Promise(setImmediate);
+    for (let n = 0; n < 20; n++) await until(async () => (await one.state(`a${n}`)).name !== undefined);
     await one.stop();
     const seconds = (Date.now() - began) / 1000;
     assert.ok(set.length >= 1 && set.length <= seconds + 2, `${set.length} in ${seconds} s`);

@@ -3,6 +3,7 @@ import { endSession, postSession, startSession } from '../../../src/commands/age
 import { createAgent } from '../../../src/commands/agent-session-manager/agents.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
 import { stopping } from '../../support/stopping.ts';
+import { until } from '../../support/until.ts';
 import { outcome } from '../../support/writer.ts';
 
 describe('Sessions on two nodes', () => {
@@ -39,7 +40,7 @@ describe('Sessions on two nodes', () => {
       await held.atStop;
       const other = await node();
       await other.command(endSession, id, { status: 'COMPLETE', lastMessage: 'Done' });
-      while (!(await types()).includes('itsm:done')) await new Promise(setImmediate);
+      await until(async () => (await types()).includes('itsm:done'));
       held.resume();
       await ending;
       await slow.command(endSession, id, { status: 'COMPLETE' });

@@ -12,6 +12,7 @@ import { sessionRunner } from '../../../src/runners/agentSessions.ts';
 import type { Renderer, Webhook } from '../../../src/southbound/port.ts';
 import { leading } from '../../support/leading.ts';
 import { openLog, startNode, type TestNode } from '../../support/node.ts';
+import { until } from '../../support/until.ts';
 
 describe('Whoever carries sessions out', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
@@ -49,11 +50,8 @@ describe('Whoever carries sessions out', () => {
   };
   const state = () => node.tools.state(agentSession, id);
   const ended = async () => {
-    for (;;) {
-      const now = await state();
-      if (now.status !== 'RUNNING') return now;
-      await new Promise(setImmediate);
-    }
+    await until(async () => (await state()).status !== 'RUNNING', 'the end of the session');
+    return state();
   };
 
   beforeEach(async () => {
@@ -130,7 +128,7 @@ describe('Whoever carries sessions out', () => {
       },
     );
     one.onEvent(started);
-    while (failures.length === 0) await new Promise(setImmediate);
+    await until(() => failures.length !== 0);
     await one.stop();
     assert.equal((await state()).status, 'RUNNING');
     runner(async () => 'too late').onEvent(started);
