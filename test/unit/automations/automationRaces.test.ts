@@ -123,10 +123,11 @@ describe('Two nodes', () => {
         two.command(importAutomation, 'j', { automation: document }),
       ].map(outcome),
     );
-    // One that looks while the other has made the automation and not yet its trigger sees other content.
+    // One that looks while the other has made the automation and not yet its trigger sees other content. On a slow
+    // machine it waits for the other in vain.
     assert.ok(
       outcomes.some((each) => typeof each === 'object') &&
-        outcomes.every((each) => typeof each === 'object' || each === 'conflict'),
+        outcomes.every((each) => typeof each === 'object' || each === 'conflict' || each === 'unavailable'),
       String(outcomes),
     );
     assert.deepEqual(await there(one), { automation: true, trigger: true });
