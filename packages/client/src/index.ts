@@ -18,4 +18,13 @@ export type { Operations, Schemas } from './operations.ts';
 export type { Platform } from './request.ts';
 export { EventStreamEnded, type PlatformEvent, type Subscription, subscribe } from './subscribe.ts';
 export { withinTime } from './withinTime.ts';
-export { type AtWork, type Job, type Progress, type Work, WorkRefused, work } from './work.ts';
+export {
+  type AtWork,
+  type Job,
+  type Progress,
+  type Task,
+  type TaskWork,
+  type Work,
+  WorkRefused,
+  work,
+} from './work.ts';

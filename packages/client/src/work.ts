@@ -35,22 +35,60 @@ export type AtWork = {
   readonly resumed: () => Promise<void>;
 };
 
-export type Work = {
+type Working = {
   /** The platform, such as `https://platform.example.net`. */
   readonly url: string;
   readonly auth: Auth;
-  /** The names of the components that `run` can run. */
-  readonly components: readonly string[];
-  /** Carries out one job. What it returns are variables of the job; what it throws is its error. */
-  readonly run: (job: Job, at: AtWork) => Promise<Readonly<Record<string, unknown>> | undefined | void>;
   /** Name of the worker; made up unless given. */
   readonly worker?: string | undefined;
-  /** How many jobs at the same time; 1 unless given. */
+  /** How many jobs or tasks at the same time; 1 unless given. */
   readonly atOnce?: number | undefined;
   /** For how many seconds the platform waits for a sign of life; 300 unless given. */
   readonly lease?: number | undefined;
-  /** Stops the worker: jobs that have not ended are given back. */
+  /** Stops the worker: work that has not ended is given back. */
   readonly signal?: AbortSignal | undefined;
+};
+
+export type Work = Working & {
+  /** The names of the components that `run` can run. */
+  readonly components: readonly string[];
+  readonly tasks?: undefined;
+  /** Carries out one job. What it returns are variables of the job; what it throws is its error. */
+  readonly run: (job: Job, at: AtWork) => Promise<Readonly<Record<string, unknown>> | undefined | void>;
+};
+
+/** A task of a job that runs a workflow, as its worker gets it. `_id` is the key of all that it does outside. */
+export type Task = {
+  readonly _id: string;
+  readonly job: string;
+  readonly task: string;
+  readonly run: number;
+  readonly app: string;
+  readonly name: string;
+  readonly summary: string;
+  /** With secrets in clear. */
+  readonly incoming: Readonly<Record<string, unknown>>;
+};
+
+type TaskOutcome = {
+  /** `success` unless given. */
+  readonly result?: 'success' | 'failure' | undefined;
+  readonly outgoing?: Readonly<Record<string, unknown>> | undefined;
+};
+
+export type TaskWork = Working & {
+  readonly components?: undefined;
+  /** The tasks that `run` can do: of these applications, or of these names (`Application.name`), for these adapters. */
+  readonly tasks: {
+    readonly apps?: readonly string[] | undefined;
+    readonly names?: readonly string[] | undefined;
+    readonly adapters?: readonly string[] | undefined;
+  };
+  /** Carries out one task. It returns how the task ended, and its outputs; an error that it throws is the task's error. */
+  readonly run: (
+    work: Pick<Task, 'incoming'> & { readonly task: Task },
+    at: AtWork,
+  ) => Promise<TaskOutcome | undefined | void>;
 };
 
 /** The platform refuses the worker. To try again is of no use. */
@@ -58,7 +96,41 @@ export class WorkRefused extends Refused {
   override readonly name = 'WorkRefused';
 }
 
-type Claimed = { readonly job: Job; readonly claim: number };
+type Claimed = { readonly id: string; readonly item: unknown; readonly claim: number };
+
+/** What becomes of work: the last word of a path, and a body. */
+type Report = readonly [what: string, body: object];
+
+/** The words of one kind of work: whole jobs, or tasks. */
+type Kind = {
+  readonly path: string;
+  readonly wish: object;
+  readonly member: 'job' | 'task';
+  readonly run: (item: unknown, at: AtWork) => Promise<Report>;
+  readonly failed: (error: string) => Report;
+};
+
+const kindOf = (options: Work | TaskWork): Kind => {
+  if (options.tasks === undefined)
+    return {
+      path: 'jobs',
+      wish: { components: options.components },
+      member: 'job',
+      run: async (item, at) => ['complete', { variables: (await options.run(item as Job, at)) ?? {} }],
+      failed: (error) => ['error', { error }],
+    };
+  return {
+    path: 'tasks',
+    wish: options.tasks,
+    member: 'task',
+    run: async (item, at) => {
+      const task = item as Task;
+      const { result = 'success', outgoing = {} } = (await options.run({ task, incoming: task.incoming }, at)) ?? {};
+      return ['finish', { result, outgoing }];
+    },
+    failed: (error) => ['finish', { result: 'error', error }],
+  };
+};
 type Answer = { readonly status: number; readonly data: unknown; readonly message: string };
 
 const longestWaitS = 30;
@@ -84,11 +156,19 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
 
 const noAnswer = 'The platform answers what is no answer to this';
 
-const isClaimed = (one: Partial<Claimed> | null): one is Claimed =>
-  typeof one?.job?._id === 'string' && typeof one.claim === 'number';
+/** The work of an answer; undefined if it has another form. */
+const claimedIn = (data: unknown, member: Kind['member']): readonly Claimed[] | undefined => {
+  if (!Array.isArray(data)) return undefined;
+  const found = data.flatMap((one: Readonly<Record<string, unknown>> | null): readonly Claimed[] => {
+    const item = one?.[member] as { readonly _id?: unknown } | undefined;
+    const claim = one?.claim;
+    return typeof item?._id === 'string' && typeof claim === 'number' ? [{ id: item._id, item, claim }] : [];
+  });
+  return found.length === data.length ? found : undefined;
+};
 
 /** Requests to the platform. Status 0: there was no answer. */
-const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
+const requestsOf = ({ url, auth }: Pick<Working, 'url' | 'auth'>, of: string) => {
   const ask = async (
     path: string,
     body: object,
@@ -96,7 +176,7 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
   ): Promise<Answer> => {
     const post = async (signal: AbortSignal): Promise<Answer> => {
       const headers = { 'Idempotency-Key': more.key };
-      const request = { method: 'POST', path: `/operations-manager/jobs/${path}`, headers, body };
+      const request = { method: 'POST', path: `/operations-manager/${of}/${path}`, headers, body };
       const answer = await send({ url, auth, signal }, request);
       if (answer.status !== 200) return { status: answer.status, data: null, message: await refusalIn(answer) };
       const found = objectIn(await textOf(answer));
@@ -129,7 +209,7 @@ const requestsOf = ({ url, auth }: Pick<Work, 'url' | 'auth'>) => {
 type Requests = ReturnType<typeof requestsOf>;
 
 /** Tells the platform that the worker is at work, and the worker what the platform asks. */
-const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, leaving: AbortController) => {
+const heartbeats = ({ send }: Requests, { id, claim }: Claimed, lease: number, leaving: AbortController) => {
   const ended = new AbortController();
   let progress: Progress | undefined;
   let goOn: (() => void) | undefined;
@@ -156,7 +236,7 @@ const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, 
     while (!ended.signal.aborted) {
       await sleep(Math.min(longestBeatMs, (lease * 1000) / 3), ended.signal);
       if (ended.signal.aborted) return;
-      const { status, data } = await send(`${job._id}/heartbeat`, progress ? { claim, progress } : { claim }, ended);
+      const { status, data } = await send(`${id}/heartbeat`, progress ? { claim, progress } : { claim }, ended);
       if (status === 200) heed((data as { readonly asked?: unknown } | null | undefined)?.asked);
       else if (isRefused(status)) lost('The claim is lost');
     }
@@ -180,18 +260,19 @@ const heartbeats = ({ send }: Requests, { job, claim }: Claimed, lease: number, 
 };
 
 /**
- * Works on jobs until the signal aborts: claims them, sends heartbeats, runs them and reports. Throws `WorkRefused` if
+ * Works on jobs, or on tasks of jobs that run workflows, until the signal aborts: claims them, sends heartbeats, runs them and reports. Throws `WorkRefused` if
  * the platform refuses (400, 401, 403 and the like), and `TypeError` if the URL is none.
  */
-export const work = async (options: Work): Promise<void> => {
+export const work = async (options: Work | TaskWork): Promise<void> => {
   if (!URL.canParse(options.url)) throw new TypeError(`${options.url} is no URL`);
-  const { components, run, worker = `worker-${randomUUID()}`, atOnce = 1, lease = 300 } = options;
+  const kind = kindOf(options);
+  const { worker = `worker-${randomUUID()}`, atOnce = 1, lease = 300 } = options;
   const stop = options.signal ?? new AbortController().signal;
-  const requests = requestsOf(options);
+  const requests = requestsOf(options, kind.path);
   const running = new Set<Promise<void>>();
 
   const carryOut = async (claimed: Claimed): Promise<void> => {
-    const { job, claim } = claimed;
+    const { id, item, claim } = claimed;
     const leaving = new AbortController();
     const leave = (): void => leaving.abort(new Error('The worker stops'));
     if (stop.aborted) leave();
@@ -199,21 +280,21 @@ export const work = async (options: Work): Promise<void> => {
     const beats = heartbeats(requests, claimed, lease, leaving);
     const { progress, resumed } = beats;
     // Reports are made even if the worker stops, but not for longer than the claim lasts.
-    const report = (what: string, body: object) =>
+    const report = ([what, body]: Report) =>
       withinTime(lease * 1000, [], (signal) =>
-        requests.untilAnswered(`${job._id}/${what}`, { claim, ...body }, undefined, signal),
+        requests.untilAnswered(`${id}/${what}`, { claim, ...body }, undefined, signal),
       );
     try {
-      const at = { signal: leaving.signal, claim: `${job._id}/${claim}`, progress, resumed };
-      const variables = (await run(job, at)) ?? {};
-      // What JSON cannot say is an error of the job. In a request it would look like no answer.
-      JSON.stringify(variables);
-      const { status, message } = await report('complete', { variables });
-      // After 409 the job is somebody else's, or has ended.
+      const at = { signal: leaving.signal, claim: `${id}/${claim}`, progress, resumed };
+      const outcome = await kind.run(item, at);
+      // An outcome that JSON cannot say is an error of the work. In a request it would look like no answer.
+      JSON.stringify(outcome);
+      const { status, message } = await report(outcome);
+      // After 409 the work is somebody else's, or has ended.
       if (isRefused(status) && status !== 409) throw new Error(`The result is refused: ${message}`);
     } catch (error) {
-      if (stop.aborted) await report('release', {});
-      else if (!leaving.signal.aborted) await report('error', { error: messageOf(error) });
+      if (stop.aborted) await report(['release', {}]);
+      else if (!leaving.signal.aborted) await report(kind.failed(messageOf(error)));
     } finally {
       stop.removeEventListener('abort', leave);
       await beats.stop();
@@ -221,10 +302,11 @@ export const work = async (options: Work): Promise<void> => {
   };
 
   const claimMore = async (): Promise<readonly Claimed[]> => {
-    const body = { components, worker, max: Math.min(100, atOnce - running.size), lease, wait: longestWaitS };
+    const body = { ...kind.wish, worker, max: Math.min(100, atOnce - running.size), lease, wait: longestWaitS };
     const { status, data, message } = await requests.untilAnswered('claim', body, randomUUID(), stop);
     if (status === 200) {
-      if (Array.isArray(data) && data.every(isClaimed)) return data;
+      const found = claimedIn(data, kind.member);
+      if (found) return found;
       await sleep(longestPauseMs, stop);
       return [];
     }

@@ -5,7 +5,15 @@ import { job } from '../../domain/operations-manager/jobs.ts';
 import { publish, publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { commandsOf } from '../engine/define.ts';
 
-const claim = Type.Object({ job: name('Id of a job'), claim: claimNumber }, { description: 'Who publishes' });
+const claim = Type.Object(
+  {
+    job: name('Id of a job'),
+    claim: claimNumber,
+    task: Type.Optional(name('Id of a task')),
+    run: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of its run' })),
+  },
+  { description: 'Who publishes' },
+);
 
 /** Stores an event with a source and topic that a user has chosen. */
 export const publishEvent = commandsOf(publishedEvent)({

@@ -7,6 +7,7 @@ import { type Claim, heldBy, mostLost } from './claims.ts';
 import { jobProgress } from './jobSchemas.ts';
 import { hasEnded, type JobEvent, type JobState, refuseEnded } from './jobs.ts';
 import { refuseAsWhole } from './jobWorkflows.ts';
+import { taskIn } from './workflows/taskStates.ts';
 
 /** The number of a claim in requests. */
 export const claimNumber = Type.Integer({ minimum: 1, description: 'Number of the claim' });
@@ -137,12 +138,18 @@ export const lapse = (
     : [lapsed, { topic: 'jobGivenUp', data: { claims: lost + 1 } }];
 };
 
-/** Throws `conflict` unless the account holds this claim on the job, which has not ended. */
-export const refuseUnlessLive = (
-  state: JobState | undefined,
-  { claim, account }: Pick<Claim, 'claim' | 'account'>,
-): void => {
-  const { held } = state?.claims ?? { held: null };
-  if (!state || hasEnded(state) || held?.claim !== claim || held.account !== account)
+type Live = Pick<Claim, 'claim' | 'account'> & { readonly task?: string; readonly run?: number };
+
+/** The claim that is held on a job, or on a run of one of its tasks. */
+const liveClaim = ({ claims, tasks }: JobState, { task, run }: Live): Pick<Claim, 'claim' | 'account'> | null => {
+  if (task === undefined) return claims.held;
+  const now = tasks && taskIn(tasks, task);
+  return now?.status === 'open' && now.run === run ? now.claims.held : null;
+};
+
+/** Throws `conflict` unless the account holds this claim, and the job has not ended. */
+export const refuseUnlessLive = (state: JobState | undefined, live: Live): void => {
+  const holder = state && liveClaim(state, live);
+  if (!state || hasEnded(state) || holder?.claim !== live.claim || holder.account !== live.account)
     throw new RequestError('conflict', 'X-Claim names no claim that you hold', { path: 'X-Claim' });
 };

@@ -35,8 +35,10 @@ export type Publication = {
   readonly source: string;
   readonly topic: string;
   readonly payload: unknown;
-  /** The claim of the job that publishes, if one does. */
-  readonly claim?: { readonly job: string; readonly claim: number } | undefined;
+  /** The claim of the job that publishes, or on a run of one of its tasks, if one does. */
+  readonly claim?:
+    | { readonly job: string; readonly claim: number; readonly task?: string; readonly run?: number }
+    | undefined;
 };
 
 /** `refs.publisher`: the job that publishes. */
@@ -46,6 +48,6 @@ export const publish = (
   { actor, refs }: Context<{ readonly publisher: JobState | undefined }>,
 ): readonly PublishedEvent[] => {
   refuseReserved(source, topic, { source: 'source', topic: 'topic' });
-  if (claim) refuseUnlessLive(refs.publisher, { claim: claim.claim, account: actor.id });
+  if (claim) refuseUnlessLive(refs.publisher, { ...claim, account: actor.id });
   return [{ topic, data: payload, source }];
 };

@@ -4,6 +4,8 @@ import { time } from '../../domain/engine/authors.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
+import type { Publication } from '../../domain/operations-manager/publishedEvents.ts';
+import { runIn } from '../../domain/operations-manager/workflows/runIds.ts';
 import { schemaOfTopic } from '../../domain/topics.ts';
 import { eventTypes } from '../../projections/engine/eventTypes.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
@@ -25,14 +27,16 @@ const checkPayload = (text: string): void => {
 };
 
 /** The claim by which a worker says for which job it publishes; undefined: it does not say so. */
-const claimIn = (header: string | undefined): { readonly job: string; readonly claim: number } | undefined => {
+const claimIn = (header: string | undefined): Publication['claim'] => {
   if (header === undefined) return undefined;
   const [, job, claim] = /^([^\s/]{1,256})\/([1-9]\d{0,14})$/.exec(header) ?? [];
   if (job === undefined || claim === undefined)
-    throw new RequestError('invalid', 'X-Claim must be <job>/<claim>: the id of a job and the number of its claim', {
-      path: 'X-Claim',
-    });
-  return { job, claim: Number(claim) };
+    throw new RequestError(
+      'invalid',
+      'X-Claim must be <job>/<claim>: the id of a job, or of a run of a task, and the number of its claim',
+      { path: 'X-Claim' },
+    );
+  return { ...(runIn(job) ?? { job }), claim: Number(claim) };
 };
 
 const eventTypeSchema = Type.Object(
@@ -84,7 +88,7 @@ export const eventRoutes: readonly Route[] = [
     description:
       'With a source and a topic of your choice; a slash in them is percent-encoded. The body is the payload: any JSON ' +
       'of 512 KiB at most. A source must not begin with @platform/ or $, a topic has no colon. It needs no rights on ' +
-      'the triggers that wait for the event. Secrets in the payload are stored in clear. X-Claim: <job>/<claim> names the job ' +
+      'the triggers that wait for the event. Secrets in the payload are stored in clear. X-Claim: <job>/<claim> names the job or task ' +
       'that publishes; 409 unless you hold that claim.',
     body: Type.Unknown({ description: 'The payload' }),
     answer: enveloped(
