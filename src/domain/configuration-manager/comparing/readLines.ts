@@ -1,0 +1,53 @@
+import { isWellFormed } from '@automation-platform/json';
+import { deviceTypeOf } from './deviceTypes.ts';
+import { columns, type Lines } from './lines.ts';
+import { readSections } from './readSections.ts';
+import { readBraces, readPaths } from './readStatements.ts';
+import { TextFault } from './textFault.ts';
+import { spaced } from './words.ts';
+
+/** The bounds of a text. */
+export type Bounds = { readonly bytes: number; readonly lines: number };
+
+const lineAt = (text: string, index: number): number => text.slice(0, Math.max(index, 0)).split('\n').length;
+
+/** Throws `TextFault` for what is no text, or too much of it. */
+const refuseUnfit = (text: string, { bytes, lines }: Bounds): void => {
+  if (text.length > bytes || (text.length > bytes / 3 && new TextEncoder().encode(text).length > bytes))
+    throw new TextFault(`It has more than ${bytes} bytes`);
+  const nul = text.indexOf('\0');
+  if (nul >= 0) throw new TextFault('It has a NUL: it is no text', lineAt(text, nul));
+  if (!isWellFormed(text)) throw new TextFault('It has half of a surrogate pair: it is no text');
+  let count = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  if (count > lines + 1) throw new TextFault(`It has more than ${lines} lines`, lines + 1);
+};
+
+/** A carriage return, alone or before a newline, ends a line as a newline does. */
+const withNewlines = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
+
+type Reading = { readonly type: string; readonly golden: boolean; readonly bounds: Bounds };
+
+/** Reads a text in the form of its device type. Throws `TextFault`. */
+export const readLines = (raw: string, { type, golden, bounds }: Reading): Lines => {
+  const text = withNewlines(raw);
+  refuseUnfit(text, bounds);
+  const { form, setForm = false, lineEnds = false, banners = true } = deviceTypeOf(type);
+  const found = columns(golden, bounds.lines);
+  if ((form === 'paths' || setForm) && readPaths(text, { golden, strict: setForm }, found.add))
+    return { ...found.lines(), paths: true };
+  if (form === 'braces') readBraces(text, { golden, lineEnds }, found.add);
+  else
+    readSections(text, { golden, banners }, (line) => found.add(golden ? line : { ...line, text: spaced(line.text) }));
+  return found.lines();
+};
+
+const configurationBounds: Bounds = { bytes: 4 * 1024 * 1024, lines: 200_000 };
+
+/** Reads the configuration of a device. Throws `TextFault` for what cannot be one: it must not count as compared. */
+export const readConfiguration = (text: string, type: string): Lines => {
+  if (/^\s*<(?:!doctype|html)\b/i.test(text)) throw new TextFault('It is a page of HTML');
+  const lines = readLines(text, { type, golden: false, bounds: configurationBounds });
+  if (lines.texts.length === 0) throw new TextFault('It has no lines');
+  return lines;
+};
