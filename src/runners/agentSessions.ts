@@ -20,7 +20,7 @@ type Needs = {
   readonly tools: Tools;
   readonly events: Streams['events'];
   readonly webhook: Webhook;
-  readonly renderer: Renderer;
+  readonly renderer: Pick<Renderer, 'render'>;
   /** Only the leader carries sessions out. */
   readonly leadership: Leadership;
   readonly clock: Pick<GuardedClock, 'age' | 'monotonic'>;

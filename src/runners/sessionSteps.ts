@@ -18,7 +18,7 @@ type Needs = {
   readonly handle: Handle;
   readonly tools: Tools;
   readonly webhook: Webhook;
-  readonly renderer: Renderer;
+  readonly renderer: Pick<Renderer, 'render'>;
 };
 
 const perAgent = 16;

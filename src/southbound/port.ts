@@ -1,5 +1,7 @@
 import type { Members } from '@automation-platform/json';
 import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import type { Comparison } from '../domain/configuration-manager/comparing/compare.ts';
+import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 
 /** A device as its adapter lists it. */
@@ -94,9 +96,23 @@ export type TransformationRun = {
   readonly revertToDefaultValue?: boolean;
 };
 
+/** A configuration, and the golden texts that it is to be compared with: Jinja2, of the nodes from the root down. */
+export type ComparisonRun = {
+  readonly texts: readonly string[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly deviceType: string;
+  readonly configuration: string;
+  /** Values that are masked wherever they stand. */
+  readonly secrets: readonly string[];
+  readonly grading?: Grading;
+};
+
+/** A comparison, or why there is none: the line of the text with that index; of the configuration if it is null. */
+export type Compared = Comparison | { readonly reason: string; readonly line: number; readonly text: number | null };
+
 /**
- * The engine of templates, Jinja2, of expressions, JSONata, and of transformation documents. It runs outside the event loop, limited in time, memory, steps and output. Variables may
- * have marks (exactValue). Throws `RequestError('unprocessable')` for a template that does not
+ * The engine of templates, Jinja2, of expressions, JSONata, of transformation documents, and of comparisons. It runs
+ * outside the event loop, limited in time, memory, steps and output. Variables may have marks (exactValue). Throws `RequestError('unprocessable')` for a template that does not
  * parse or render: its fault has `line`, the reason, and `template` if the line is that of another template.
  * Throws `RequestError('limited')` when too many wait, the signal's reason when the signal ends the render, and what
  * `find` throws.
@@ -110,6 +126,8 @@ export type Renderer = {
   evaluate(expression: string, input: unknown, evaluation: Evaluation): Promise<unknown>;
   /** The outputs of a transformation document: JSON of 8 MiB at most. Throws as `evaluate` does. */
   transform(run: TransformationRun, evaluation: Evaluation): Promise<Members>;
+  /** Renders golden texts and compares a configuration with them. Throws as `evaluate` does. */
+  compare(run: ComparisonRun, evaluation: Evaluation): Promise<Compared>;
   close(): Promise<void>;
 };
 

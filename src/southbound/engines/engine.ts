@@ -1,6 +1,7 @@
 import '../../process/soundJson.ts';
 import { type Job, newJob, type Template, TemplateError } from '@automation-platform/jinja';
 import { evaluate } from '../jsonata/evaluate.ts';
+import { compared } from './comparison.ts';
 import type { Message, Supplied, Work } from './protocol.ts';
 import { transformed } from './transformation.ts';
 
@@ -28,6 +29,7 @@ const answer = (given: Message): void => {
 };
 
 const carriedOn = async (given: Work | Supplied): Promise<Message> => {
+  if ('configuration' in given) return compared(given);
   if ('document' in given) return transformed(given);
   return 'expression' in given ? evaluate(given) : rendered(given);
 };

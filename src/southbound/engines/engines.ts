@@ -4,7 +4,7 @@ import type { Members } from '@automation-platform/json';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { fairScheduler } from '../fairScheduler.ts';
-import type { Evaluation, Renderer, Rendering } from '../port.ts';
+import type { Compared, Evaluation, Renderer, Rendering } from '../port.ts';
 import { Busy } from '../semaphore.ts';
 import { type Assignment, type EngineLimits, type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Outcome } from './protocol.ts';
@@ -25,7 +25,7 @@ const unrendered = (line: number, reason: string, template?: string): RequestErr
     { faults: [{ message: reason, line, path: '/template', ...defined({ template }) }] },
   );
 
-const unevaluated = (what: 'expression' | 'transformation', reason: string): RequestError =>
+const unevaluated = (what: 'expression' | 'transformation' | 'comparison', reason: string): RequestError =>
   new RequestError('unprocessable', `The ${what} fails: ${reason}`);
 
 /** The machine is busy with something else. That is no fault of the work, so it may be tried again. */
@@ -58,9 +58,8 @@ type Settled = Outcome | { readonly cut: string };
 type Engines = Renderer & { readonly resize: () => void };
 
 /**
- * Renders Jinja2, evaluates JSONata and carries out transformation documents in separate processes, so many at most, which start when there is work for them.
- * Accounts take
- * fair turns. A work has a second of processor time and 64 MiB; a render has the interpreter's own budgets, too. An
+ * Renders Jinja2, evaluates JSONata, carries out transformation documents and compares configurations in separate
+ * processes: at most as many as `count` says, which start when there is work for them. Accounts take fair turns. A work has a second of processor time and 64 MiB; a render has the interpreter's own budgets, too. An
  * engine that passes its limits is killed, and so is an engine when no caller waits for its work any more. When too many
  * works wait, `limited` is thrown.
  */
@@ -134,7 +133,7 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
   const resultOf = async (
     job: Assignment['work'],
     evaluation: Evaluation,
-    what: 'expression' | 'transformation',
+    what: Parameters<typeof unevaluated>[0],
   ): Promise<unknown> => {
     const outcome = await beginUnlessBusy({ work: job, supply: noTemplates }, evaluation, `${what}s`);
     if ('cut' in outcome) throw unevaluated(what, `It ${outcome.cut}`);
@@ -157,6 +156,7 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     },
     evaluate: (expression, input, evaluation) => resultOf({ expression, input }, evaluation, 'expression'),
     transform: async (run, evaluation) => (await resultOf(run, evaluation, 'transformation')) as Members,
+    compare: async (run, evaluation) => (await resultOf(run, evaluation, 'comparison')) as Compared,
     resize: () => {
       void endSurplus();
       changed();

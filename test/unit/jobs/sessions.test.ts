@@ -9,7 +9,7 @@ import { aggregates } from '../../../src/domain/all.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { projections } from '../../../src/projections/all.ts';
 import { sessionRunner } from '../../../src/runners/agentSessions.ts';
-import type { Renderer, Webhook } from '../../../src/southbound/port.ts';
+import type { Webhook } from '../../../src/southbound/port.ts';
 import { leading } from '../../support/leading.ts';
 import { openLog, startNode, type TestNode } from '../../support/node.ts';
 import { until } from '../../support/until.ts';
@@ -23,18 +23,12 @@ describe('Whoever carries sessions out', () => {
   const started = { source: '@platform/agent-session-manager', stream: `agentSession-${id}`, topic: 'sessionStarted' };
 
   const runner = (render: () => Promise<string>, webhook: Webhook = async () => ({}), handle: Handle = node.handle) => {
-    const renderer: Renderer = {
-      render,
-      evaluate: async () => null,
-      transform: async () => ({}),
-      close: async () => undefined,
-    };
     const one = sessionRunner({
       handle,
       tools: node.tools,
       events: streamsOf(log.store, aggregates, projections).events,
       webhook,
-      renderer,
+      renderer: { render },
       leadership: leading(),
       clock: trustedClock(),
       log: (_, { error }) => {

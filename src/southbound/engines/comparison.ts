@@ -1,0 +1,52 @@
+import { newJob, TemplateError } from '@automation-platform/jinja';
+import { RE2JS } from 're2js';
+import { compareLines } from '../../domain/configuration-manager/comparing/compare.ts';
+import { type Golden, mergeGoldens, readGolden } from '../../domain/configuration-manager/comparing/golden.ts';
+import { masking } from '../../domain/configuration-manager/comparing/masking.ts';
+import { readConfiguration } from '../../domain/configuration-manager/comparing/readLines.ts';
+import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
+import type { Evaluated } from '../jsonata/evaluate.ts';
+import type { Compared, ComparisonRun } from '../port.ts';
+
+const mostInstructions = 5000;
+
+/** A search in n characters takes at most n times as many steps as there are instructions. */
+const compile = (source: string): ((text: string) => boolean) => {
+  const expression = RE2JS.compile(source);
+  if (expression.programSize() > mostInstructions) throw new Error(`The regular expression ${source} is too large`);
+  return (text) => expression.matcher(text).find();
+};
+
+/** A text of a node after Jinja2. It uses no other templates. */
+const renderedText = (template: string, variables: ComparisonRun['variables']): string => {
+  const job = newJob({ template, variables });
+  for (let outcome = job.attempt(); ; outcome = job.attempt()) {
+    if ('text' in outcome) return outcome.text;
+    job.add(outcome.wanted.map((name) => [name, null]));
+  }
+};
+
+/** The result of a work; a fault if a text cannot be read. `text` is the place of the text, null for the configuration. */
+const orFault = <T>(text: number | null, work: () => T): T | Extract<Compared, { reason: string }> => {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TextFault || error instanceof TemplateError)
+      return { reason: error.message, line: error.line, text };
+    throw error;
+  }
+};
+
+const comparison = ({ texts, variables, deviceType, configuration, secrets, grading }: ComparisonRun): Compared => {
+  const goldens: Golden[] = [];
+  for (const [i, text] of texts.entries()) {
+    const golden = orFault(i, () => readGolden(renderedText(text, variables), deviceType, compile));
+    if ('reason' in golden) return golden;
+    goldens.push(golden);
+  }
+  const lines = orFault(null, () => readConfiguration(configuration, deviceType));
+  return 'reason' in lines ? lines : compareLines(mergeGoldens(goldens), lines, masking(secrets), grading);
+};
+
+/** Compares a configuration. Time and memory are limited by whoever runs this process. */
+export const compared = (run: ComparisonRun): Evaluated => ({ json: JSON.stringify(comparison(run)) });
