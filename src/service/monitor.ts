@@ -6,6 +6,7 @@ import { documentIn, pageOf } from '../projections/engine/documents.ts';
 import { parkedIn, parkedSpec } from '../projections/engine/parked.ts';
 import { parkedReactions } from '../projections/engine/parkedReactions.ts';
 import type { Page } from '../projections/engine/port.ts';
+import type { JobWork } from '../runners/jobs/jobWork.ts';
 import type { Schedules } from '../runners/schedules/schedules.ts';
 import type { EventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { EventStoreDb } from '../store/eventstoredb/store.ts';
@@ -243,6 +244,16 @@ export const eventTriggersHealth = (
     status: async () => ({ triggers: { ...triggers.status(), parked: await parked() } }),
   };
 };
+
+/** The metrics and the status of tasks of jobs that run workflows. Every node knows all of them. */
+export const tasksHealth = ({ taskCounts }: Pick<JobWork, 'taskCounts'>): HealthPart => ({
+  measures: {
+    tasks_waiting: { help: 'Tasks of workflows that wait for workers', value: () => taskCounts().waiting },
+    tasks_claimed: { help: 'Tasks of workflows that workers have claimed', value: () => taskCounts().claimed },
+    tasks_people: { help: 'Tasks of workflows that wait for people', value: () => taskCounts().people },
+  },
+  status: async () => ({ tasks: taskCounts() }),
+});
 
 /** The metrics and the status of schedules. */
 export const schedulesHealth = ({ status }: Pick<Schedules, 'status'>): HealthPart => ({

@@ -3,7 +3,7 @@ import type { Log } from '../concurrency/log.ts';
 import type { Config } from '../config.ts';
 import type { Node } from '../node.ts';
 import { bootstrap } from './bootstrap.ts';
-import { clockHealth, eventTriggersHealth, monitor, schedulesHealth } from './monitor.ts';
+import { clockHealth, eventTriggersHealth, monitor, schedulesHealth, tasksHealth } from './monitor.ts';
 import { type Parts, partsOf } from './parts.ts';
 import { serveEmbedded, serveHttp } from './serve.ts';
 import { openServiceNode } from './serviceNode.ts';
@@ -33,7 +33,7 @@ export const startService = async (
 ): Promise<Running> => {
   const warn: Log = (message, about) => logger.warn(about, message);
   const parts = partsOf(config, logger, await openServiceNode(config, warn, leaving));
-  const { node, triggers, schedules, signing, streaming, rebuilding, stopping } = parts;
+  const { node, triggers, schedules, work, signing, streaming, rebuilding, stopping } = parts;
   await startInOrder(parts, tell);
 
   // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
@@ -41,7 +41,13 @@ export const startService = async (
   const health = monitor({
     ...parts,
     logListens: served?.listens,
-    parts: [eventTriggersHealth(node, triggers), schedulesHealth(schedules), clockHealth(node.clock), signing],
+    parts: [
+      eventTriggersHealth(node, triggers),
+      schedulesHealth(schedules),
+      tasksHealth(work),
+      clockHealth(node.clock),
+      signing,
+    ],
     failedLogins: parts.auth.failedLogins,
   });
   parts.metrics.show({

@@ -26,7 +26,7 @@ import { jobEnds } from './jobEnds.ts';
 import { jobQueue } from './jobQueue.ts';
 import { leases } from './leases.ts';
 import { type StartLimit, starts } from './starts.ts';
-import { isQuiet, isWorkedOn } from './taskBook.ts';
+import { isQuiet, isWorkedOn, type TaskCounts } from './taskBook.ts';
 import { taskWork } from './taskWork.ts';
 import { workerWaits } from './waits.ts';
 
@@ -139,6 +139,8 @@ export const jobWork = ({
     /** The same for tasks of jobs that run workflows. */
     claimTasks: (wanted: Wanted, waitMs: number, gone: AbortSignal): Promise<Claims<ClaimedTask>> =>
       waits.wait(waitMs, gone, (signal) => tasks.claim(wanted, signal, gone)),
+    /** How many tasks of jobs that run workflows are open. */
+    taskCounts: (): TaskCounts => tasks.counts(),
     /** The limits have changed. */
     limitsChanged: (): void => {
       begun.changed();

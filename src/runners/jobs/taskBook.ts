@@ -44,9 +44,19 @@ export const isQuiet = ({ open }: OpenTasksDoc): boolean => {
   return tasks.length > 0 && tasks.every(({ to, due }) => due !== null || to === null || 'groups' in to);
 };
 
+/** How many tasks of running and paused jobs wait for workers, are claimed by them, and wait for people. */
+export type TaskCounts = { readonly waiting: number; readonly claimed: number; readonly people: number };
+
+/** The kind under which an open task counts; undefined: the service holds it, or its job has ended in error. */
+const countedAs = ({ status }: OpenTasksDoc, { to, claim }: OpenTask): keyof TaskCounts | undefined => {
+  if (status === 'error' || !to) return undefined;
+  if ('groups' in to) return 'people';
+  return claim ? 'claimed' : 'waiting';
+};
+
 /** The open tasks of all jobs that run workflows: those that wait for workers, leases, and times that come by themselves. */
 export const taskBook = ({ queue, leases, timers }: Needs) => {
-  const openOf = new Map<string, ReadonlySet<string>>();
+  const openOf = new Map<string, ReadonlyMap<string, keyof TaskCounts | undefined>>();
 
   const forget = (id: string): void => {
     queue.remove(id);
@@ -73,11 +83,16 @@ export const taskBook = ({ queue, leases, timers }: Needs) => {
       const open = Object.entries(tasks?.open ?? {}).map(
         ([task, one]) => [runIdOf({ job: doc._id, task, run: one.run }), one] as const,
       );
-      const ids = new Set(open.map(([id]) => id));
-      for (const id of openOf.get(doc._id) ?? []) if (!ids.has(id)) forget(id);
+      const ids = new Map(open.map(([id, one]) => [id, tasks && countedAs(tasks, one)]));
+      for (const id of openOf.get(doc._id)?.keys() ?? []) if (!ids.has(id)) forget(id);
       if (ids.size > 0) openOf.set(doc._id, ids);
       else openOf.delete(doc._id);
       if (tasks) for (const [id, one] of open) see({ doc, tasks }, id, one);
+    },
+    counts: (): TaskCounts => {
+      const counts = { waiting: 0, claimed: 0, people: 0 };
+      for (const ids of openOf.values()) for (const kind of ids.values()) if (kind) counts[kind]++;
+      return counts;
     },
   };
 };

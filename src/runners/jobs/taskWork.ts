@@ -62,6 +62,7 @@ export const taskWork = ({ handle, events, starts, times, look, isGone, ...needs
     claim,
     /** A job that runs a workflow, as it is now. */
     look: book.look,
+    counts: book.counts,
     /** Gives tasks to workers that wait, once more of them may begin. */
     serve: queue.serve,
     start: (): void => {

@@ -67,6 +67,8 @@ describe('a job that runs a workflow', function () {
     const beat = ok(await who.member('POST', `${om}/tasks/${task._id}/heartbeat`, { claim, progress: { percent: 5 } }));
     assert.deepEqual(beat.data.asked, null);
     assert.deepEqual((await member.tasks(`?job=${id}`))[0].progress, { percent: 5 });
+    const tasks = async (): Promise<Json> => ok(await service.ask('GET', '/health/status')).tasks;
+    assert.deepEqual(await tasks(), { waiting: 0, claimed: 1, people: 0 });
     refused(await member.finish(task._id, { result: 'success' }), 409, /claim/);
     const report = { claim, result: 'success', outgoing: { out: 7, token: 's3cret' } };
     ok(await member.finish(task._id, report));
