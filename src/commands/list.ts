@@ -18,5 +18,6 @@ export { analyticTemplateKind } from './mop/analyticTemplates.ts';
 export { commandTemplateKind } from './mop/commandTemplates.ts';
 export { automationKind } from './operations-manager/automationImports.ts';
 export { triggerKind } from './operations-manager/triggers.ts';
+export { workflowKind } from './operations-manager/workflows.ts';
 export { activeProfileKind, profileKind } from './profiles/profiles.ts';
 export { templateKind } from './template-builder/templates.ts';

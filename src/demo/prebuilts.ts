@@ -166,7 +166,12 @@ const automation: Bundle = {
 const kept: readonly Bundle[] = [
   {
     type: 'workflow',
-    data: { _id: '64f0c1a2b3d4e5f6a7b8c905', name: 'VLAN rollout', tasks: { workflow_start: { x: 0, y: 0 } } },
+    data: {
+      _id: '64f0c1a2b3d4e5f6a7b8c905',
+      name: 'VLAN rollout',
+      tasks: { workflow_start: { x: 0, y: 0 } },
+      transitions: {},
+    },
   },
   { type: 'transformation', data: { name: 'Ticket to request', incoming: [{ $id: 'ticket', type: 'object' }] } },
   { type: 'integration-model', data: { model: '@vendor/tickets:1.0.0' } },

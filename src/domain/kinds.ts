@@ -7,6 +7,7 @@ import { modelDocuments } from './lifecycle-manager/resourceModels.ts';
 import { analyticTemplateDocuments } from './mop/analyticTemplates.ts';
 import { commandTemplateDocuments } from './mop/commandTemplates.ts';
 import { automationDocuments } from './operations-manager/importedAutomations.ts';
+import { workflowDocuments } from './operations-manager/workflow.ts';
 import { templateDocuments } from './template-builder/templates.ts';
 
 /** The kinds of documents of any installation, in the order of their installation: what others name comes first. */
@@ -18,6 +19,7 @@ export const documentKinds: readonly DocumentKind[] = [
   deviceGroupDocuments,
   treeDocuments,
   scheduledJobDocuments,
+  workflowDocuments,
   automationDocuments,
   modelDocuments,
 ];

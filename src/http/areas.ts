@@ -40,7 +40,7 @@ export const areas: readonly AreaRoutes[] = [
   monitoringRoutes,
   mopRoutes,
   openapiRoutes(() => areas, { version }),
-  operationsManagerRoutes,
+  operationsManagerRoutes(() => areas),
   prebuiltRoutes,
   profileRoutes,
   rootLoginRoutes(() => areas),

@@ -9,7 +9,6 @@ export const kinds: readonly DocumentKind[] = [prebuiltDocuments, ...documentKin
 /** Kinds that are known and that no import takes, by their members. Most come in as documents of a package. */
 const leftOut: readonly Pick<DocumentKind, 'name' | 'is'>[] = [
   { name: 'project', is: ({ components, name }) => Array.isArray(components) && typeof name === 'string' },
-  { name: 'workflow', is: ({ tasks, transitions }) => isObject(tasks) && isObject(transitions) },
   { name: 'transformation', is: ({ steps, incoming }) => Array.isArray(steps) && Array.isArray(incoming) },
   { name: 'OpenAPI document', is: (document) => hasAny(document, 'openapi', 'swagger') && hasAny(document, 'paths') },
 ];
@@ -38,6 +37,7 @@ const wrappers = [
   'templates',
   'trees',
   'automations',
+  'workflows',
   'scheduledJobs',
   'groups',
   'model',

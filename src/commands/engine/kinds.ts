@@ -4,6 +4,7 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import { signatureMembers } from '../../domain/engine/authors.ts';
 import type { Aggregate, Context, Event } from '../../domain/engine/core.ts';
 import type { DocumentKind } from '../../domain/engine/documentKinds.ts';
+import type { NeededMethod } from '../../domain/engine/keptDocuments.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import { type AnyCommand, commandsOf, type Tools } from './define.ts';
@@ -68,6 +69,8 @@ export type Restorable = {
   readonly there: Restoring;
   /** Those that were deleted since. */
   readonly gone: Restoring;
+  /** The methods, of areas, without which nobody may give a resource this content; `task`: where it says so. */
+  readonly needs?: (document: Members) => readonly NeededMethod[];
   /** Members that only the state has. */
   readonly more?: (state: any) => Members; // the state of a stream is that of its aggregate
   /** Documents of another kind that come back with one that was deleted: those whose `field` names it. */

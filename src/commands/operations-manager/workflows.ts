@@ -1,47 +1,184 @@
+import { compileUserSchema, linearPattern, SchemaError } from '@automation-platform/bounded-schemas';
+import { type Members, plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
-import type { Seal } from '../../domain/engine/secretFields.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { asideIn } from '../../domain/engine/keptDocuments.ts';
+import type { Referrer } from '../../domain/engine/references.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import {
-  create,
-  remove,
-  replace,
-  sealWorkflow,
-  type WorkflowState,
+  methodsNeeded,
+  nameInProject,
   workflow,
+  workflowDecisions,
+  workflowDocumentSchema,
+  workflowDocuments,
 } from '../../domain/operations-manager/workflow.ts';
+import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
+import { type WorkflowFault, workflowFaults } from '../../domain/operations-manager/workflows/workflowFaults.ts';
+import { workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
+import { readWorkflow } from '../../domain/operations-manager/workflows/workflows.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
-import { referrersOfComponent } from './components.ts';
+import { importedId } from '../engine/imports.ts';
+import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
+import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(workflow);
+const { create, replace, importOne, remove, seal, sealImport } = workflowDecisions;
 
-/** The id of the workflow that a name means in an automation, a start or a task. Throws `conflict` if it means several. */
-export const workflowMeant = (idOrName: string, { find }: Pick<Tools, 'find'>): Promise<string | undefined> =>
-  find(workflows, idOrName);
+/**
+ * The id of the workflow that a name means in an automation, a start or a task: by id, by name, then by the name without the
+ * project that either of them begins with. Throws `conflict` if it means several.
+ */
+export const workflowMeant = async (idOrName: string, { find, query }: Tools): Promise<string | undefined> => {
+  const exact = await find(workflows, idOrName);
+  if (exact !== undefined) return exact;
+  const value = nameInProject(idOrName);
+  const [found, ...others] = await query(workflows, { field: 'nameInProject', op: 'equals', value });
+  if (others.length === 0) return found?._id;
+  throw new RequestError('conflict', `Several workflows are named ${JSON.stringify(value)} in projects; use the id`, {
+    faults: [{ message: 'The name is not unique', ids: [found, ...others].map((one) => one?._id) }],
+  });
+};
 
-/** The body is the document itself: its form is checked by the decision. */
-const document = Type.Object(
-  {},
-  { additionalProperties: true, title: 'WorkflowDocument', description: 'A workflow as published documents are' },
-);
+/** The automations of a type that runs workflows whose component means this one. Names that the actor may not see are replaced. */
+const referrersOf = async (
+  id: string,
+  names: readonly string[],
+  actor: Actor,
+  tools: Tools,
+): Promise<readonly Referrer[]> => {
+  const all = await tools.query(automations, {
+    any: [...new Set(names.flatMap((name) => [name, nameInProject(name)]))].map((value) => ({
+      field: 'componentInProject',
+      op: 'equals',
+      value,
+    })),
+  });
+  const referring = await Promise.all(
+    all.map(async (doc) => {
+      const runs = doc.componentType === 'workflows' || doc.componentType === null;
+      return runs && (await workflowMeant(doc.componentName ?? '', tools)) === id ? [doc] : [];
+    }),
+  );
+  return referring.flat().map((doc) => referrerOf(automations, doc, actor, tools));
+};
 
-const seal = (input: object, state: WorkflowState, sealOne: Seal): object => sealWorkflow(input, state, sealOne);
+type Renaming = {
+  readonly id: string;
+  readonly state: { readonly exists: boolean; readonly content: { readonly name: string } };
+  readonly actor: Actor;
+};
 
-export const createWorkflow = command({ name: 'createWorkflow', input: document, on: 'new', seal, decide: create });
+/** The automations that would lose the workflow if it got this name. */
+const renamed = async ({ id, state: { exists, content }, actor }: Renaming, { name }: Members, tools: Tools) => ({
+  referrers: exists && name !== content.name ? await referrersOf(id, [content.name], actor, tools) : [],
+});
 
+export const createWorkflow = command({
+  name: 'createWorkflow',
+  input: workflowDocumentSchema,
+  on: 'new',
+  seal,
+  decide: create,
+});
 export const replaceWorkflow = command({
   name: 'replaceWorkflow',
-  input: document,
+  input: workflowDocumentSchema,
   on: 'existing',
   seal,
   decide: replace,
+  prepare: (request, tools) => renamed(request, request.input, tools),
 });
-
 export const deleteWorkflow = command({
   name: 'deleteWorkflow',
   input: noInput,
   on: 'existing',
-  prepare: async ({ id, state, actor }, tools) => ({
-    referrers: await referrersOfComponent(tools, 'workflows', [id, state.content.name], actor),
-  }),
   decide: remove,
+  prepare: async ({ id, state, actor }, tools) => ({
+    referrers: await referrersOf(id, [id, state.content.name], actor, tools),
+  }),
 });
+
+/** Imports one workflow of any installation. `importedWorkflow` chooses the stream. */
+export const importWorkflow = command({
+  name: 'importWorkflow',
+  input: Type.Object({ document: workflowDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  decide: importOne,
+  seal: sealImport,
+  prepare: async (request, tools) => ({
+    ...(await renamed(request, request.input.document, tools)),
+    ...(await importAuthors(
+      { aggregate: workflow, id: request.id, documents: [asideIn(request.input.document)], ...request.input },
+      tools,
+    )),
+  }),
+});
+
+/** The id of the workflow that an import creates or changes, by the rule of `importedId`. */
+export const importedWorkflow = (document: Members, fresh: string, tools: Tools): Promise<string> =>
+  importedId(
+    { aggregate: workflow, collection: workflows },
+    { _id: asideIn(document)._id, name: String(document.name) },
+    fresh,
+    tools,
+  );
+
+export const workflowKind: Kind = {
+  ...imported({
+    documents: workflowDocuments,
+    collection: workflows,
+    command: importWorkflow,
+    member: 'document',
+    meant: importedWorkflow,
+  }),
+  restore: {
+    there: by(replaceWorkflow, { input: (former) => former }),
+    gone: byImport(importWorkflow, 'document', 'importWorkflows'),
+    needs: methodsNeeded,
+  },
+};
+
+const patternFault = (pattern: string): string | undefined => {
+  try {
+    linearPattern(pattern, {});
+    return undefined;
+  } catch (error) {
+    if (error instanceof SchemaError) return error.message;
+    throw error;
+  }
+};
+
+const schemaFault = (schema: unknown): string | undefined => {
+  const compiled = compileUserSchema(schema);
+  return compiled.ok ? undefined : compiled.reason;
+};
+
+type Findings = { readonly faults: readonly WorkflowFault[]; readonly warnings: readonly WorkflowFault[] };
+
+/** The faults of a workflow, with which it cannot be started, and its warnings. Throws `invalid` for what is no workflow. */
+export const findingsIn = async (document: Members, tools: Tools): Promise<Findings> => {
+  const graph = workflowGraph(readWorkflow(plainValue(document)), isInstant);
+  const children = new Map<string, boolean>();
+  for (const { kind, incoming } of graph.tasks)
+    if (kind === 'childJob' && typeof incoming.workflow === 'string' && !children.has(incoming.workflow))
+      children.set(incoming.workflow, await isThere(incoming.workflow, tools));
+  return workflowFaults(graph, {
+    pattern: patternFault,
+    schema: schemaFault,
+    workflow: (named) => children.get(named) ?? false,
+  });
+};
+
+/** Several workflows of a name are there, though it does not say which one it means. */
+const isThere = async (named: string, tools: Tools): Promise<boolean> => {
+  try {
+    return (await workflowMeant(named, tools)) !== undefined;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'conflict') return true;
+    throw error;
+  }
+};

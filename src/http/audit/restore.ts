@@ -17,6 +17,7 @@ import { type Resource, wordsOf } from '../../domain/engine/resource.ts';
 import { isSealed, type Sealed } from '../../domain/engine/sealed.ts';
 import { mask } from '../../domain/engine/secretFields.ts';
 import { projections } from '../../projections/all.ts';
+import { refuseNeeded } from '../authorization/neededMethods.ts';
 import type { Answer, AreaRoutes, Call } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { newId, requestOf } from '../engine/serve.ts';
@@ -167,6 +168,7 @@ const restored = async (
   if (!then) throw new RequestError('not_found', `There was no such ${wordsOf(kind)} at position ${position}`);
   const way = present && !(await isRepeated(ways.gone, about, service)) ? ways.there : ways.gone;
   refuseMethods(way, call, areas);
+  refuseNeeded(ways.needs?.(then.document) ?? [], call, areas);
 
   const { command } = way;
   const parts = way === ways.there ? {} : await partsThen(resource, position, call, service);

@@ -166,6 +166,8 @@ export type Common = {
  */
 export type CommandRoute = Common & {
   readonly command: AnyCommand;
+  /** Throws for a body that the caller may not send. */
+  readonly refuse?: Checked<[call: Call], void>;
   readonly key?: Checked<[params: Params, body: unknown, actor: Actor], string | undefined>;
   readonly named?: string | Checked<[params: Params, body: unknown], string>;
   readonly input?: Checked<[params: Params, body: unknown], unknown>;

@@ -64,7 +64,8 @@ export const commandRoute = <const Path extends string, Input, Doc, Q extends Qu
     Target<Path, Input> & {
       readonly command: CommandOn<Input>;
       readonly body?: never;
-      readonly exact?: keyof Input & string;
+      readonly exact?: (keyof Input & string) | '*';
+      readonly refuse?: (call: Call<ParamIn<Path>, Input, QueryOf<Q>>) => void;
       readonly join?: Join<Doc, Call<ParamIn<Path>, Input, QueryOf<Q>>>;
       readonly envelope: ChangeEnvelope;
     },

@@ -51,7 +51,7 @@ const joining = async (join: AnyJoin, doc: unknown, service: Service, call: Call
   exactText(await join(doc, service, call));
 
 const serveCommand = (route: CommandRoute, service: Service): Serve => {
-  const { command, key, input, join, envelope } = route;
+  const { command, refuse, key, input, join, envelope } = route;
   const { aggregate } = command;
   const collection = service.collectionOf(aggregate);
 
@@ -80,6 +80,7 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
 
   return async (call) => {
     const { body } = call;
+    refuse?.(call);
     const { operation, actor, requestId, traceparent, ifRevision, idempotency } = requestOf(route.name, call, service);
     const { id, params, fresh } = await target(call, idempotency?.key);
     const name = key || command.on === 'new' ? id : calledOf(route, call);

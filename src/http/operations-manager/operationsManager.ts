@@ -11,7 +11,8 @@ import { triggerRoutes } from './triggers.ts';
 import { triggerTestRoutes } from './triggerTests.ts';
 import { workflowRoutes } from './workflows.ts';
 
-export const operationsManagerRoutes: AreaRoutes = {
+/** `areas` gives all routes once the table is complete. */
+export const operationsManagerRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'operations-manager',
   prefix: '/operations-manager',
   routes: [
@@ -22,11 +23,11 @@ export const operationsManagerRoutes: AreaRoutes = {
     ...jobStreamRoutes,
     ...jobRoutes,
     ...jobTaskRoutes,
-    ...workflowRoutes,
     ...taskRoutes,
     ...parkedRunRoutes,
     ...triggerRunRoutes,
     ...triggerTestRoutes,
     ...triggerRoutes,
+    ...workflowRoutes(areas),
   ],
-};
+});

@@ -1,5 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
+import { nameInProject } from '../../domain/operations-manager/workflow.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
 
@@ -23,6 +24,7 @@ export const automations = projection<AutomationDoc>()(automation, {
     name: (doc) => doc.name,
     componentType: (doc) => doc.componentType ?? [],
     componentName: (doc) => doc.componentName ?? [],
+    componentInProject: (doc) => (doc.componentName === null ? [] : nameInProject(doc.componentName)),
     groups: ({ gbac }) => [...gbac.read, ...gbac.write],
   },
   guard: ({ gbac }) => groupsGuard(gbac),

@@ -1,25 +1,17 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { workflow } from '../../domain/operations-manager/workflow.ts';
+import { nameInProject, workflow } from '../../domain/operations-manager/workflow.ts';
 import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
-import type { Recorded } from '../../store/event.ts';
-import { idOf, made, projection, touched } from '../engine/define.ts';
+import { projection } from '../engine/define.ts';
+import { keptSteps } from '../engine/keptSteps.ts';
 
 export type WorkflowDoc = WorkflowDocument & Authored & { readonly _id: string };
 
-const replaced = (doc: WorkflowDoc | undefined, event: Recorded<WorkflowDocument>): WorkflowDoc => {
-  const { created, createdBy } = doc ?? made(event);
-  return { ...event.data, _id: idOf(event), created, createdBy, ...touched(event) };
-};
+const { created, replaced, restored, deleted } = keptSteps<WorkflowDoc>();
 
 /** Workflows; authors are ids of accounts, secrets are sealed. */
 export const workflows = projection<WorkflowDoc>()(workflow, {
   collection: 'workflows',
-  on: {
-    workflowCreated: (_, event) => ({ ...event.data, _id: idOf(event), ...made(event) }),
-    workflowReplaced: replaced,
-    workflowRestored: replaced,
-    workflowDeleted: () => undefined,
-  },
+  on: { workflowCreated: created, workflowReplaced: replaced, workflowRestored: restored, workflowDeleted: deleted },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
-  filters: { name: (doc) => doc.name },
+  filters: { name: (doc) => doc.name, nameInProject: (doc) => nameInProject(doc.name) },
 });

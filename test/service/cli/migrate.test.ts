@@ -78,7 +78,7 @@ describe('migrate, over HTTP', () => {
     write('flow.json', { name: 'Flow', tasks: {}, transitions: {} });
     const bundles = [
       { type: 'templates', data: { name: 'T' } },
-      { type: 'workflow', data: { name: 'Flow' } },
+      { type: 'integrationModel', data: { name: 'Flow' } },
     ];
     write('b/parts.json', { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'parts' }, bundles });
     write('notes.json', '{"remember": "milk"}');
@@ -88,9 +88,9 @@ describe('migrate, over HTTP', () => {
       'package parts: imported',
       'form Site: imported',
       'command template Check: imported',
+      'workflow Flow: imported',
       'automation Nightly: imported',
       'null : refused',
-      'workflow Flow: skipped',
       'null : skipped',
     ];
     const dry = await migrated(folder, here, { dryRun: true });
@@ -100,11 +100,8 @@ describe('migrate, over HTTP', () => {
     );
     assert.equal(ok(await here.ask('GET', '/json-forms/forms')).total, 0);
     const { reports, refused, progress } = await migrated(folder, here);
-    assert.deepEqual([outcomes(reports), refused], [expected, 3]);
-    assert.match(
-      progress,
-      /5 imported; 1 refused: 1 document; 2 skipped: 1 workflow, 1 document; 1 refused within packages/,
-    );
+    assert.deepEqual([outcomes(reports), refused], [expected, 2]);
+    assert.match(progress, /6 imported; 1 refused: 1 document; 1 skipped: 1 document; 1 refused within packages/);
     const text = (await here.ask('POST', '/mop/export', { options: { name: 'Check', as: 'imported' } })).text;
     assert.equal(text, '{"name":"Check","commands":[{"command":"show version","x":1.0}]}');
     const before = await positionOf(here);

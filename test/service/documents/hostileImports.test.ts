@@ -42,7 +42,7 @@ describe('imports of odd documents, over HTTP', () => {
     const withSecret = (secret: string) => ({
       ...packageOf('Secretive', {
         metadata: { PlatformDependencies: { store: { token: secret } }, registry: { password: secret } },
-        bundles: [{ type: 'workflow', data: { name: 'W' }, access: { apiKey: secret } }],
+        bundles: [{ type: 'integrationModel', data: { name: 'W' }, access: { apiKey: secret } }],
       }),
       login: { secret },
     });

@@ -56,12 +56,11 @@ describe('Prebuilts over HTTP', () => {
         'mop-template: VLAN is there',
         'mop-analytic-template: VLANs before and after',
         'golden-config: Campus access switches',
+        'workflow: VLAN rollout',
       ],
     );
     const reason = 'The platform has no resources of this kind yet; the document is in the package';
-    const workflow = '64f0c1a2b3d4e5f6a7b8c905';
     assert.deepEqual(data.kept, [
-      { type: 'workflow', _id: workflow, id: workflow, name: 'VLAN rollout', reason },
       { type: 'transformation', name: 'Ticket to request', reason },
       { type: 'integration-model', reason },
       { type: 'integration', name: 'tickets', reason },
@@ -321,7 +320,7 @@ describe('Prebuilts over HTTP', () => {
       [{ type: 7, data: {} }, '/type'],
       [{ type: 'forms' }, '/data'],
       [{ data: {} }, '/type'],
-      [{ type: 'workflow', data: [] }, '/data'],
+      [{ type: 'integrationModel', data: [] }, '/data'],
       [aForm(''), '/data/name'],
       [aForm('f', { struct: { type: 'object', items: {} } }), '/data/struct/items'],
       [aForm('f', { schema: { type: 'object', title: 7 } }), '/data/schema/title'],
@@ -354,7 +353,7 @@ describe('Prebuilts over HTTP', () => {
       aForm('Mixed'),
       aForm('', {}),
       { type: 'template', data: { name: 'Taken', template: 'y' } },
-      { type: 'workflow', data: { _id: 'j', name: 'Nightly', data: {} } },
+      { type: 'integrationModel', data: { _id: 'j', name: 'Nightly', data: {} } },
     ]);
     const outcome = ({ installed, kept, refused }: any) => [
       // a body is whatever the route says
@@ -364,7 +363,7 @@ describe('Prebuilts over HTTP', () => {
     ];
     const expected = [
       ['Mixed'],
-      ['workflow j'],
+      ['integrationModel j'],
       ['forms invalid /prebuilt/bundles/1/data/name', 'template conflict /prebuilt/bundles/2/data/name'],
     ];
     const before = await documents();
@@ -377,7 +376,7 @@ describe('Prebuilts over HTTP', () => {
     const out = await exported('mixed');
     assert.deepEqual(
       out.bundles.map(({ type }: Bundle) => type),
-      ['forms', 'workflow'],
+      ['forms', 'integrationModel'],
     );
     assert.equal(ok(await service.ask('GET', '/template_builder/templates/Taken')).template, 'x');
     assert.equal(ok(await install(mixed)).message, 'The prebuilt is installed already');
@@ -391,7 +390,7 @@ describe('Prebuilts over HTTP', () => {
   });
 
   it('say what came of their documents, and refuse kinds that are nearly right with the right word', async () => {
-    const workflow = { type: 'workflow', data: { name: 'W' } };
+    const workflow = { type: 'integrationModel', data: { name: 'W' } };
     const kept = ok(await install(packed('only kept', [workflow])));
     assert.equal(kept.message, 'Imported prebuilt: 0 installed, 1 kept, 0 refused');
     const nearly = ['templates', 'form', 'Golden_Configs'].map((type) => ({ type, data: { name: 'x' } }));
@@ -449,7 +448,9 @@ describe('Prebuilts over HTTP', () => {
     const { PlatformDependencies: _, ...metadata } = packed('brands', []).metadata;
     const theirs = {
       readme: '',
-      bundles: [{ type: 'workflow', data: { name: 'w', tasks: { a: { token: '' } }, 10: 1, 2: 2 }, extra: true }],
+      bundles: [
+        { type: 'integrationModel', data: { name: 'w', tasks: { a: { token: '' } }, 10: 1, 2: 2 }, extra: true },
+      ],
       manifest: {
         bundleName: 'brands',
         fingerprint: 'f',

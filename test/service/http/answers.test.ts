@@ -59,6 +59,7 @@ const reads = ({
   upgrade = '',
   heldTask = '',
   changeJob = '',
+  portWorkflow = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /operations-manager/tasks/:id': { id: heldTask },
   'GET /operations-manager/jobs/:id/tasks/:task': { id: changeJob, task: 'apply' },
@@ -72,10 +73,20 @@ const reads = ({
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
   'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
+  'GET /operations-manager/workflows/:id/export': { id: portWorkflow },
   'GET /operations-manager/triggers/:id/preview': { id: 'Upgrade on Sunday night' },
   'GET /template_builder/templates/:name/export': { name: 'IOS-XE uplink' },
 });
 
+const edge = { type: 'standard', state: 'success' };
+const asking = {
+  tasks: {
+    workflow_start: {},
+    workflow_end: {},
+    ask: { name: 'ViewData', app: 'WorkFlowEngine', type: 'manual', variables: { incoming: {}, outgoing: {} } },
+  },
+  transitions: { workflow_start: { ask: edge }, ask: { workflow_end: edge } },
+};
 const user = { username: 'admin', password: adminPassword };
 const group = { name: 'trier-rollout', description: 'Opens the site in Trier' };
 const mapping = { provenance: 'ldap', externalGroup: 'CN=Rollout,OU=Groups,DC=example,DC=net' };
@@ -313,23 +324,14 @@ const requests = ({
     params: { id: stoppedJob },
     body: { fromTask: 'apply', variables: { vlan: 211 } },
   },
-  'POST /operations-manager/workflows': {
-    body: {
-      name: 'Ask a person',
-      tasks: {
-        workflow_start: {},
-        workflow_end: {},
-        ask: { name: 'ViewData', app: 'WorkFlowEngine', type: 'manual', variables: { incoming: {}, outgoing: {} } },
-      },
-      transitions: {
-        workflow_start: { ask: { type: 'standard', state: 'success' } },
-        ask: { workflow_end: { type: 'standard', state: 'success' } },
-      },
-    },
+  'POST /operations-manager/workflows': { body: { name: 'Ask a person', ...asking } },
+  'PUT /operations-manager/workflows': {
+    body: { workflows: [{ ...asking, _id: '0123456789abcdef01234570', name: '@0123456789abcdef01234571: Ask' }] },
   },
+  'POST /operations-manager/workflows/validate': { body: { document: { name: 'Ask', ...asking, transitions: {} } } },
   'PUT /operations-manager/workflows/:id': {
     params: { id: 'Change a port' },
-    body: { name: 'Change a port', tasks: { workflow_start: {}, workflow_end: {} }, transitions: {} },
+    body: { name: 'Change a port', ...asking },
   },
   'DELETE /operations-manager/workflows/:id': { params: { id: 'Ask a person' } },
   'POST /configuration_manager/configs': { body: { name: 'Switches of Trier', deviceType: null } },
@@ -550,7 +552,7 @@ const requests = ({
         metadata: { ...vlanRollout.metadata, name: 'site-opening' },
         bundles: [
           { type: 'forms', data: { name: 'Acceptance of a site' } },
-          { type: 'workflow', data: {} },
+          { type: 'integrationModel', data: {} },
         ],
       },
     },

@@ -107,7 +107,8 @@ const world = async ({ ask }: TestService) => {
     tasks: [task],
   } = (await post(`${lm}/trier/run-action`, { actionId: '0c01', instance: 'trier', inputs: { n: 2 } })).data;
   await post(`${om}/jobs/${task.job}/complete`, {});
-  await post(`${om}/workflows`, { ...flow, name: 'trier' });
+  for (const name of ['trier', 'free']) await post(`${om}/workflows`, { ...flow, name });
+  await post(`${om}/automations`, { name: 'by workflow', componentType: 'workflows', componentName: 'trier' });
   const start = async (): Promise<string> => (await post(`${om}/jobs/start`, { workflow: 'W', options: {} })).data._id;
   const [job, canceled] = [await start(), await start()];
   await post(`${om}/jobs/${job}/complete`, {});
@@ -536,6 +537,23 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     'POST /mop/updateAnalyticTemplate/:id': named('/mop/updateAnalyticTemplate', { template: { name: 'trier' } }),
     'POST /mop/deleteAnalyticTemplate/:id': [refuse('stale', '/mop/deleteAnalyticTemplate/free', undefined, stale)],
 
+    [`POST ${om}/workflows`]: [
+      refuse('conflict', `${om}/workflows`, { ...flow, name: 'trier' }),
+      refuse('invalid', `${om}/workflows`, { ...flow, tasks: { 'a b': {} } }),
+    ],
+    [`PUT ${om}/workflows`]: [
+      refuse('conflict', `${om}/workflows`, { workflows: [{ ...flow, name: 'trier', description: 'other' }] }),
+    ],
+    [`PUT ${om}/workflows/:id`]: [
+      refuse('not_found', `${om}/workflows/${none}`, flow),
+      refuse('conflict', `${om}/workflows/trier`, { ...flow, name: 'other' }),
+      refuse('stale', `${om}/workflows/trier`, { ...flow, name: 'trier', description: 'x' }, stale),
+    ],
+    [`DELETE ${om}/workflows/:id`]: [
+      refuse('not_found', `${om}/workflows/${none}`),
+      refuse('conflict', `${om}/workflows/trier`),
+      refuse('stale', `${om}/workflows/free`, undefined, stale),
+    ],
     [`POST ${om}/automations`]: [
       refuse('conflict', `${om}/automations`, { name: 'open' }),
       refuse('not_found', `${om}/automations`, { name: 'new', gbac: { write: ['none'] } }),
@@ -610,18 +628,6 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', `${om}/jobs/${none}/release`, { claim: 1 }),
       refuse('conflict', `${om}/jobs/${w.job}/release`, { claim: 1 }),
       refuse('stale', `${om}/jobs/${w.job}/release`, { claim: 1 }, stale),
-    ],
-    [`POST ${om}/workflows`]: [
-      refuse('conflict', `${om}/workflows`, { ...flow, name: 'trier' }),
-      refuse('invalid', `${om}/workflows`, { name: 'x', tasks: {} }),
-    ],
-    [`PUT ${om}/workflows/:id`]: [
-      refuse('not_found', `${om}/workflows/${none}`, flow),
-      refuse('stale', `${om}/workflows/trier`, { ...flow, name: 'trier', description: 'x' }, stale),
-    ],
-    [`DELETE ${om}/workflows/:id`]: [
-      refuse('not_found', `${om}/workflows/${none}`),
-      refuse('stale', `${om}/workflows/trier`, undefined, stale),
     ],
     [`POST ${om}/jobs/:id/continue`]: [
       refuse('not_found', `${om}/jobs/${none}/continue`, { fromTask: 'a' }),
@@ -701,7 +707,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
         '/prebuilts/import',
         importing([free, { type: 'automation', data: document('9', { gbac: { write: ['none'] } }) }]),
       ),
-      refuse('conflict', '/prebuilts/import', importing([free, taken, { type: 'workflow', data: { large } }])),
+      refuse('conflict', '/prebuilts/import', importing([free, taken, { type: 'integrationModel', data: { large } }])),
       refuse('stale', '/prebuilts/import', importing([free]), stale),
     ],
     'DELETE /prebuilts/:id': [

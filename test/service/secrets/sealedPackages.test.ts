@@ -58,7 +58,7 @@ const secretive = (name: string, pass: (where: string) => string): Doc =>
       data: { model: 'm', components: { properties: { password: { type: 'string' }, token: { $ref: '#/token' } } } },
     },
     {
-      type: 'workflow',
+      type: 'integrationModel',
       data: {
         name: 'Flow',
         tasks: { a: { incoming: { apiKey: pass('workflow'), merge: [{ key: 'site', value: 1 }] } } },
@@ -203,7 +203,7 @@ describe('Secrets in the documents of a package', () => {
 
   it('are so many at most', async () => {
     const many = Array.from({ length: 3 }, (_, i) => ({
-      type: 'workflow',
+      type: 'integrationModel',
       data: { name: `w${i}`, list: Array.from({ length: 4000 }, () => ({ key: 'x' })) },
     }));
     refused(
@@ -224,7 +224,7 @@ describe('Secrets in the documents of a package', () => {
 const wired = (name: string, wire = (value: unknown): unknown => value): Doc =>
   packed(name, [
     {
-      type: 'workflow',
+      type: 'integrationModel',
       data: {
         name: 'Rotate a key',
         tasks: {
@@ -271,7 +271,7 @@ describe('A package whose documents name and describe secrets', () => {
       parts: [],
       removed: [],
       installed: [],
-      kept: [{ type: 'workflow', name: 'Rotate a key' }],
+      kept: [{ type: 'integrationModel', name: 'Rotate a key' }],
       refused: [],
       accounts: {},
       bundlesHash: hash('sha256', canonical(hashed), 'hex'),
@@ -295,7 +295,7 @@ describe('A package whose documents name and describe secrets', () => {
     assert.equal(ok(again).message, 'The prebuilt is installed already');
     const secret = packed('static', [
       {
-        type: 'workflow',
+        type: 'integrationModel',
         data: { name: 's', incoming: { password: { task: 'static', value: 'hunter2' }, key: '$var' } },
       },
     ]);
@@ -319,11 +319,11 @@ describe('A package that was installed before secrets were sealed', () => {
   let service: TestService;
   const old = packed('old', [
     { type: 'template', data: { name: 'Old', template: 'x', data: { token: 'early-token' } } },
-    { type: 'workflow', data: { name: 'Old', password: 'early-password' } },
+    { type: 'integrationModel', data: { name: 'Old', password: 'early-password' } },
   ]);
   const shown = packed('old', [
     { type: 'template', data: { name: 'Old', template: 'x', data: { token: mask } } },
-    { type: 'workflow', data: { name: 'Old', password: mask } },
+    { type: 'integrationModel', data: { name: 'Old', password: mask } },
   ]);
   const stream = `prebuilt-${prebuiltId('old')}`;
   const imported = {
@@ -331,7 +331,7 @@ describe('A package that was installed before secrets were sealed', () => {
     parts: [{ category: 'template', id: id('a'), names: [{ kind: 'template', name: 'Old' }], bundle: 0 }],
     removed: [],
     installed: [{ type: 'template', _id: id('a'), name: 'Old' }],
-    kept: [{ type: 'workflow', name: 'Old' }],
+    kept: [{ type: 'integrationModel', name: 'Old' }],
     accounts: {},
     bundlesHash: hash('sha256', canonical(old.bundles), 'hex'),
     createdEpoch: '1767225600000',
@@ -389,7 +389,7 @@ describe('A package with an automation that not everybody may read', () => {
     bundles: readonly object[] = [
       { type: 'automation', data: hidden },
       { type: 'automation', data: open },
-      { type: 'workflow', data: { name: 'Flow' } },
+      { type: 'integrationModel', data: { name: 'Flow' } },
     ],
   ) => packed('p', bundles);
   const nothingOf = (text: string): void => assert.doesNotMatch(text, new RegExp(`hidden|${id('1')}`, 'i'));

@@ -43,7 +43,7 @@ const large = (): PrebuiltDocument => {
     }),
   );
   const workflow: Bundle = {
-    type: 'workflow',
+    type: 'integrationModel',
     data: {
       name: 'Large workflow',
       tasks: Object.fromEntries(

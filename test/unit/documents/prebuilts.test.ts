@@ -17,7 +17,7 @@ const aForm = (name: string, more: object = {}): Bundle => ({ type: 'forms', dat
 
 describe('A prebuilt', () => {
   const given = specification(prebuilt);
-  const workflow: Bundle = { type: 'workflow', data: { _id: 'w', name: 'W' } };
+  const workflow: Bundle = { type: 'integrationModel', data: { _id: 'w', name: 'W' } };
   const whole = packed('p', [aForm('F'), workflow]);
   const plan = {
     parts: [{ category: 'form', id: 'f', names: [{ kind: 'form', name: 'F' }], bundle: 0 }],
@@ -29,7 +29,7 @@ describe('A prebuilt', () => {
   const data: PrebuiltImported = {
     prebuilt: whole,
     ...plan,
-    kept: [{ type: 'workflow', _id: 'w', name: 'W' }],
+    kept: [{ type: 'integrationModel', _id: 'w', name: 'W' }],
     refused: [],
     accounts: {},
     bundlesHash: 'abc',
@@ -133,7 +133,7 @@ describe('A prebuilt', () => {
       createdEpoch: '5',
       artifacts: [
         { id: '', name: 'F', location: '/bundles/0', type: 'forms' },
-        { id: 'w', name: 'W', location: '/bundles/1', type: 'workflow' },
+        { id: 'w', name: 'W', location: '/bundles/1', type: 'integrationModel' },
       ],
     });
     const own = { bundleName: 'b', artifacts: [], fingerprint: 'mine', createdEpoch: '1' };

@@ -3,10 +3,11 @@ import type { Actor } from '../../engine/core.ts';
 import { RequestError } from '../../engine/requestError.ts';
 import { heldBy, mostLost, refuseOtherReports } from '../claims.ts';
 import type { Outcome } from './controlTasks.ts';
+import { type OperationKind, operationKind } from './ownOperations.ts';
 import { refuseMove } from './refusals.ts';
 import { finishedRun, type Work } from './taskOutcomes.ts';
 import { type OfferedTo, type TaskEvent, type TaskState, type TaskStates, taskIn } from './taskStates.ts';
-import { type OperationKind, operationKind, type Task } from './workflows.ts';
+import type { Task } from './workflows.ts';
 
 /** One run of a task. */
 export type RunOfTask = { readonly task: string; readonly run: number };

@@ -1,5 +1,6 @@
 import { isObject, type Members, step } from '@automation-platform/json';
 import { RequestError } from '../../engine/requestError.ts';
+import { operationKind } from './ownOperations.ts';
 
 /** A workflow as its author wrote it. All members are kept; the engine reads only those that are named here. */
 export type WorkflowDocument = Members & {
@@ -73,43 +74,6 @@ export type Task = {
   readonly groups: readonly string[];
   readonly retry: RetrySettings | undefined;
   readonly timeLimit: { readonly seconds: number; readonly result: 'success' | 'failure' | 'error' } | undefined;
-};
-
-/** How an operation of this service acts: `acts` changes the world, and is never done a second time by itself. */
-export type OperationKind = 'reads' | 'writes' | 'acts';
-
-/** The operations of this service that tasks stand for, by application. A node carries them out. */
-const ownOperations: Readonly<Record<string, Readonly<Record<string, OperationKind>>>> = {
-  TemplateBuilder: {
-    renderJinjaTemplate: 'reads',
-    renderJinja2ContextWithCast: 'reads',
-    renderJinja2TemplateWithCast: 'reads',
-  },
-  WorkFlowEngine: { transformation: 'reads', restCall: 'acts' },
-  MOP: { RunCommandTemplate: 'acts', runAnalyticsTemplate: 'reads' },
-  InventoryManager: {
-    createInventory: 'writes',
-    deleteInventory: 'writes',
-    clearInventory: 'writes',
-    populateInventory: 'writes',
-    getInventoryByIdentifier: 'reads',
-  },
-  LifecycleManager: { runAction: 'writes', getResourceInstanceByName: 'reads' },
-  ConfigurationManager: {
-    getDevice: 'reads',
-    isAlive: 'reads',
-    getGoldenConfigTrees: 'reads',
-    getGoldenConfigTree: 'reads',
-    applyDeviceConfig: 'acts',
-  },
-  AgentSessionManager: { runAgent: 'writes' },
-  OperationsManager: { publishEvent: 'writes' },
-};
-
-/** How the operation acts that a task stands for; undefined if it stands for none. */
-export const operationKind = (app: string, name: string): OperationKind | undefined => {
-  const operations = Object.hasOwn(ownOperations, app) ? ownOperations[app] : undefined;
-  return operations && Object.hasOwn(operations, name) ? operations[name] : undefined;
 };
 
 /** The name of an output that stands for the error of a run that ended with `error`. */

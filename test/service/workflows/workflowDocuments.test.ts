@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { positionOf } from '../../support/hostile.ts';
+import { ok, refused } from '../../support/people.ts';
+import type { Answer } from '../../support/service.ts';
+import { usePeople, useService } from '../../support/useService.ts';
+import { ours, worker, workflow } from '../../support/workflowSamples.ts';
+
+const mask = '********';
+
+const firstFault = (answer: Answer, status: number): any => {
+  refused(answer, status);
+  return answer.body.metadata.errors[0];
+};
+
+describe('Workflows as documents, over HTTP', () => {
+  const path = '/operations-manager/workflows';
+  const service = useService();
+  const some = usePeople(service);
+  afterEach(() => assert.deepEqual(service.lines, []));
+  const make = async (document: object) => ok(await service.ask('POST', path, document)).data;
+
+  it('keep all members in their order, numbers as they are written; the import of an export changes nothing', async () => {
+    const document =
+      '{"uuid":"u","tasks":{"workflow_start":{"x":1.0},"7f":{"name":"stub","app":"WorkFlowEngine"},"12":{},' +
+      '"workflow_end":{}},"name":"@0123456789abcdef01234567: Kept","transitions":{"workflow_start":{"7f":{"state":' +
+      '"success","type":"standard"}}},"created":"yesterday","createdBy":{"username":"nobody","x":1},"sla":12345678901234567890}';
+    const bring = async (text: string) => ok(await service.ask('PUT', path, `{"workflows":[${text}]}`)).data[0].data;
+    const { _id, lastUpdated } = await bring(document);
+    const { text } = await service.ask('GET', `${path}/${_id}/export`);
+    assert.equal(text, document);
+    assert.equal((await bring(text)).lastUpdated, lastUpdated);
+    const copy = ok(await service.ask('GET', `${path}/${_id}`)).data;
+    assert.equal(ok(await service.ask('PUT', `${path}/${_id}`, copy)).data.name, copy.name);
+  });
+
+  it('are shown with faults and warnings; lists count tasks and faults', async () => {
+    const made = await make(
+      workflow({ a: worker(), b: ours('childJob', { workflow: 'Nobody' }) }, ['start -> a', 'a -> b', 'b -> nowhere'], {
+        name: 'Faulty',
+      }),
+    );
+    assert.deepEqual(made.faults.map(({ code }: { code: string }) => code).sort(), ['edge', 'end']);
+    assert.deepEqual(made.warnings.map(({ code }: { code: string }) => code).sort(), ['child', 'error', 'unreachable']);
+    const listed = ok(await some.reader('GET', `${path}?multiEquals[name]=Faulty`)).data;
+    assert.deepEqual([listed[0].tasks, listed[0].faults, listed[0].description], [2, 2, '']);
+    const { faults, warnings } = ok(await some.reader('POST', `${path}/validate`, { ...made, name: 'Other' })).data;
+    assert.deepEqual({ faults, warnings }, { faults: made.faults, warnings: made.warnings });
+    await make(workflow({}, ['start -> end'], { name: '@0123456789abcdef01234567: Nobody' }));
+    const { warnings: fewer } = ok(await service.ask('GET', `${path}/Faulty`)).data;
+    assert.ok(!fewer.some(({ code }: { code: string }) => code === 'child'));
+  });
+
+  it('are refused for their form, and change nothing then', async () => {
+    const flow = workflow({}, ['start -> end'], { name: 'Refused' });
+    for (const [wrong, at] of [
+      [{ ...flow, tasks: { 'a b': {} } }, '/tasks/a b'],
+      [{ ...flow, tasks: [] }, '/tasks'],
+      [{ ...flow, transitions: undefined }, '/transitions'],
+      [{ ...flow, name: '' }, '/name'],
+      [{ ...flow, description: 'x'.repeat(1024 * 1024) }, ''],
+      [{ ...flow, tasks: Object.fromEntries(Array.from({ length: 2001 }, (_, i) => [`t${i}`, {}])) }, '/tasks'],
+    ] as const)
+      assert.equal(firstFault(await service.ask('POST', path, wrong), 400).path ?? '', at);
+    refused(await service.ask('GET', `${path}/Refused`), 404);
+  });
+
+  it('mask what inputs say themselves, and nothing that only names it; the mask keeps it', async () => {
+    const incoming = {
+      password: 'in-the-clear',
+      token: '$var.job.token',
+      variables: { secret: { task: 'static', value: 'in-the-clear' }, apiKey: { task: 'job', variable: 'x' } },
+      pairs: [{ key: 'site', value: 'Bonn' }],
+    };
+    const flow = workflow({ a: worker(incoming) }, ['start -> a', 'a -> end'], { name: 'Secretive', token: 'open' });
+    const made = await make(flow);
+    const shown = {
+      ...incoming,
+      password: mask,
+      variables: { ...incoming.variables, secret: { task: 'static', value: mask } },
+    };
+    assert.deepEqual(made.tasks.a.variables.incoming, shown);
+    assert.equal(made.token, 'open');
+    const stored = async () => (await service.ask('GET', `/audit/resources/workflow/${made._id}`)).body;
+    const replaced = ok(await service.ask('PUT', `${path}/Secretive`, made)).data;
+    assert.equal(replaced.lastUpdated, made.lastUpdated);
+    assert.doesNotMatch(JSON.stringify(await stored()), /in-the-clear/);
+    refused(await service.ask('POST', path, { ...made, name: 'Copy' }), 400, /keeps a secret/);
+    const [copied] = ok(
+      await service.ask('PUT', path, { workflows: [{ ...made, _id: undefined, name: 'Copy' }] }),
+    ).data;
+    assert.deepEqual(copied.missingSecrets, [
+      '/workflows/0/tasks/a/variables/incoming/password',
+      '/workflows/0/tasks/a/variables/incoming/variables/secret/value',
+    ]);
+  });
+
+  it('are saved only by who has the methods of what their tasks do, restored likewise', async () => {
+    const flow = workflow({}, ['start -> end'], { name: 'Sends' });
+    const sends = {
+      ...flow,
+      tasks: { ...flow.tasks, a: { app: 'MOP', name: 'RunCommandTemplate', type: 'automatic' } },
+    };
+    const methods = ['createWorkflow', 'getWorkflow', 'replaceWorkflow', 'importWorkflows'].map((name) => ({
+      provenance: 'operations-manager',
+      name,
+    }));
+    ok(
+      await service.ask('POST', '/authorization/roles', {
+        name: 'authors',
+        allowedMethods: [...methods, { provenance: 'audit', name: 'restoreResource' }],
+      }),
+    );
+    ok(
+      await service.ask('POST', '/authorization/accounts', {
+        username: 'author',
+        password: 'correct horse',
+        assignedRoles: ['authors'],
+      }),
+    );
+    const ask = (method: string, to: string, body: object) =>
+      service.ask(method, to, body, {}, { user: 'author', password: 'correct horse' });
+    const { _id } = ok(await ask('POST', path, flow)).data;
+    for (const [method, to, body] of [
+      ['POST', path, { ...sends, name: 'Other' }],
+      ['PUT', `${path}/Sends`, sends],
+      ['PUT', path, { workflows: [sends], overwrite: true }],
+    ] as const) {
+      const fault = firstFault(await ask(method, to, body), 403);
+      assert.deepEqual([fault.task, fault.method], ['a', 'runCommandTemplate']);
+    }
+    ok(await service.ask('PUT', `${path}/Sends`, sends));
+    const position = await positionOf(service);
+    ok(await service.ask('PUT', `${path}/Sends`, flow));
+    const restore = { kind: 'workflow', id: _id, position };
+    refused(await ask('POST', '/audit/restore', restore), 403);
+    assert.ok(ok(await service.ask('POST', '/audit/restore', restore)).data.tasks.a);
+    ok(await service.ask('DELETE', `${path}/Sends`));
+    assert.ok(ok(await service.ask('POST', '/audit/restore', restore)).data.tasks.a);
+    assert.equal((await service.ask('GET', `${path}/${_id}?asOf=${position}`)).body.data.name, 'Sends');
+  });
+
+  it('keep name and place while an automation names them', async () => {
+    const flow = workflow({}, ['start -> end']);
+    for (const name of ['@0123456789abcdef01234567: Held', 'Free']) await make({ ...flow, name });
+    const automation = ok(
+      await service.ask('POST', '/operations-manager/automations', {
+        name: 'Holds',
+        componentType: 'workflows',
+        componentName: 'Held',
+      }),
+    ).data;
+    const held = `${path}/${encodeURIComponent('@0123456789abcdef01234567: Held')}`;
+    refused(await service.ask('DELETE', held), 409, /Holds/);
+    refused(await service.ask('PUT', held, { ...flow, name: 'Renamed' }), 409, /Holds/);
+    ok(await service.ask('DELETE', `${path}/Free`));
+    ok(await service.ask('DELETE', `/operations-manager/automations/${automation._id}`));
+    ok(await service.ask('DELETE', held));
+  });
+});
