@@ -11,7 +11,7 @@ type OwnOperation = {
 };
 
 /** The operations of this service that tasks stand for, by application and name. A node carries them out. */
-export const ownOperations: Readonly<Record<string, Readonly<Record<string, OwnOperation>>>> = {
+const ownOperations: Readonly<Record<string, Readonly<Record<string, OwnOperation>>>> = {
   TemplateBuilder: {
     renderJinjaTemplate: { kind: 'reads', method: ['template-builder', 'renderJinja'] },
     renderJinja2ContextWithCast: { kind: 'reads', method: ['template-builder', 'renderJinja2TemplateWithCast'] },
