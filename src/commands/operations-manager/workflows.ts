@@ -73,7 +73,11 @@ type Renaming = {
 };
 
 /** The automations that would lose the workflow if it got this name. */
-const renamed = async ({ id, state: { exists, content }, actor }: Renaming, { name }: Members, tools: Tools) => ({
+const referrersOfRename = async (
+  { id, state: { exists, content }, actor }: Renaming,
+  { name }: Members,
+  tools: Tools,
+) => ({
   referrers: exists && name !== content.name ? await referrersOf(id, [content.name], actor, tools) : [],
 });
 
@@ -90,7 +94,7 @@ export const replaceWorkflow = command({
   on: 'existing',
   seal,
   decide: replace,
-  prepare: (request, tools) => renamed(request, request.input, tools),
+  prepare: (request, tools) => referrersOfRename(request, request.input, tools),
 });
 export const deleteWorkflow = command({
   name: 'deleteWorkflow',
@@ -110,7 +114,7 @@ export const importWorkflow = command({
   decide: importOne,
   seal: sealImport,
   prepare: async (request, tools) => ({
-    ...(await renamed(request, request.input.document, tools)),
+    ...(await referrersOfRename(request, request.input.document, tools)),
     ...(await importAuthors(
       { aggregate: workflow, id: request.id, documents: [asideIn(request.input.document)], ...request.input },
       tools,

@@ -43,11 +43,11 @@ export const keptWith = (id: string, content: Members, more: Members): Members =
 /** The effects of the four topics of such a document. */
 export const keptEvolve = <Content extends Kept>() => ({
   become: (_: KeptState<Content>, data: Members): KeptState<Content> => ({ exists: true, content: keptIn(data) }),
-  restored: (_: KeptState<Content>, data: Members & { readonly imported?: Members }): KeptState<Content> => {
+  restore: (_: KeptState<Content>, data: Members & { readonly imported?: Members }): KeptState<Content> => {
     const content = keptIn<Content>(data);
     return { exists: true, content, ...importedIn(data, content) };
   },
-  deleted: ({ content }: KeptState<Content>): KeptState<Content> => ({ exists: false, content }),
+  end: ({ content }: KeptState<Content>): KeptState<Content> => ({ exists: false, content }),
 });
 
 /** A method that a document takes of who saves it, because one of its tasks stands for that operation. */

@@ -42,14 +42,14 @@ export type WorkflowEvent = EventOf<typeof topics>;
 /** A workflow as it is stored: with sealed secrets, and with the marks of packages/json. */
 type WorkflowState = KeptState<WorkflowDocument>;
 
-const { become, restored, deleted } = keptEvolve<WorkflowDocument>();
+const { become, restore, end } = keptEvolve<WorkflowDocument>();
 
 export const workflow = aggregate<WorkflowState, WorkflowEvent>({
   area: 'operations-manager',
   category: 'workflow',
   topics,
   initial: { exists: false, content: { name: '', tasks: {}, transitions: {} } },
-  evolve: { workflowCreated: become, workflowReplaced: become, workflowRestored: restored, workflowDeleted: deleted },
+  evolve: { workflowCreated: become, workflowReplaced: become, workflowRestored: restore, workflowDeleted: end },
   exists: (state) => state.exists,
   names: ({ exists, content: { name } }) => (exists ? [{ kind: 'workflow', name }] : []),
 });

@@ -17,7 +17,7 @@ import { type Resource, wordsOf } from '../../domain/engine/resource.ts';
 import { isSealed, type Sealed } from '../../domain/engine/sealed.ts';
 import { mask } from '../../domain/engine/secretFields.ts';
 import { projections } from '../../projections/all.ts';
-import { refuseNeeded } from '../authorization/neededMethods.ts';
+import { refuseNeeded } from '../engine/neededMethods.ts';
 import type { Answer, AreaRoutes, Call } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { newId, requestOf } from '../engine/serve.ts';

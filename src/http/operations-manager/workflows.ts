@@ -20,11 +20,11 @@ import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.t
 import { workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
 import { type WorkflowDoc, workflows } from '../../projections/operations-manager/workflows.ts';
-import { refuseNeeded } from '../authorization/neededMethods.ts';
 import { signed } from '../authorization/people.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { exportedText } from '../engine/importedDocuments.ts';
 import { importRoute } from '../engine/imports.ts';
+import { refuseNeeded } from '../engine/neededMethods.ts';
 import type { AreaRoutes, Join, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped, orWrapped, wordsSchema } from '../engine/schemas.ts';
@@ -61,11 +61,11 @@ const summarySchema = Type.Object(
   { title: 'WorkflowSummary', description: 'Workflow in a list' },
 );
 
-const maskedWorkflow: Join<WorkflowDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
+const maskWorkflow: Join<WorkflowDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
 /** A workflow with its faults and warnings. */
 const showWorkflow: Join<WorkflowDoc> = async (doc, service, call) => ({
-  ...((await maskedWorkflow(doc, service, call)) as Members),
+  ...((await maskWorkflow(doc, service, call)) as Members),
   ...(await findingsIn(doc, service.tools)),
 });
 
@@ -90,7 +90,7 @@ const summaryOf: Join<WorkflowDoc> = async (doc, service, call) => {
   };
 };
 
-const validated = orWrapped('document', workflowDocumentSchema);
+const oneDocument = orWrapped('document', workflowDocumentSchema);
 const list = '/workflows';
 const path = `${list}/:id`;
 
@@ -159,7 +159,7 @@ export const workflowRoutes = (areas: () => readonly AreaRoutes[]): readonly Rou
     answer: workflowDocumentSchema,
     run: async (call, service) => {
       const entry = await service.entry(workflows, call.params.id, call.actor);
-      const view = (await maskedWorkflow(JSON.parse(entry.text) as WorkflowDoc, service, call)) as WorkflowDoc;
+      const view = (await maskWorkflow(JSON.parse(entry.text) as WorkflowDoc, service, call)) as WorkflowDoc;
       const of = { aggregate: workflow, id: view._id, view, words: 'imported' } as const;
       return { text: await exportedText(of, service), exported: { kind: workflow.category, id: view._id } };
     },
@@ -172,13 +172,13 @@ export const workflowRoutes = (areas: () => readonly AreaRoutes[]): readonly Rou
     summary: 'Find the faults of a document',
     description: 'The body is the document, or has it in document. Nothing is stored.',
     large: true,
-    body: validated.body,
+    body: oneDocument.body,
     exact: '*',
     answer: enveloped(Type.Object(findingsMembers)),
     run: async ({ body }, { tools }) => ({
       text: exactText({
         message: 'Successfully validated workflow',
-        data: await findingsIn(validated.input({}, body), tools),
+        data: await findingsIn(oneDocument.input({}, body), tools),
         metadata: {},
       }),
     }),

@@ -6,12 +6,12 @@ import { keptSteps } from '../engine/keptSteps.ts';
 
 export type WorkflowDoc = WorkflowDocument & Authored & { readonly _id: string };
 
-const { created, replaced, restored, deleted } = keptSteps<WorkflowDoc>();
+const { create, replace, restore, remove } = keptSteps<WorkflowDoc>();
 
 /** Workflows; authors are ids of accounts, secrets are sealed. */
 export const workflows = projection<WorkflowDoc>()(workflow, {
   collection: 'workflows',
-  on: { workflowCreated: created, workflowReplaced: replaced, workflowRestored: restored, workflowDeleted: deleted },
+  on: { workflowCreated: create, workflowReplaced: replace, workflowRestored: restore, workflowDeleted: remove },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: { name: (doc) => doc.name, nameInProject: (doc) => nameInProject(doc.name) },
 });

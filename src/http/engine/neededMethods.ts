@@ -1,6 +1,6 @@
 import type { NeededMethod } from '../../domain/engine/keptDocuments.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { AreaRoutes, Call } from '../engine/route.ts';
+import type { AreaRoutes, Call } from './route.ts';
 
 /**
  * Throws `forbidden` with the tasks and methods unless the caller may call all methods that a document takes. Those that
