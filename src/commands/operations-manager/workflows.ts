@@ -36,10 +36,10 @@ export const workflowMeant = async (idOrName: string, { find, query }: Tools): P
   const exact = await find(workflows, idOrName);
   if (exact !== undefined) return exact;
   const value = nameInProject(idOrName);
-  const [found, ...others] = await query(workflows, { field: 'nameInProject', op: 'equals', value });
-  if (others.length === 0) return found?._id;
+  const [first, ...others] = await query(workflows, { field: 'nameInProject', op: 'equals', value });
+  if (others.length === 0) return first?._id;
   throw new RequestError('conflict', `Several workflows are named ${JSON.stringify(value)} in projects; use the id`, {
-    faults: [{ message: 'The name is not unique', ids: [found, ...others].map((one) => one?._id) }],
+    faults: [{ message: 'The name is not unique', ids: [first, ...others].map((one) => one?._id) }],
   });
 };
 

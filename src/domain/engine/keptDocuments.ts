@@ -34,7 +34,7 @@ export const keptIn = <Content extends Kept>(data: Members): Content =>
   Object.fromEntries(Object.entries(data).filter(isInside)) as Content;
 
 /** The document in a request. */
-const documentIn = (given: Members): Members => inOrder(exactEntries(given).filter(isInside));
+const documentIn = (whole: Members): Members => inOrder(exactEntries(whole).filter(isInside));
 
 /** The document with members of the service around it. */
 export const keptWith = (id: string, content: Members, more: Members): Members =>
@@ -90,23 +90,23 @@ type KeptKind = {
 export const keptDecisions = <Content extends Kept, E extends Event>({ name, read, secrets }: KeptKind) => {
   type State = KeptState<Content>;
   const event = (what: string, data: Members): E => ({ topic: `${name}${what}`, data }) as Event as E; // of these topics
-  const contentOf = (given: Members): Content => {
-    read(given);
-    return documentIn(given) as Content;
+  const contentOf = (document: Members): Content => {
+    read(document);
+    return documentIn(document) as Content;
   };
-  const refuseRename = ({ exists, content }: State, wanted: Content, { referrers }: KeptRefs): void => {
-    if (exists && wanted.name !== content.name) refuseReferred(referrers, 'renamed');
+  const refuseRename = ({ exists, content }: State, next: Content, { referrers }: KeptRefs): void => {
+    if (exists && next.name !== content.name) refuseReferred(referrers, 'renamed');
   };
   return {
     /** The document with sealed secrets. The mask keeps those that are stored, and must not stand elsewhere. */
     seal: (value: Members, { content }: State, seal: Seal): Members =>
       sealBy(secrets(value), { value, befores: [content], seal, path: '', keepsEqual: true }) as Members,
     /** Likewise of an import. The mask keeps those of the installed package, too, and may stand elsewhere. */
-    sealImport: <I extends Importing>(input: I, { content }: State, seal: Seal, kept: readonly Importing[]): I => ({
+    sealImport: <I extends Importing>(input: I, { content }: State, seal: Seal, before: readonly Importing[]): I => ({
       ...input,
       document: sealBy(secrets(input.document), {
         value: input.document,
-        befores: [...kept.map(({ document }) => document), content],
+        befores: [...before.map(({ document }) => document), content],
         seal,
         path: '',
         keepsEqual: false,
@@ -115,11 +115,11 @@ export const keptDecisions = <Content extends Kept, E extends Event>({ name, rea
     }),
     /** The places of the masked secrets for which nothing is stored, as JSON pointers. */
     missing: ({ content }: State, path: string): readonly string[] => masksIn(content, secrets(content), path),
-    create: (_: State, given: Members): readonly E[] => [event('Created', contentOf(given))],
-    replace: (state: State, given: Members, { refs }: Context<KeptRefs>): readonly E[] => {
-      const wanted = contentOf(given);
-      refuseRename(state, wanted, refs);
-      return exactText(wanted) === exactText(state.content) ? [] : [event('Replaced', wanted)];
+    create: (_: State, document: Members): readonly E[] => [event('Created', contentOf(document))],
+    replace: (state: State, document: Members, { refs }: Context<KeptRefs>): readonly E[] => {
+      const next = contentOf(document);
+      refuseRename(state, next, refs);
+      return exactText(next) === exactText(state.content) ? [] : [event('Replaced', next)];
     },
     /** Imports a document with its times and authors, into its own stream or that of the resource with its name. */
     importOne: (
@@ -129,18 +129,18 @@ export const keptDecisions = <Content extends Kept, E extends Event>({ name, rea
     ): readonly E[] => {
       const { exists, content, imported } = state;
       const { refs, id } = context;
-      const wanted = contentOf(document);
-      const known = asideIn(document);
-      const own = [id, imported && asideIn(imported.document)._id].includes(known._id ?? id);
-      const alike = same(wanted, content) && sameRest(document, defined({ imported, content }), parts, refs);
+      const next = contentOf(document);
+      const about = asideIn(document);
+      const own = [id, imported && asideIn(imported.document)._id].includes(about._id ?? id);
+      const alike = same(next, content) && sameRest(document, defined({ imported, content }), parts, refs);
       if (exists && (own || overwrite) && alike) return [];
       if (exists && !overwrite)
         throw own
           ? new RequestError('conflict', `A ${name} with this id exists with other content`, { path: '/_id' })
           : new RequestError('conflict', `Another ${name} has this name`, { path: '/name' });
-      refuseRename(state, wanted, refs);
-      const authors = authorsOf(known, refs.accounts, context);
-      return [event('Restored', { ...wanted, ...authors, imported: withoutContent(document, wanted) })];
+      refuseRename(state, next, refs);
+      const authors = authorsOf(about, refs.accounts, context);
+      return [event('Restored', { ...next, ...authors, imported: withoutContent(document, next) })];
     },
     remove: (_: State, __: unknown, { refs }: Context<KeptRefs>): readonly E[] => {
       refuseReferred(refs.referrers, 'deleted');
