@@ -5,7 +5,7 @@ import { same } from './changes.ts';
 import type { Context, Event } from './core.ts';
 import { defined } from './defined.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from './importedDocuments.ts';
-import { ifItFits, partsBy } from './lenientSchemas.ts';
+import { asWritten, ifItFits, partsBy } from './lenientSchemas.ts';
 import { type Referrer, refuseReferred } from './references.ts';
 import { RequestError } from './requestError.ts';
 import { type IsSecret, mask, type Seal, sealBy } from './secretFields.ts';
@@ -75,7 +75,7 @@ export const asideIn = (document: Members): ReturnType<typeof aside>['known'] =>
   aside(Object.fromEntries(Object.entries(document).filter(([name]) => around.includes(name)))).known;
 
 /** All members are known: an import is the same if the document is. */
-const parts = (document: unknown) => ({ known: document, unknown: undefined });
+const parts = partsBy({ ...Type.Unknown(), [asWritten]: true });
 
 type Importing = { readonly document: Members; readonly overwrite?: boolean };
 
