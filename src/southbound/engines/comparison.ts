@@ -2,9 +2,10 @@ import { newJob, TemplateError } from '@automation-platform/jinja';
 import { RE2JS } from 're2js';
 import { compareLines } from '../../domain/configuration-manager/comparing/compare.ts';
 import { type Golden, mergeGoldens, readGolden } from '../../domain/configuration-manager/comparing/golden.ts';
-import { masking } from '../../domain/configuration-manager/comparing/masking.ts';
+import { type Mask, masking } from '../../domain/configuration-manager/comparing/masking.ts';
 import { readConfiguration } from '../../domain/configuration-manager/comparing/readLines.ts';
 import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
+import { wordsOf } from '../../domain/configuration-manager/comparing/words.ts';
 import type { Evaluated } from '../jsonata/evaluate.ts';
 import type { Compared, ComparisonRun } from '../port.ts';
 
@@ -26,26 +27,29 @@ const renderedText = (template: string, variables: ComparisonRun['variables']): 
   }
 };
 
+type Fault = Extract<Compared, { readonly reason: string }>;
+
 /** The result of a work; a fault if a text cannot be read. `text` is the place of the text, null for the configuration. */
-const orFault = <T>(text: number | null, work: () => T): T | Extract<Compared, { reason: string }> => {
+const orFault = <T>(text: number | null, mask: Mask, work: () => T): T | Fault => {
   try {
     return work();
   } catch (error) {
     if (error instanceof TextFault || error instanceof TemplateError)
-      return { reason: error.message, line: error.line, text };
+      return { reason: mask(wordsOf(error.message)).join(' '), line: error.line, text };
     throw error;
   }
 };
 
 const comparison = ({ texts, variables, deviceType, configuration, secrets, grading }: ComparisonRun): Compared => {
+  const mask = masking(secrets);
   const goldens: Golden[] = [];
   for (const [i, text] of texts.entries()) {
-    const golden = orFault(i, () => readGolden(renderedText(text, variables), deviceType, compile));
+    const golden = orFault(i, mask, () => readGolden(renderedText(text, variables), deviceType, compile));
     if ('reason' in golden) return golden;
     goldens.push(golden);
   }
-  const lines = orFault(null, () => readConfiguration(configuration, deviceType));
-  return 'reason' in lines ? lines : compareLines(mergeGoldens(goldens), lines, masking(secrets), grading);
+  const lines = orFault(null, mask, () => readConfiguration(configuration, deviceType));
+  return 'reason' in lines ? lines : compareLines(mergeGoldens(goldens), lines, mask, grading);
 };
 
 /** Compares a configuration. Time and memory are limited by whoever runs this process. */

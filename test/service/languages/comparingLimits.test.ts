@@ -53,6 +53,12 @@ describe('comparisons in the engines', () => {
       assert.ok('reason' in outcome);
     });
 
+  it('show no secret when they say why', async () => {
+    const outcome = JSON.stringify(await run({ texts: ['a {/({{ sealed }}/};'] }));
+    assert.match(outcome, /missing closing/);
+    assert.ok(!outcome.includes('sesame'), outcome);
+  });
+
   it('are cut off when they take too long, and the next one is carried out', async () => {
     const texts = [Array.from({ length: 199 }, (_, i) => `{/a${i}/} x`).join('\n')];
     const configuration = Array.from({ length: most }, (_, i) => `line ${i}`).join('\n');

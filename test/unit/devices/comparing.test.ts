@@ -339,6 +339,11 @@ describe('comparing: what is shown', () => {
     }
   });
 
+  it('masks a secret that stands beside an expression', () => {
+    const [line] = specLines(golden('k pa.ss-{/x/}', 'x').section, masking(['pa.ss']));
+    assert.deepEqual(line?.words[1], { type: 'regex', value: '^(?:********-(?:x))$' });
+  });
+
   it('gives a line the same id in each report, and no other line', () => {
     const ids = (text: string): readonly string[] => {
       const all = (lines: readonly SpecLine[]): readonly string[] =>

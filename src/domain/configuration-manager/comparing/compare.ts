@@ -89,10 +89,10 @@ export const compareLines = (golden: Golden, configuration: Lines, mask: Mask, g
   const { totals, issues, pass, issue } = findings(mask);
   const textAt = (place: number | undefined): string => lines.texts[place ?? -1] ?? '';
 
-  const isMissing = (line: GoldenLine, where: Where): void => {
+  const reportMissing = (line: GoldenLine, where: Where): void => {
     issue('required', line, where, null);
     const below = belowOf(where, line, line.text);
-    for (const one of line.section.lines.values()) if (one.mode === 'required') isMissing(one, below);
+    for (const one of line.section.lines.values()) if (one.mode === 'required') reportMissing(one, below);
   };
 
   const compareSection = ({ ordering, section }: Below, device: DeviceSection, where: Where): void => {
@@ -105,7 +105,7 @@ export const compareLines = (golden: Golden, configuration: Lines, mask: Mask, g
       if (line.mode === 'disallowed')
         if (equal.length === 0) pass();
         else for (const [place] of equal) issue('disallowed', line, where, textAt(place));
-      if (line.mode === 'required' && equal.length === 0) isMissing(line, where);
+      if (line.mode === 'required' && equal.length === 0) reportMissing(line, where);
       if (line.mode === 'required' && equal.length > 0)
         for (const standing of found?.get(line.text) ?? ['inPlace'])
           if (standing === 'inPlace') pass();

@@ -6,7 +6,7 @@ type Form = 'sections' | 'braces' | 'paths';
 
 export type DeviceType = {
   readonly form: Form;
-  /** Words that begin a line of the set form, if a text of this type may be in that form instead. */
+  /** In braces: true if a text may be in the set form instead. */
   readonly setForm?: boolean;
   /** In braces: true if the end of a line ends a statement. */
   readonly lineEnds?: boolean;

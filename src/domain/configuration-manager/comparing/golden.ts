@@ -4,7 +4,7 @@ import type { Mask } from './masking.ts';
 import { type Bounds, readLines } from './readLines.ts';
 import type { Mode, Ordering, Severity } from './tags.ts';
 import { TextFault } from './textFault.ts';
-import { cuttings, endOfExpression, withoutMarks, wordsOf } from './words.ts';
+import { cuttings, endOfExpression, escaped, withoutMarks, wordsOf } from './words.ts';
 
 /** True if a text matches, in linear time. */
 type Test = (text: string) => boolean;
@@ -53,8 +53,6 @@ const refuseExpressions = (text: string): void => {
       open = line.indexOf('{/', close + 2);
     }
 };
-
-const escaped = (literal: string): string => literal.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
 
 /**
  * The expression that a word is, or undefined for a word without one. A word with further characters must fit whole.

@@ -1,4 +1,4 @@
-import { withoutMarks } from './words.ts';
+import { escaped, withoutMarks } from './words.ts';
 
 const mask = '********';
 
@@ -66,9 +66,13 @@ const inQuotes = (words: readonly string[]): readonly number[] => {
 /** Masks the secrets among the words of one line. */
 export type Mask = (words: readonly string[]) => readonly string[];
 
-/** How secret values may stand in words: whole, and cut at blanks. */
+/** How secret values may stand in words: whole, and cut at blanks; beside an expression as parts of it. */
 const piecesOf = (secrets: readonly string[]): readonly string[] =>
-  [...new Set(secrets.flatMap((secret) => [secret, ...secret.split(/\s+/)]))]
+  [
+    ...new Set(
+      secrets.flatMap((secret) => [secret, ...secret.split(/\s+/)]).flatMap((piece) => [piece, escaped(piece)]),
+    ),
+  ]
     .filter((piece) => piece !== '')
     .sort((a, b) => b.length - a.length);
 

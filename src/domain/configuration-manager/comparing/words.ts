@@ -77,3 +77,6 @@ export const isBlank = (text: string, at: number): boolean => text[at] === ' ' |
 /** A line with one blank between words. */
 export const spaced = (text: string): string =>
   text.includes('  ') || text.includes('\t') ? wordsOf(text).join(' ') : text;
+
+/** A literal text as a part of an expression. */
+export const escaped = (literal: string): string => literal.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
