@@ -50,15 +50,16 @@ const tasksOf = async (id: string, read: JobRead, last: number, { tools }: Servi
 const showWholeJob = async (doc: JobDoc, service: Service) => {
   const plain = await showJob(doc, service);
   const ancestors = await ancestorsOf(doc, service);
+  // A job of its own has the same form, and so the same ETag, as in the answer to its start.
+  const whole = ancestors.length > 0 ? { ...plain, ancestors } : plain;
   const { state, revision } = await service.tools.version(job, doc._id);
   const read = await readJob(doc._id, state, service.tools);
-  if (!read) return { ...plain, ancestors };
+  if (!read) return whole;
   const { tasks, progress } = await tasksOf(doc._id, read, revision, service);
   return {
-    ...plain,
+    ...whole,
     variables: maskSecrets(Object.fromEntries(entriesIn(read.tasks.variables))),
     metrics: { ...plain.metrics, progress },
-    ancestors,
     tasks,
   };
 };

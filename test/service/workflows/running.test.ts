@@ -80,7 +80,7 @@ describe('a job that runs a workflow', function () {
     ok(await member.finish(ofPerson, { result: 'success', data: { a: 1 } }));
     const job = await member.job(id);
     assert.deepEqual(job.variables, { site: 'Bonn', x: 5, out: 7 });
-    assert.deepEqual([job.status, job.metrics.progress, job.ancestors], ['complete', 1, []]);
+    assert.deepEqual([job.status, job.metrics.progress], ['complete', 1]);
     assert.ok(Object.values(job.tasks).every(({ status }: Json) => status === 'done'));
     const run = ok(await who.member('GET', `${om}/jobs/${id}/tasks/w`)).data;
     assert.deepEqual(run.outgoing, { out: 7, token: '********' });
