@@ -20,9 +20,10 @@ import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { type SessionRunner, sessionRunner } from '../runners/agentSessions.ts';
 import { agentRun } from '../runners/jobs/builtIn/agentRun.ts';
-import { commandRun } from '../runners/jobs/builtIn/commandRun.ts';
+import { jobsHere } from '../runners/jobs/builtIn/jobsHere.ts';
+import { operationsHere } from '../runners/jobs/builtIn/operations.ts';
 import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
-import { templateRun } from '../runners/jobs/builtIn/templateRun.ts';
+import { tasksHere } from '../runners/jobs/builtIn/tasksHere.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
 import { retirement } from '../runners/retirement.ts';
 import { type Schedules, schedules } from '../runners/schedules/schedules.ts';
@@ -176,6 +177,13 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, 
   const { handle, tools, events, retries, model, leadership, settled, clock, warn } = node;
   const whyGoneOf = whyGone({ model, tools, settled, viewerOf });
   const agents = agentRun({ handle, tools });
+  const operations = operationsHere({
+    handle,
+    tools,
+    renderer: out.renderer,
+    devices: out.devices,
+    digest: node.digest,
+  });
   const work = jobWork({
     handle,
     tools,
@@ -187,11 +195,17 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, 
     clock,
     builtIn: {
       worker: name,
-      components: {
-        template: templateRun({ tools, renderer: out.renderer }),
-        'mop-template': commandRun({ tools, devices: out.devices }),
-        agent: agents.run,
-      },
+      jobs: jobsHere({
+        handle,
+        events,
+        worker: name,
+        components: {
+          template: operations['TemplateBuilder.renderJinjaTemplate'],
+          'mop-template': operations['MOP.RunCommandTemplate'],
+          agent: agents.run,
+        },
+      }),
+      tasks: tasksHere({ handle, tools, events, worker: name, operations }),
       actorOf: rightsNow({ whyGone: whyGoneOf, viewerOf }),
       atOnce: () => settings.current().jobsAtOnce,
     },

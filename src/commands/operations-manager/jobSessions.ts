@@ -7,14 +7,14 @@ import { endSession } from '../agent-session-manager/agentSessions.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 
+/** The name of a job's run: the same for all its claims. A job that is retried has another one. */
+export const runKeyOf = (id: string, { last, attempts }: Pick<Claims, 'last' | 'attempts'>): string =>
+  `${id} ${last - attempts + 1}`;
+
 /**
- * The id of the session of a job that runs an agent. It follows from the job, so that no second session is started,
- * whatever stops in between. A job that is retried begins another one.
+ * The id of the session of a run. It follows from the run, so that no second session is started, whatever stops in between.
  */
-export const sessionOf = (id: string, { last, attempts }: Pick<Claims, 'last' | 'attempts'>): string => {
-  const firstClaim = last - attempts + 1;
-  return derivedUuid(`session ${id} ${firstClaim}`);
-};
+export const sessionOf = (run: string): string => derivedUuid(`session ${run}`);
 
 /** Cancels the session of a job that has ended before it. */
 const cancelSession = async ({ stream }: Recorded, { state }: Tools): Promise<readonly Next[]> => {
@@ -22,7 +22,7 @@ const cancelSession = async ({ stream }: Recorded, { state }: Tools): Promise<re
   const now = await state(job, id);
   // A job that was retried meanwhile has another session.
   if (now.started?.component.type !== 'agent' || !hasEnded(now)) return [];
-  const session = sessionOf(id, now.claims);
+  const session = sessionOf(runKeyOf(id, now.claims));
   if ((await state(agentSession, session)).status !== 'RUNNING') return [];
   return [{ command: endSession, id: session, input: { status: 'CANCELED', lastMessage: 'The job has ended' } }];
 };

@@ -11,7 +11,11 @@ import type { Work } from '../../domain/operations-manager/workflows/taskOutcome
 import type { JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
 import { workflowFaults } from '../../domain/operations-manager/workflows/workflowFaults.ts';
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
-import type { Task, WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
+import {
+  nodeOperationOf,
+  type Task,
+  type WorkflowDocument,
+} from '../../domain/operations-manager/workflows/workflows.ts';
 import { openTasks } from '../../projections/operations-manager/openTasks.ts';
 import type { Tools } from '../engine/define.ts';
 import { workflowAt, workflowNamed } from './workflowsInUse.ts';
@@ -43,8 +47,9 @@ const keptBy = (tools: Tools): LRUCache<string, Ready> => {
   return cache;
 };
 
-/** Tasks of these kinds are not carried out here yet: workers do them as any others. */
-const offered: readonly Task['kind'][] = ['platform', 'childJob'];
+/** True for tasks that are not carried out here: workers do them as any others. */
+const isOffered = (task: Task): boolean =>
+  task.kind === 'childJob' || (task.kind === 'platform' && nodeOperationOf(task) === undefined);
 
 type Version = { readonly id: string; readonly revision: number };
 
@@ -54,7 +59,7 @@ const readyFor = (version: Version, document: WorkflowDocument, tools: Tools): R
   const all = keptBy(tools);
   const before = all.get(keyOf(version));
   if (before) return before;
-  const graph = workflowGraph(plainValue(document) as WorkflowDocument, isInstant, offered);
+  const graph = workflowGraph(plainValue(document) as WorkflowDocument, isInstant, isOffered);
   const ready: Ready = { graph, namesInitiator: JSON.stringify(document).includes('initiator') };
   all.set(keyOf(version), ready);
   return ready;

@@ -3,6 +3,8 @@ import { Type } from 'typebox';
 import {
   attemptDeviceConfig,
   concludeDeviceConfig,
+  linesOf,
+  withoutAnswer,
 } from '../../commands/configuration-manager/deviceConfigurations.ts';
 import { deviceSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
 import {
@@ -151,11 +153,10 @@ const apply = actionRoute({
     const about = requestOf('applyDeviceConfig', call, service);
     const { adapter, device } = await service.devices.find(deviceName);
     const id = newId(about.idempotency?.key);
-    const lines = config.split('\n').length - (config.endsWith('\n') ? 1 : 0);
     const attempt = await service.handle(attemptDeviceConfig, {
       ...about,
       id,
-      input: { adapter, device: device.name, digest: service.digest(config), lines },
+      input: { adapter, device: device.name, digest: service.digest(config), lines: linesOf(config) },
     });
 
     const outcome = attempt.replayed
@@ -166,7 +167,10 @@ const apply = actionRoute({
           .then(
             ({ status, text, unverified }) => ({ input: defined({ status, text, unverified }), bug: undefined }),
             (error: unknown) => ({
-              input: withoutAnswer(error),
+              input:
+                error instanceof RequestError
+                  ? withoutAnswer(error)
+                  : { status: null, text: null, reason: 'The adapter failed' },
               bug: error instanceof RequestError ? undefined : error,
             }),
           );
@@ -189,18 +193,6 @@ const apply = actionRoute({
     };
   },
 });
-
-/**
- * The stored outcome of a call that failed: the reason, and status and body of the adapter's answer if there was one.
- */
-const withoutAnswer = (error: unknown) => {
-  if (!(error instanceof RequestError)) return { status: null, text: null, reason: 'The adapter failed' };
-  const { status = null, body = null } = (error.metadata.adapter ?? {}) as {
-    readonly status?: number | null;
-    readonly body?: unknown;
-  };
-  return { status, text: body === null ? null : JSON.stringify(body), reason: error.message };
-};
 
 const unknown = (cause: unknown): never => {
   throw new RequestError(

@@ -13,12 +13,14 @@ import { lruCache } from '../../concurrency/lruCache.ts';
 import { type Actor, platform } from '../../domain/engine/core.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
+import { runIn } from '../../domain/operations-manager/workflows/runIds.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import type { OpenTasksDoc } from '../../projections/operations-manager/openTasks.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
 import { type BuiltInNeeds, builtInWork } from './builtIn/builtInWork.ts';
+import type { WorkKind, WorkNow } from './builtIn/work.ts';
 import { claimableJobs } from './claimables.ts';
 import { claiming } from './claiming.ts';
 import { jobBook, waitingJobIn } from './jobBook.ts';
@@ -38,7 +40,7 @@ type Needs = {
   readonly model: Pick<ReadStore, 'list' | 'getMany' | 'guard'>;
   readonly ready: (signal: AbortSignal) => Promise<void>;
   readonly leadership: Leadership;
-  readonly builtIn: BuiltInNeeds;
+  readonly builtIn: Omit<BuiltInNeeds, 'kindOf'> & { readonly jobs: WorkKind; readonly tasks: WorkKind };
   /** How many jobs may begin on this node: claims, and what runs here. */
   readonly startLimit: () => StartLimit;
   /** Says why a job cannot go on. */
@@ -53,6 +55,14 @@ type Needs = {
 
 /** What the worker with this claim has said. */
 type Progress = { readonly claim: number; readonly said: JobProgress };
+
+/** The job of a job or of a run of a task. */
+const jobOfWork = (id: string): string => runIn(id)?.job ?? id;
+
+const statusHere = (doc: JobDoc): WorkNow['status'] => {
+  if (hasEnded(doc)) return 'ended';
+  return doc.status === 'paused' ? 'paused' : 'running';
+};
 
 const mostProgress = 100_000;
 /** How often the leader looks for jobs that cannot go on. */
@@ -116,17 +126,33 @@ export const jobWork = ({
     if (isClaimed) held.set(id, claim);
     else held.remove(id);
     if (!isClaimed) progress.delete(id);
-    here.seen(doc);
+    if (!doc.workflow) here.seen({ id, status: statusHere(doc), claim });
   };
 
   const book = jobBook({ model, ready, seen: see, log });
   const isGone = async (id: string): Promise<boolean> => (await ends.endIfGone(id, null)) !== undefined;
-  const here = builtInWork({ ...builtIn, handle, events, queue, look: book.look, isGone, log });
+  const here = builtInWork({
+    ...builtIn,
+    kindOf: (id) => (runIn(id) ? builtIn.tasks : builtIn.jobs),
+    queue,
+    look: (id) => book.look(jobOfWork(id)),
+    isGone: (id) => isGone(jobOfWork(id)),
+    log,
+  });
   const mayRead = (actor: Actor, guard: string | undefined): boolean =>
     guard === undefined || actor.admin || mayReadGuard(actor, model)(guard);
   const shared = { tools, retries, mayRead };
   const claim = claiming({ ...shared, events, kind: claimableJobs(handle), queue, look: book.look, isGone });
-  const tasks = taskWork({ handle, events, starts: begun, times, claiming: shared, look: book.look, isGone });
+  const tasks = taskWork({
+    handle,
+    events,
+    starts: begun,
+    times,
+    claiming: shared,
+    here: { queue, seen: here.seen },
+    look: book.look,
+    isGone,
+  });
   const waits = workerWaits();
 
   return {

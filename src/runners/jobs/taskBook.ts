@@ -1,17 +1,21 @@
 import { wordOfApp, wordOfTask } from '../../domain/operations-manager/taskWords.ts';
 import { runIdOf } from '../../domain/operations-manager/workflows/runIds.ts';
+import type { OfferedTo } from '../../domain/operations-manager/workflows/taskStates.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
 import { guardOfJob } from '../../projections/operations-manager/jobs.ts';
 import type { OpenTask, OpenTasksDoc } from '../../projections/operations-manager/openTasks.ts';
+import type { WorkNow } from './builtIn/work.ts';
 import { turnOf } from './jobBook.ts';
 import type { JobQueue } from './jobQueue.ts';
 import type { Held } from './leases.ts';
-import type { WaitingJob } from './waitingJobs.ts';
+import { builtInJobs, type WaitingJob } from './waitingJobs.ts';
 
 type Times = { readonly set: (id: string, time: Held) => void; readonly remove: (id: string) => void };
 
 type Needs = {
   readonly queue: Pick<JobQueue, 'add' | 'remove'>;
+  /** The jobs that this node may carry out itself: tasks wait among them, in the same turns. */
+  readonly here: { readonly queue: Pick<JobQueue, 'add' | 'remove'>; readonly seen: (work: WorkNow) => void };
   /** The leases of workers. */
   readonly leases: Times;
   /** The times at which tasks go on by themselves. */
@@ -20,14 +24,19 @@ type Needs = {
 
 type Job = { readonly doc: JobDoc; readonly tasks: OpenTasksDoc };
 
+/** The words under which a task waits, and the adapter that its worker must have. */
+const wordsOf = (to: Exclude<OfferedTo, { readonly groups: unknown }>): Pick<WaitingJob, 'component' | 'adapter'> => {
+  if ('platform' in to) return { component: builtInJobs };
+  const { app, name, adapter } = to.worker;
+  return { component: [wordOfApp(app), wordOfTask(`${app}.${name}`)], adapter };
+};
+
 const waitingIn = ({ doc, tasks: { status } }: Job, id: string, task: OpenTask): WaitingJob | undefined => {
   const { to, claim, since } = task;
-  if (status !== 'running' || claim || !to || !('worker' in to)) return undefined;
-  const { app, name, adapter } = to.worker;
+  if (status !== 'running' || claim || !to || 'groups' in to) return undefined;
   return {
     id,
-    component: [wordOfApp(app), wordOfTask(`${app}.${name}`)],
-    adapter,
+    ...wordsOf(to),
     turn: turnOf(doc.automation, doc.component.name),
     guard: guardOfJob(doc),
     created: Date.parse(since),
@@ -55,11 +64,13 @@ const countedAs = ({ status }: OpenTasksDoc, { to, claim }: OpenTask): keyof Tas
 };
 
 /** The open tasks of all jobs that run workflows: those that wait for workers, leases, and times that come by themselves. */
-export const taskBook = ({ queue, leases, timers }: Needs) => {
+export const taskBook = ({ queue, here, leases, timers }: Needs) => {
   const openOf = new Map<string, ReadonlyMap<string, keyof TaskCounts | undefined>>();
 
   const forget = (id: string): void => {
     queue.remove(id);
+    here.queue.remove(id);
+    here.seen({ id, status: 'ended', claim: null });
     leases.remove(id);
     timers.remove(id);
   };
@@ -67,9 +78,11 @@ export const taskBook = ({ queue, leases, timers }: Needs) => {
   const see = (job: Job, id: string, task: OpenTask): void => {
     const { status } = job.tasks;
     const waiting = waitingIn(job, id, task);
-    if (waiting) queue.add(waiting);
-    else queue.remove(id);
-    const { claim, due, run } = task;
+    const { claim, due, run, to } = task;
+    const line = to && 'platform' in to ? here.queue : queue;
+    if (waiting) line.add(waiting);
+    else line.remove(id);
+    if (line !== queue) here.seen({ id, status: status === 'error' ? 'ended' : status, claim });
     if (claim && claim.until !== null && status !== 'error') leases.set(id, { claim: claim.claim, until: claim.until });
     else leases.remove(id);
     // A paused job goes on with what is due once it is resumed.

@@ -18,6 +18,8 @@ type Needs = {
   readonly starts: Pick<Starts, 'take' | 'giveBack'>;
   readonly times: Omit<LeasesNeeds, 'lapse' | 'longestMs'>;
   readonly claiming: Omit<Claiming<ClaimedTask>, 'kind' | 'queue' | 'look' | 'isGone' | 'events'>;
+  /** The work that this node carries out itself. */
+  readonly here: Parameters<typeof taskBook>[0]['here'];
   /** Looks at a job again. */
   readonly look: (job: string) => void;
   /** True if something that a job needs is gone. Then it has ended. */
@@ -30,7 +32,7 @@ const longestTimer = 366 * 86_400_000;
 const about = (operation: string) => ({ actor: platform, operation, requestId: randomUUID() });
 
 /** The work on tasks of jobs that run workflows: those that wait for workers, their leases, and times that come by themselves. */
-export const taskWork = ({ handle, events, starts, times, look, isGone, ...needs }: Needs) => {
+export const taskWork = ({ handle, events, starts, times, here, look, isGone, ...needs }: Needs) => {
   const queue = jobQueue(starts);
   const claims = leases({
     ...times,
@@ -56,7 +58,7 @@ export const taskWork = ({ handle, events, starts, times, look, isGone, ...needs
     look: (id) => look(kind.jobOf(id)),
     isGone: (id) => isGone(kind.jobOf(id)),
   });
-  const book = taskBook({ queue, leases: claims, timers });
+  const book = taskBook({ queue, here, leases: claims, timers });
 
   return {
     claim,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sessionOf } from '../../../src/commands/operations-manager/jobSessions.ts';
+import { runKeyOf, sessionOf } from '../../../src/commands/operations-manager/jobSessions.ts';
 import { agentRun } from '../../../src/runners/jobs/builtIn/agentRun.ts';
 import type { Run } from '../../../src/runners/jobs/builtIn/run.ts';
 
@@ -10,7 +10,7 @@ describe('The run of an agent', () => {
     const tools = { state: async () => session } as unknown as Parameters<typeof agentRun>[0]['tools'];
     const { run, onEvent } = agentRun({ handle: () => assert.fail('The session is there'), tools });
     const runWith = (claim: number, { signal }: AbortController) =>
-      run({ doc: { _id: 'j', claim: { claim }, attempts: claim, variables: {} }, signal } as unknown as Run);
+      run({ job: 'j', key: runKeyOf('j', { last: claim, attempts: claim }), inputs: {}, signal } as unknown as Run);
     // A process that was stalled has lost its claim, and claims the job again before it knows.
     const stalled = new AbortController();
     const first = runWith(1, stalled);
@@ -20,7 +20,10 @@ describe('The run of an agent', () => {
     stalled.abort(new Error('lost'));
     await assert.rejects(first, /lost/);
     session = { status: 'COMPLETE', lastMessage: 'Done' };
-    onEvent({ stream: `agentSession-${sessionOf('j', { last: 1, attempts: 1 })}`, topic: 'sessionCompleted' });
+    onEvent({
+      stream: `agentSession-${sessionOf(runKeyOf('j', { last: 1, attempts: 1 }))}`,
+      topic: 'sessionCompleted',
+    });
     assert.equal((await second).lastMessage, 'Done');
   });
 });

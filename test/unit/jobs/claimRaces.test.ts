@@ -85,7 +85,7 @@ describe('Claims on two nodes', () => {
   });
 });
 
-const nothing = async () => ({});
+const none = { claim: async () => undefined, releaseFormer: async () => undefined };
 
 describe('The work on jobs, on two nodes', () => {
   const clock = fixedClock();
@@ -103,7 +103,8 @@ describe('The work on jobs, on two nodes', () => {
     const needs = { handle, tools, events, retries, model, leadership, ready: run.whenReady, clock };
     const builtIn = {
       worker: 'this node',
-      components: { template: nothing, 'mop-template': nothing, agent: nothing },
+      jobs: none,
+      tasks: none,
       actorOf: async () => context.actor,
       atOnce: () => 1,
     };

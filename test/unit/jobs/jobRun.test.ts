@@ -5,8 +5,9 @@ import type { Handle } from '../../../src/commands/engine/handle.ts';
 import type { Actor } from '../../../src/domain/engine/core.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { builtInWork } from '../../../src/runners/jobs/builtIn/builtInWork.ts';
-import { type Claimed, jobRun } from '../../../src/runners/jobs/builtIn/jobRun.ts';
-import { type Component, RunEnded } from '../../../src/runners/jobs/builtIn/run.ts';
+import { jobRun } from '../../../src/runners/jobs/builtIn/jobRun.ts';
+import { jobAsWork, jobsHere } from '../../../src/runners/jobs/builtIn/jobsHere.ts';
+import { type Operation, RunEnded } from '../../../src/runners/jobs/builtIn/run.ts';
 import { jobBook } from '../../../src/runners/jobs/jobBook.ts';
 import { Tampered } from '../../../src/store/tampered.ts';
 import { context } from '../../support/given.ts';
@@ -19,11 +20,11 @@ const givenBack = ['releaseJob', { claim: 1 }];
 const completed = ['completeJob', { variables, claim: 1 }];
 
 /** A run of a job that sends two commands, each after a step. */
-const runOf = (actorOf: () => Promise<Actor>, waiting?: Component, lookEveryMs = 3000) => {
+const runOf = (actorOf: () => Promise<Actor>, waiting?: Operation, lookEveryMs = 3000) => {
   const handled: unknown[] = [];
   const begun: string[] = [];
   const sent: string[] = [];
-  const component: Component = async ({ step, acts }) => {
+  const operation: Operation = async ({ step, acts }) => {
     for (const command of ['one', 'two']) {
       await step();
       begun.push(command);
@@ -32,20 +33,20 @@ const runOf = (actorOf: () => Promise<Actor>, waiting?: Component, lookEveryMs =
     }
     return variables;
   };
+  const handle = (async ({ name }: { name: string }, { input }: { input: unknown }) =>
+    handled.push([name, input])) as unknown as Handle;
   const run = jobRun(
     {
-      handle: (async ({ name }: { name: string }, { input }: { input: unknown }) =>
-        handled.push([name, input])) as unknown as Handle,
       actorOf,
       stopping: new AbortController().signal,
       lookEveryMs,
       log: (message) => assert.fail(message),
     },
-    {
-      doc: { _id: 'j', claim: { claim: 1 } },
+    jobAsWork(handle, 'template', {
+      doc: { _id: 'j', claim: { claim: 1 }, component: { name: 't' } },
       started: { id: 'e', data: {}, metadata: { actor, operation: 'startJob', requestId: 'r' } },
-      component: waiting ?? component,
-    } as unknown as Claimed,
+      operation: waiting ?? operation,
+    } as unknown as Parameters<typeof jobAsWork>[2]),
   );
   return { run, handled, begun, sent };
 };
@@ -78,7 +79,7 @@ const failingRun = async (...errors: readonly Error[]) => {
 };
 
 /** A run that waits within this component, and what it asks for once its account is gone. */
-const askedOnceGone = async (component: (waits: () => void) => Component): Promise<readonly unknown[]> => {
+const askedOnceGone = async (component: (waits: () => void) => Operation): Promise<readonly unknown[]> => {
   let isGone = false;
   let hasBegun = false;
   const { run, handled } = runOf(
@@ -217,7 +218,7 @@ describe('A job that runs here', () => {
   for (const type of ['template', 'mop-template', 'agent'] as const)
     it(`is broken off as soon as the event of its cancel is shown: ${type}`, async () => {
       let signal: AbortSignal | undefined;
-      const hangs: Component = async (run) => {
+      const hangs: Operation = async (run) => {
         signal = run.signal;
         await once(run.signal, 'abort');
         throw run.signal.reason;
@@ -225,13 +226,20 @@ describe('A job that runs here', () => {
       const started = { id: 'e', data: { component: { type } }, metadata: { actor, operation: 'o', requestId: 'r' } };
       const waiting = [{ id: 'j' }];
       const work = builtInWork({
-        components: { template: hangs, 'mop-template': hangs, agent: hangs },
+        kindOf: () =>
+          jobsHere({
+            components: { template: hangs, 'mop-template': hangs, agent: hangs },
+            events: async () => [started],
+            handle: async () => ({
+              changed: true,
+              position: 1,
+              doc: { _id: 'j', claim: { claim: 1 }, component: { name: 't' }, variables: {} },
+            }),
+          } as unknown as Parameters<typeof jobsHere>[0]),
         queue: {
           next: async (_: unknown, taking: AbortSignal) => waiting.pop() ?? void (await once(taking, 'abort')),
           giveBack: () => undefined,
         },
-        events: async () => [started],
-        handle: async () => ({ changed: true, position: 1, doc: { _id: 'j', claim: { claim: 1 } } }),
         ...{ actorOf: async () => actor, atOnce: () => 1, look: () => undefined, isGone: async () => false },
         log: (message: string) => assert.fail(message),
       } as unknown as Parameters<typeof builtInWork>[0]);
@@ -239,7 +247,11 @@ describe('A job that runs here', () => {
         model: {
           getMany: async () => [{ text: JSON.stringify({ _id: 'j', status: 'canceled', claim: null }) }],
         } as unknown as Parameters<typeof jobBook>[0]['model'],
-        ...{ ready: async () => undefined, seen: work.seen, log: (message) => assert.fail(message) },
+        ...{
+          ready: async () => undefined,
+          seen: ({ _id }) => work.seen({ id: _id, status: 'ended', claim: null }),
+          log: (message) => assert.fail(message),
+        },
       });
       work.start();
       await until(() => signal !== undefined, 'the run');

@@ -1,4 +1,5 @@
 import type { Area } from '../../engine/core.ts';
+import type { Task } from './workflows.ts';
 
 /** How an operation of this service acts: `acts` changes the world, and is never done a second time by itself. */
 export type OperationKind = 'reads' | 'writes' | 'acts';
@@ -54,3 +55,19 @@ export const operationKind = (app: string, name: string): OperationKind | undefi
 
 /** The method of the operation that a task stands for, if it has one. */
 export const operationMethod = (app: string, name: string): OwnOperation['method'] => ownOperation(app, name)?.method;
+
+/** The operations that nodes carry out. Workers carry out the others as any task. */
+export const nodeOperations = [
+  'ConfigurationManager.applyDeviceConfig',
+  'ConfigurationManager.getDevice',
+  'MOP.RunCommandTemplate',
+  'OperationsManager.publishEvent',
+  'TemplateBuilder.renderJinja2ContextWithCast',
+  'TemplateBuilder.renderJinja2TemplateWithCast',
+  'TemplateBuilder.renderJinjaTemplate',
+] as const;
+export type NodeOperation = (typeof nodeOperations)[number];
+
+/** The operation that a task stands for, if nodes carry it out. */
+export const nodeOperationOf = ({ app, name }: Pick<Task, 'app' | 'name'>): NodeOperation | undefined =>
+  nodeOperations.find((one) => one === `${app}.${name}`);

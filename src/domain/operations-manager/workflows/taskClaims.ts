@@ -111,10 +111,10 @@ export const lapseTask = (
   input: Claimed & { readonly until: number },
 ): readonly TaskEvent[] => {
   const { task: id, run, claim, until } = input;
-  const { claims } = taskIn(state, id);
+  const { claims, to } = taskIn(state, id);
   if (!isUnderWay(state, input) || claims.held?.claim !== claim || claims.held.until !== until) return [];
   const task = taskOf(work, id);
-  const kind = task.kind === 'platform' ? operationKind(task.app, task.name) : undefined;
+  const kind = to && 'platform' in to ? operationKind(task.app, task.name) : undefined;
   const isReturned = state.status === 'paused' && kind !== 'acts';
   const released: TaskEvent = {
     topic: 'taskReleased',

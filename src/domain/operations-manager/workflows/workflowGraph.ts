@@ -98,19 +98,19 @@ const reachOf = (outOf: readonly (readonly Edge[])[], order: readonly number[]) 
 };
 
 /**
- * `isInstant`: true for tasks that a decision carries out itself. `offers`: kinds of tasks that are offered to workers as all
+ * `isInstant`: true for tasks that a decision carries out itself. `offers`: true for tasks that are offered to workers as all
  * others, because this service does not carry them out.
  */
 export const workflowGraph = (
   document: WorkflowDocument,
   isInstant: (app: string, name: string) => boolean,
-  offers: readonly Task['kind'][] = [],
+  offers: (task: Task) => boolean = () => false,
 ): WorkflowGraph => {
   const ids = Object.keys(document.tasks).sort();
   const places = new Map(ids.map((id, place) => [id, place]));
   const tasks = ids.map((id): Task => {
     const task = readTask(id, document.tasks[id], isInstant);
-    return offers.includes(task.kind) ? { ...task, kind: 'worker' } : task;
+    return offers(task) ? { ...task, kind: 'worker' } : task;
   });
   const start = places.get(startTask) ?? -1;
   const edges: Edge[] = [];

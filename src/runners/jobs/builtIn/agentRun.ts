@@ -4,10 +4,10 @@ import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import { sessionOf } from '../../../commands/operations-manager/jobSessions.ts';
 import { agentSession, type SessionState } from '../../../domain/agent-session-manager/agentSessions.ts';
-import { hasEnded, job, withoutOrigin } from '../../../domain/operations-manager/jobs.ts';
+import { hasEnded, job } from '../../../domain/operations-manager/jobs.ts';
 import { abortable } from '../../../southbound/failure.ts';
 import { type EventNotice, splitStream } from '../../../store/event.ts';
-import { type Component, type Run, RunEnded } from './run.ts';
+import { type Operation, type Run, RunEnded } from './run.ts';
 
 type Needs = { readonly handle: Handle; readonly tools: Pick<Tools, 'state'> };
 
@@ -18,11 +18,10 @@ type Needs = { readonly handle: Handle; readonly tools: Pick<Tools, 'state'> };
 export const agentRun = ({ handle, tools }: Needs) => {
   const waiting = new Map<string, () => void>();
 
-  const begin = async (session: string, { doc, started, step }: Run): Promise<void> => {
+  const begin = async (session: string, { job: id, inputs: { agent, inputs }, started, step }: Run): Promise<void> => {
     const actor = await step();
-    const inputs = withoutOrigin(doc.variables);
-    const { _id: id, automation, groups, component } = doc;
-    const input = { agent: component.name, inputs, job: { id, automation, groups } };
+    const { automation, groups } = started.data;
+    const input = { agent, inputs, job: { id, automation, groups } };
     const about = {
       ...requestFor(started),
       traceparent: started.metadata.traceparent,
@@ -31,7 +30,7 @@ export const agentRun = ({ handle, tools }: Needs) => {
     };
     await handle(startSessionOfJob, { ...about, actor: { ...actor, admin: true }, input });
     // The job may have ended meanwhile, before there was a session to cancel.
-    if (!hasEnded(await tools.state(job, doc._id))) return;
+    if (!hasEnded(await tools.state(job, id))) return;
     await handle(endSession, { ...about, input: { status: 'CANCELED', lastMessage: 'The job has ended' } });
   };
 
@@ -52,9 +51,8 @@ export const agentRun = ({ handle, tools }: Needs) => {
     }
   };
 
-  const run: Component = async (one) => {
-    const { _id: id, claim, attempts } = one.doc;
-    const session = sessionOf(id, { last: claim.claim, attempts });
+  const run: Operation = async (one) => {
+    const session = sessionOf(one.key);
     if (!agentSession.exists(await tools.state(agentSession, session))) await begin(session, one);
     const { status, lastMessage } = await ended(session, one.signal);
     if (status === 'FAILED') throw new RunEnded(`Session ${session} has failed: ${lastMessage}`);

@@ -1,25 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Handle } from '../../../commands/engine/handle.ts';
-import type { Streams } from '../../../commands/engine/streams.ts';
-import { claimedIn, claimJob, lapseClaim } from '../../../commands/operations-manager/jobClaims.ts';
 import type { Log } from '../../../concurrency/log.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
-import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
-import { hasEnded, type JobStarted, job } from '../../../domain/operations-manager/jobs.ts';
-import type { JobDoc } from '../../../projections/operations-manager/jobs.ts';
-import type { Recorded } from '../../../store/event.ts';
+import type { JobStarted } from '../../../domain/operations-manager/jobs.ts';
 import { isUnusable } from '../../../store/tampered.ts';
 import type { JobQueue } from '../jobQueue.ts';
 import { builtInJobs, type WaitingJob } from '../waitingJobs.ts';
-import { type JobRun, jobRun, lease } from './jobRun.ts';
-import type { Component } from './run.ts';
+import { type JobRun, jobRun } from './jobRun.ts';
+import type { HeldClaim, WorkKind, WorkNow } from './work.ts';
 
 export type BuiltInNeeds = {
   /** The name under which this node claims. No other process that runs has it, but an earlier one of this node had. */
   readonly worker: string;
-  readonly components: Readonly<Record<BuiltInType, Component>>;
+  /** The kind of the work with an id. */
+  readonly kindOf: (id: string) => WorkKind;
   /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
   readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
   /** How many jobs run here at once. It may change at any time. */
@@ -27,10 +21,8 @@ export type BuiltInNeeds = {
 };
 
 type Needs = BuiltInNeeds & {
-  readonly handle: Handle;
-  readonly events: Streams['events'];
   readonly queue: Pick<JobQueue, 'next' | 'giveBack'>;
-  /** Looks whether the job still waits. */
+  /** Looks whether the work still waits. */
   readonly look: (id: string) => void;
   /** Whether something that the job needs is gone. Then it has ended. */
   readonly isGone: (id: string) => Promise<boolean>;
@@ -41,11 +33,11 @@ const wish = { components: new Set([builtInJobs]), may: () => true };
 const restMs = 1000;
 
 /**
- * Runs jobs whose component is the platform's own, so many at once. Each node takes what waits; the claim in the job's
- * stream decides which one has it.
+ * Runs jobs whose component is the platform's own, and tasks that stand for its operations, so many at once. Each node takes
+ * what waits; the claim in the job's stream decides which one has it.
  */
 export const builtInWork = (needs: Needs) => {
-  const { worker, components, actorOf, atOnce, handle, events, queue, look, isGone, log } = needs;
+  const { worker, kindOf, actorOf, atOnce, queue, look, isGone, log } = needs;
   const taking = new AbortController();
   const stopping = new AbortController();
   const changes = new EventEmitter();
@@ -56,17 +48,8 @@ export const builtInWork = (needs: Needs) => {
 
   const claim = async (id: string): Promise<JobRun | undefined> => {
     if (await isGone(id)) return undefined;
-    // All that is needed is read before, so that nothing keeps a job from running once it is claimed.
-    const [started] = (await events(`${job.category}-${id}`, 0, 0)) as readonly Recorded<JobStarted>[];
-    const type = started?.data.component.type;
-    if (!started || !isBuiltIn(type)) throw new Error('The log has no such job');
-    const about = { actor: platform, operation: claimJob.name, requestId: randomUUID() };
-    const result = await handle(claimJob, { ...about, id, input: { worker, lease } });
-    // Without a change another node was faster.
-    const claimed = result.changed ? claimedIn(result) : undefined;
-    if (!claimed) return undefined;
-    const run = { doc: claimed.doc, started, component: components[type] };
-    return jobRun({ handle, actorOf, stopping: stopping.signal, log }, run);
+    const work = await kindOf(id).claim(id);
+    return work && jobRun({ actorOf, stopping: stopping.signal, log }, work);
   };
 
   const carryOut = async ({ id }: WaitingJob): Promise<void> => {
@@ -100,15 +83,14 @@ export const builtInWork = (needs: Needs) => {
     underWay.set(done, waiting.id);
   };
 
-  /** True if an earlier process of this node has claimed the job: this one does not run it. */
-  const isOfFormer = (id: string, { worker: claimer, account }: NonNullable<JobDoc['claim']>): boolean =>
+  /** True if an earlier process of this node has claimed the work: this one does not run it. */
+  const isOfFormer = (id: string, { worker: claimer, account }: HeldClaim): boolean =>
     claimer === worker && account === platform.id && ![...underWay.values()].includes(id);
 
   /** Releases a claim of an earlier process of this node. */
-  const releaseFormer = async (id: string, claim: number): Promise<void> => {
-    const about = { actor: platform, operation: lapseClaim.name, requestId: randomUUID() };
+  const releaseFormer = async (id: string, claim: HeldClaim): Promise<void> => {
     try {
-      await handle(lapseClaim, { ...about, id, input: { claim, worker } });
+      await kindOf(id).releaseFormer(id, claim);
     } catch (error) {
       log('A job of an earlier process could not be given back; its claim will lapse', { job: id, error });
     }
@@ -135,13 +117,13 @@ export const builtInWork = (needs: Needs) => {
   };
 
   return {
-    /** To be called with each job that may have changed, as it is now. */
-    seen: ({ _id: id, status, claim }: JobDoc): void => {
+    /** To be called with all work that may have changed, as it is now. */
+    seen: ({ id, status, claim }: WorkNow): void => {
       const run = runs.get(id);
-      const isOver = hasEnded({ status });
+      const isOver = status === 'ended';
       if (run && (isOver || (claim !== null && claim.claim > run.claim))) run.breakOff();
       else if (run) run.setPaused(status === 'paused');
-      else if (!isOver && claim && isOfFormer(id, claim)) void releaseFormer(id, claim.claim);
+      else if (!isOver && claim && isOfFormer(id, claim)) void releaseFormer(id, claim);
     },
     /** The number of places has changed. */
     changed: (): void => void changes.emit('changed'),

@@ -8,7 +8,7 @@ import { commandTemplate } from '../../../domain/mop/commandTemplates.ts';
 import { commandTemplates } from '../../../projections/mop/commandTemplates.ts';
 import { redacted } from '../../../southbound/failure.ts';
 import type { Devices } from '../../../southbound/port.ts';
-import { type Component, RunEnded } from './run.ts';
+import { type Operation, RunEnded } from './run.ts';
 
 type Needs = {
   readonly tools: Pick<Tools, 'find' | 'state' | 'unseal'>;
@@ -57,21 +57,21 @@ const storable = async (run: CommandTemplateRun, secrets: readonly string[]): Pr
  * Each command is a step.
  */
 export const commandRun =
-  ({ tools, devices }: Needs): Component =>
-  async ({ doc, started, signal, step, acts }) => {
+  ({ tools, devices }: Needs): Operation =>
+  async ({ inputs, started, signal, step, acts }) => {
     await step();
-    const { name: wanted } = doc.component;
-    const id = await tools.find(commandTemplates, wanted);
+    const { template: wanted } = inputs;
+    const id = isName(wanted) ? await tools.find(commandTemplates, wanted) : undefined;
     const { content } = id === undefined ? {} : await tools.state(commandTemplate, id);
     if (!content) throw new RunEnded(`There is no mop-template ${JSON.stringify(wanted)}`);
-    const names = devicesIn(doc.variables.devices);
+    const names = devicesIn(inputs.devices);
     const secrets = new Set<string>();
     const open = (sealed: Sealed): string => {
       const secret = tools.unseal(sealed);
       secrets.add(secret);
       return secret;
     };
-    const variables = openSecrets(variablesIn(doc.variables.variables ?? {}), open) as Record<string, unknown>;
+    const variables = openSecrets(variablesIn(inputs.variables ?? {}), open) as Record<string, unknown>;
     if (secrets.size > mostSecrets) throw new RunEnded(`The variables have more than ${mostSecrets} secrets`);
     const { run } = devices.calls(started.metadata.traceparent, signal);
     const results = await runCommandTemplate(content, names, variables, {

@@ -1,20 +1,16 @@
 import { EventEmitter, once } from 'node:events';
-import type { Handle } from '../../../commands/engine/handle.ts';
-import { requestFor } from '../../../commands/engine/reactions.ts';
-import { type ClaimedJob, heartbeatJob, releaseJob } from '../../../commands/operations-manager/jobClaims.ts';
-import { completeJob, failJob } from '../../../commands/operations-manager/jobs.ts';
+import type { Members } from '@automation-platform/json';
 import type { Log } from '../../../concurrency/log.ts';
 import { insist, persist } from '../../../concurrency/supervise.ts';
-import { type Actor, platform } from '../../../domain/engine/core.ts';
+import type { Actor } from '../../../domain/engine/core.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';
-import type { JobStarted, Variables } from '../../../domain/operations-manager/jobs.ts';
-import type { Recorded } from '../../../store/event.ts';
+import type { JobStarted } from '../../../domain/operations-manager/jobs.ts';
 import { isUnusable } from '../../../store/tampered.ts';
-import { type Component, RunEnded } from './run.ts';
+import { RunEnded } from './run.ts';
+import { lease, type Work } from './work.ts';
 
 type Needs = {
-  readonly handle: Handle;
   /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
   readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
   /** Aborts when the service ends: reports are not tried again. */
@@ -23,22 +19,12 @@ type Needs = {
   readonly log: Log;
 };
 
-/** A job that this node has claimed. */
-export type Claimed = {
-  readonly doc: ClaimedJob['doc'];
-  readonly started: Recorded<JobStarted>;
-  readonly component: Component;
-};
-
-/** For how long a job is claimed at a time, in seconds. */
-export const lease = 30;
-
 const beatMs = (lease * 1000) / 3;
 /** How often a run that waits looks whether it may go on. */
 const usualLookMs = 3000;
 const mostTries = 6;
 
-type Outcome = { readonly variables: Variables } | { readonly error: string };
+type Outcome = { readonly outputs: Members } | { readonly error: string };
 
 const isConflict = (error: unknown): boolean => error instanceof RequestError && error.code === 'conflict';
 
@@ -48,24 +34,19 @@ const isPassing = (error: unknown): boolean =>
 
 const patience = { pauseMs: 200, longestPauseMs: 2000 };
 
-/** Runs a job that this node has claimed, keeps its claim, and reports what came of it. */
-export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
-  const { handle, actorOf, stopping, lookEveryMs = usualLookMs, log } = needs;
-  const {
-    _id: id,
-    claim: { claim },
-  } = doc;
+/** Carries out a job or a task that this node has claimed, keeps its claim, and reports what came of it. */
+export const jobRun = (needs: Needs, work: Work) => {
+  const { actorOf, stopping, lookEveryMs = usualLookMs, log } = needs;
+  const { id, job, key, claim, inputs, started } = work;
   const aborting = new AbortController();
   const { signal } = aborting;
   const moves = new EventEmitter();
   let isPaused = false;
   let hasActed = false;
 
-  const asPlatform = { actor: platform, requestId: started.metadata.requestId, id };
-
   const beat = async (): Promise<void> => {
     try {
-      await handle(heartbeatJob, { ...asPlatform, operation: heartbeatJob.name, input: { claim } });
+      await work.heartbeat();
     } catch (error) {
       // The claim is somebody else's now, or the job has ended.
       if (isConflict(error)) aborting.abort(error);
@@ -121,9 +102,9 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
 
   const attempt = async (tries: number): Promise<Outcome> => {
     try {
-      const variables = await component({ doc, started, signal, step, acts });
-      await step();
-      return { variables };
+      const outputs = await work.operation({ job, key, inputs, started, signal, step, acts });
+      if (!work.endsAtOnce) await step();
+      return { outputs };
     } catch (thrown) {
       const isRefused = signal.reason instanceof RunEnded;
       if (!isRefused) signal.throwIfAborted();
@@ -142,13 +123,12 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
   };
 
   const report = async (reported: Outcome): Promise<void> => {
-    const about = { ...requestFor(started), id };
     try {
-      if ('error' in reported) await handle(failJob, { ...about, input: { ...reported, claim } });
-      else await handle(completeJob, { ...about, input: { ...reported, claim } });
+      if ('error' in reported) await work.fail(reported.error);
+      else await work.finish(reported.outputs);
     } catch (error) {
       if (isConflict(error)) return;
-      // Variables that cannot be stored.
+      // Outputs that cannot be stored.
       if (!(error instanceof RequestError) || isPassing(error) || 'error' in reported) throw error;
       await report({ error: error.message });
     }
@@ -162,7 +142,7 @@ export const jobRun = (needs: Needs, { doc, started, component }: Claimed) => {
   /** Gives the job back, for the next start or another node. */
   const giveBack = async (): Promise<void> => {
     try {
-      await handle(releaseJob, { ...asPlatform, operation: releaseJob.name, input: { claim } });
+      await work.release();
     } catch (error) {
       if (!isConflict(error)) log('A job could not be given back; its claim will lapse', { job: id, error });
     }

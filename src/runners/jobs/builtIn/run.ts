@@ -1,12 +1,16 @@
-import type { ClaimedJob } from '../../../commands/operations-manager/jobClaims.ts';
+import type { Members } from '@automation-platform/json';
 import type { Actor } from '../../../domain/engine/core.ts';
-import type { JobStarted, Variables } from '../../../domain/operations-manager/jobs.ts';
+import type { JobStarted } from '../../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../../store/event.ts';
 
-/** The run of a job whose component the platform runs itself. */
+/** One run of an operation of this service, for a job or a task of one. */
 export type Run = {
-  /** The job as this node has claimed it, with sealed secrets. */
-  readonly doc: ClaimedJob['doc'];
+  /** The id of the job. */
+  readonly job: string;
+  /** The same for all claims of one run: what is begun under it is begun once. */
+  readonly key: string;
+  /** With sealed secrets. */
+  readonly inputs: Members;
   /** The event that started the job. */
   readonly started: Recorded<JobStarted>;
   /** Aborts when the run has to end: the job has ended, is paused or somebody else's, or the service stops. */
@@ -20,8 +24,8 @@ export type Run = {
   readonly acts: () => void;
 };
 
-/** Runs a component. Returns the variables that it adds to the job; what it throws in words is the job's error. */
-export type Component = (run: Run) => Promise<Variables>;
+/** Carries out an operation. Returns its outputs; what it throws in words is the error of the job or task. */
+export type Operation = (run: Run) => Promise<Members>;
 
-/** The job ends in error, with these words. */
+/** The run ends in error, with these words. */
 export class RunEnded extends Error {}
