@@ -53,7 +53,7 @@ export const isQuiet = ({ open }: OpenTasksDoc): boolean => {
   return tasks.length > 0 && tasks.every(({ to, due }) => due !== null || to === null || 'groups' in to);
 };
 
-/** How many tasks of running and paused jobs wait for workers, are claimed by them, and wait for people. */
+/** How many tasks of running and paused jobs wait for workers or nodes, are claimed by them, and wait for people. */
 export type TaskCounts = { readonly waiting: number; readonly claimed: number; readonly people: number };
 
 /** The kind under which an open task counts; undefined: the service holds it, or its job has ended in error. */
