@@ -7,15 +7,12 @@ import { faultsInTheOpen, maskSecrets } from '../../domain/engine/secretFields.t
 import type { JobState, Variables } from '../../domain/operations-manager/jobs.ts';
 import type { JobWork, StartedWorkflow } from '../../domain/operations-manager/jobWorkflows.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
+import { nodeOperationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
 import type { Work } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
 import type { JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
 import { workflowFaults } from '../../domain/operations-manager/workflows/workflowFaults.ts';
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
-import {
-  nodeOperationOf,
-  type Task,
-  type WorkflowDocument,
-} from '../../domain/operations-manager/workflows/workflows.ts';
+import type { Task, WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
 import { openTasks } from '../../projections/operations-manager/openTasks.ts';
 import type { Tools } from '../engine/define.ts';
 import { workflowAt, workflowNamed } from './workflowsInUse.ts';

@@ -1,5 +1,4 @@
 import type { Area } from '../../engine/core.ts';
-import type { Task } from './workflows.ts';
 
 /** How an operation of this service acts: `acts` changes the world, and is never done a second time by itself. */
 export type OperationKind = 'reads' | 'writes' | 'acts';
@@ -69,5 +68,10 @@ export const nodeOperations = [
 export type NodeOperation = (typeof nodeOperations)[number];
 
 /** The operation that a task stands for, if nodes carry it out. */
-export const nodeOperationOf = ({ app, name }: Pick<Task, 'app' | 'name'>): NodeOperation | undefined =>
-  nodeOperations.find((one) => one === `${app}.${name}`);
+export const nodeOperationOf = ({
+  app,
+  name,
+}: {
+  readonly app: string;
+  readonly name: string;
+}): NodeOperation | undefined => nodeOperations.find((one) => one === `${app}.${name}`);
