@@ -73,8 +73,9 @@ const rooms: Record<string, readonly Area[]> = {
 /** Areas whose documents a layer without areas reads. */
 const areasRead: Record<string, readonly Area[]> = {
   southbound: ['agent-session-manager', 'configuration-manager', 'operations-manager'],
-  // An agent's template may use stored ones. Triggers start jobs. Jobs render templates and run command templates.
-  runners: ['agent-session-manager', 'mop', 'operations-manager', 'template-builder'],
+  // An agent's template may use stored ones. Triggers start jobs. Jobs render templates, run
+  // command templates and configure devices.
+  runners: ['agent-session-manager', 'configuration-manager', 'mop', 'operations-manager', 'template-builder'],
 };
 
 /** The files of an area that other areas may import. All else of an area is its own affair. */

@@ -21,14 +21,14 @@ const mostSecrets = 100;
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-const devicesIn = (given: unknown): readonly string[] => {
-  const isFit = Array.isArray(given) && given.length > 0 && given.length <= mostDevices;
-  if (isFit && given.every(isName)) return given;
+const devicesIn = (value: unknown): readonly string[] => {
+  const isFit = Array.isArray(value) && value.length > 0 && value.length <= mostDevices;
+  if (isFit && value.every(isName)) return value;
   throw new RunEnded('The variable devices must be a list of 1 to 1,000 names of devices');
 };
 
-const variablesIn = (given: unknown): Readonly<Record<string, unknown>> => {
-  if (isObject(given)) return given;
+const variablesIn = (value: unknown): Readonly<Record<string, unknown>> => {
+  if (isObject(value)) return value;
   throw new RunEnded('The variable variables must be an object');
 };
 

@@ -23,8 +23,8 @@ type Needs = {
   readonly digest: (text: string) => string;
 };
 
-const textIn = (given: unknown, what: string): string => {
-  if (typeof given === 'string' && given !== '') return given;
+const textIn = (value: unknown, what: string): string => {
+  if (typeof value === 'string' && value !== '') return value;
   throw new RunEnded(`The input ${what} must be a text`);
 };
 

@@ -8,8 +8,8 @@ import { type Operation, RunEnded } from './run.ts';
 
 const longestName = 1024;
 
-const nameIn = (given: unknown, what: string): string => {
-  if (typeof given === 'string' && given !== '' && given.length <= longestName) return given;
+const nameIn = (value: unknown, what: string): string => {
+  if (typeof value === 'string' && value !== '' && value.length <= longestName) return value;
   throw new RunEnded(`The input ${what} must be a text of 1 to ${longestName} characters`);
 };
 

@@ -92,8 +92,8 @@ export const tasksHere = ({ handle, tools, events, worker, operations }: Needs):
       const result = await handle(claimTask, { ...about, id: of, input: { task, run, worker, lease } });
       // Without a change another node was faster.
       const { tasks } = result.state as JobState; // the state of the command's own aggregate
-      const held = result.changed && tasks ? taskIn(tasks, task).claims.held : null;
-      return held ? asWork(id, held.claim, ready, started) : undefined;
+      const claim = result.changed && tasks ? taskIn(tasks, task).claims.held : null;
+      return claim ? asWork(id, claim.claim, ready, started) : undefined;
     },
     releaseFormer: (id, { claim, until }) => {
       const { job: of, task, run } = runOf(id);

@@ -11,15 +11,15 @@ type Needs = { readonly tools: Tools; readonly renderer: Pick<Renderer, 'render'
 /** A template to render; `name` if it is a stored one. */
 type Source = { readonly text: string; readonly name?: string };
 
-const membersIn = (given: unknown, what: string): Members => {
-  if (isObject(given)) return given;
+const membersIn = (value: unknown, what: string): Members => {
+  if (isObject(value)) return value;
   throw new RunEnded(`The input ${what} must be an object`);
 };
 
 const casts: readonly unknown[] = ['boolean', 'object', 'number', 'string'] satisfies readonly Cast[];
 
-const castIn = (given: unknown): Cast => {
-  if (casts.includes(given)) return given as Cast; // it is one of them
+const castIn = (value: unknown): Cast => {
+  if (casts.includes(value)) return value as Cast; // it is one of them
   throw new RunEnded(`The input castDataType must be one of ${casts.join(', ')}`);
 };
 
@@ -32,7 +32,7 @@ export const templateRuns = ({ tools, renderer }: Needs) => {
     return { text, name };
   };
 
-  const given = ({ template }: Members): Source => {
+  const textual = ({ template }: Members): Source => {
     if (typeof template === 'string') return { text: template };
     throw new RunEnded('The input template must be a text');
   };
@@ -64,5 +64,5 @@ export const templateRuns = ({ tools, renderer }: Needs) => {
     renderedTemplate: await rendered(run, stored, membersIn(run.inputs.context ?? {}, 'context')),
   });
 
-  return { render, renderStoredWithCast: casting(stored), renderTextWithCast: casting(given) };
+  return { render, renderStoredWithCast: casting(stored), renderTextWithCast: casting(textual) };
 };
