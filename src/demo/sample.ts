@@ -262,4 +262,11 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...scheduledJobSteps,
   ...waitingJobSteps,
   ...workflowSteps,
+  () => ({
+    method: 'POST',
+    path: '/authorization/accounts',
+    keep: ({ _id }) => ({ pipeline: _id }),
+    body: { username: 'pipeline', type: 'service', memberOf: ['operators'] },
+  }),
+  () => ({ method: 'POST', path: '/authorization/tokens', body: { name: 'nightly', account: 'pipeline' } }),
 ];

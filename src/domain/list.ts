@@ -6,6 +6,7 @@ export { group } from './authorization/groups.ts';
 export { login } from './authorization/logins.ts';
 export { denied, handedOut } from './authorization/requestRecords.ts';
 export { role } from './authorization/roles.ts';
+export { token } from './authorization/tokens.ts';
 export { scheduledJobMigration } from './automation-catalog/scheduledJobMigrations.ts';
 export { scheduledJob } from './automation-catalog/scheduledJobs.ts';
 export { adapter } from './configuration-manager/adapters.ts';

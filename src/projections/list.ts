@@ -5,6 +5,7 @@ export { accounts, credentials, formerAccounts } from './authorization/accounts.
 export { groups } from './authorization/groups.ts';
 export { logins } from './authorization/logins.ts';
 export { roles } from './authorization/roles.ts';
+export { tokenHashes, tokens } from './authorization/tokens.ts';
 export { scheduledJobMigrations, scheduledJobs } from './automation-catalog/scheduledJobs.ts';
 export { adapters } from './configuration-manager/adapters.ts';
 export { deviceGroups } from './configuration-manager/deviceGroups.ts';

@@ -1,5 +1,5 @@
 import { link, withHash } from '@automation-platform/event-log';
-import type { Event } from '../domain/engine/core.ts';
+import type { Event, Via } from '../domain/engine/core.ts';
 import type { NewEvent, StoredEvent } from './port.ts';
 
 /** Metadata of an event. The names `$correlationId` and `$causationId` come from EventStoreDB. */
@@ -8,7 +8,15 @@ export type Metadata = {
   readonly $causationId: string;
   /** UTC, ISO 8601 with milliseconds. Documents, schedules and reads as of a time use it. */
   readonly at: string;
-  readonly actor: { readonly id: string; readonly username: string; readonly provenance: string };
+  readonly actor: {
+    readonly id: string;
+    readonly username: string;
+    readonly provenance: string;
+    /** How the caller has shown who they are. Absent: nobody called, or the event is older than this member. */
+    readonly via?: Via;
+    /** The id of the token that was sent. */
+    readonly token?: string;
+  };
   /** The operation (route or reaction) that caused the event. */
   readonly operation: string;
   readonly requestId: string;

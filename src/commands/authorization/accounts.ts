@@ -27,12 +27,13 @@ const sealed = async (password: string | undefined, { hashPassword, seal }: Tool
 
 type Asked = {
   readonly id: string;
+  readonly isService: boolean;
   readonly before: AccountContent;
   readonly input: AccountInput;
   readonly password: Sealed | undefined;
 };
 
-const refsOf = async ({ id, before, input, password }: Asked, tools: Tools) => {
+const refsOf = async ({ id, isService, before, input, password }: Asked, tools: Tools) => {
   const { inactive, memberOf, assignedRoles } = requested(before, input);
   const loses = without(before.memberOf, memberOf).length > 0 || (inactive && !before.inactive);
   return {
@@ -40,7 +41,7 @@ const refsOf = async ({ id, before, input, password }: Asked, tools: Tools) => {
       groups: await unknownGroups(tools, without(memberOf, before.memberOf)),
       roles: await unknownRoles(tools, without(assignedRoles, before.assignedRoles)),
     },
-    adminRemains: !loses || (await adminRemains(tools, { account: id, inactive, memberOf })),
+    adminRemains: isService || !loses || (await adminRemains(tools, { account: id, inactive, memberOf })),
     password,
   };
 };
@@ -55,7 +56,8 @@ export const createAccount = command({
   on: 'new',
   locks: ({ exists }, input) => (exists ? undefined : locksOf(input)),
   precompute: ({ password }, tools) => sealed(password, tools),
-  prepare: ({ id, input, precomputed }, tools) => refsOf({ id, before: none, input, password: precomputed }, tools),
+  prepare: ({ id, input, precomputed }, tools) =>
+    refsOf({ id, isService: input.type === 'service', before: none, input, password: precomputed }, tools),
   decide: create,
 });
 
@@ -66,7 +68,7 @@ export const updateAccount = command({
   locks: ({ exists }, input) => (exists ? locksOf(input) : undefined),
   precompute: ({ password }, tools) => sealed(password, tools),
   prepare: ({ id, input, state, precomputed }, tools) =>
-    refsOf({ id, before: state.content, input, password: precomputed }, tools),
+    refsOf({ id, isService: state.isService, before: state.content, input, password: precomputed }, tools),
   decide: update,
 });
 
@@ -75,10 +77,10 @@ export const deleteAccount = command({
   input: noInput,
   on: 'existing',
   locks: ({ exists }) => (exists ? membership : undefined),
-  prepare: async ({ id }, tools) => ({
+  prepare: async ({ id, state }, tools) => ({
     unknown: { groups: [], roles: [] },
     password: undefined,
-    adminRemains: await adminRemains(tools, { account: id, inactive: true, memberOf: [] }),
+    adminRemains: state.isService || (await adminRemains(tools, { account: id, inactive: true, memberOf: [] })),
   }),
   decide: remove,
 });

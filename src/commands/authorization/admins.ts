@@ -52,7 +52,7 @@ const groupsOfAdmins = async (tools: Tools, changed: Changed): Promise<ReadonlyS
   return found;
 };
 
-/** Whether at least one active account is an admin after the change. */
+/** Whether at least one active account of a person is an admin after the change: a service account cannot log in to mend things. */
 export const adminRemains = async (tools: Tools, changed: Changed): Promise<boolean> => {
   const privileged = await groupsOfAdmins(tools, changed);
   if (privileged.size === 0) return false;
@@ -60,5 +60,5 @@ export const adminRemains = async (tools: Tools, changed: Changed): Promise<bool
   const admins = await tools.query(accounts, {
     all: [{ field: 'inactive', op: 'equals', value: 'false' }, anyOf('memberOf', privileged)],
   });
-  return admins.some(({ _id }) => !('account' in changed) || _id !== changed.account);
+  return admins.some(({ _id, type }) => type !== 'service' && (!('account' in changed) || _id !== changed.account));
 };

@@ -265,6 +265,11 @@ const unchanged = ({ command, request: { id }, past }: Attempt): Outcome => ({
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
+const authorOf = ({ id, username, provenance, via, token }: Request['actor']): About['actor'] => {
+  if (via === undefined) return { id, username, provenance };
+  return token === undefined ? { id, username, provenance, via } : { id, username, provenance, via, token };
+};
+
 // Plain `if`s instead of spreads: this runs for every command, so it must be fast.
 const aboutOf = (request: Request, at: string, past: LoadedStream): About => {
   const { actor, operation, requestId, traceparent, idempotency, depth = past.depth } = request;
@@ -272,7 +277,7 @@ const aboutOf = (request: Request, at: string, past: LoadedStream): About => {
     $correlationId: request.correlation ?? requestId,
     $causationId: request.causation ?? requestId,
     at,
-    actor: { id: actor.id, username: actor.username, provenance: actor.provenance },
+    actor: authorOf(actor),
     operation,
     requestId,
   };

@@ -3,6 +3,7 @@ import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { refuseUnknown, type Unknown } from '../engine/references.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { Sealed } from '../engine/sealed.ts';
 import { flag, nothing, sealed, text, texts, topicsOf } from '../engine/topics.ts';
@@ -37,7 +38,16 @@ const members = {
 };
 
 export const newAccountSchema = Type.Object(
-  { username, password: passwordSchema, ...Type.Partial(Type.Object(members)).properties },
+  {
+    username,
+    password: Type.Optional(passwordSchema),
+    type: Type.Optional(
+      Type.Literal('service', {
+        description: 'An account of scripts, workers or services: it has no password, only tokens. People have no type',
+      }),
+    ),
+    ...Type.Partial(Type.Object(members)).properties,
+  },
   { additionalProperties: false, title: 'NewAccount', description: 'New account' },
 );
 export const accountPatchSchema = Type.Partial(Type.Object({ username, password: passwordSchema, ...members }), {
@@ -62,13 +72,19 @@ export type AccountContent = SchemaData<typeof content>;
 const topics = topicsOf({
   /** `password` is the sealed hash. */
   accountCreated: ['An account was created', Type.Object({ ...content.properties, password: sealed })],
+  serviceAccountCreated: ['An account without a password was created, for scripts, workers or services', content],
   accountUpdated: ['Members of an account changed', Type.Partial(content)],
   accountPasswordSet: ['An account got a new password', Type.Object({ password: sealed })],
   accountDeleted: ['An account was deleted', nothing],
 });
 export type AccountEvent = EventOf<typeof topics>;
 
-export type AccountState = { readonly exists: boolean; readonly deleted: boolean; readonly content: AccountContent };
+export type AccountState = {
+  readonly exists: boolean;
+  readonly deleted: boolean;
+  readonly isService: boolean;
+  readonly content: AccountContent;
+};
 
 const blank: AccountContent = {
   username: '',
@@ -88,12 +104,13 @@ export const account = aggregate<AccountState, AccountEvent>({
   area: 'authorization',
   category: 'account',
   topics,
-  initial: { exists: false, deleted: false, content: blank },
+  initial: { exists: false, deleted: false, isService: false, content: blank },
   evolve: {
-    accountCreated: (_, { password: __, ...content }) => ({ exists: true, deleted: false, content }),
+    accountCreated: (_, { password: __, ...content }) => ({ exists: true, deleted: false, isService: false, content }),
+    serviceAccountCreated: (_, content) => ({ exists: true, deleted: false, isService: true, content }),
     accountUpdated: (state, changed) => ({ ...state, content: { ...state.content, ...changed } }),
     accountPasswordSet: (state) => state,
-    accountDeleted: ({ content }) => ({ exists: false, deleted: true, content }),
+    accountDeleted: (state) => ({ ...state, exists: false, deleted: true }),
   },
   exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'account', name: content.username }] : []),
@@ -120,26 +137,38 @@ export type AccountRefs = {
   readonly adminRemains: boolean;
 };
 
-/** For requests whose schema requires a password. */
 const passwordIn = ({ password }: Pick<AccountRefs, 'password'>): Sealed => {
-  if (!password) throw new Error('The account gets no password');
+  if (!password) throw new RequestError('invalid', 'An account needs a password', { path: '/password' });
   return password;
+};
+
+const refusePassword = ({ isService }: AccountState): void => {
+  if (isService)
+    throw new RequestError('conflict', 'A service account has no password: make it a token', { path: '/password' });
 };
 
 export const create = (
   _: AccountState,
-  input: Static<typeof newAccountSchema>,
+  { type, ...input }: Static<typeof newAccountSchema>,
   { refs }: Context<AccountRefs>,
 ): readonly AccountEvent[] => {
+  if (type === 'service' && input.password !== undefined)
+    throw new RequestError('invalid', 'A service account has no password', { path: '/password' });
+  const password = type === 'service' ? undefined : passwordIn(refs);
   refuseUnknown(refs.unknown);
-  return [{ topic: 'accountCreated', data: { ...requested(blank, input), password: passwordIn(refs) } }];
+  const data = requested(blank, input);
+  return password
+    ? [{ topic: 'accountCreated', data: { ...data, password } }]
+    : [{ topic: 'serviceAccountCreated', data }];
 };
 
 export const update = (
-  { content }: AccountState,
+  state: AccountState,
   input: AccountInput,
   { refs }: Context<AccountRefs>,
 ): readonly AccountEvent[] => {
+  const { content } = state;
+  if (refs.password) refusePassword(state);
   refuseUnknown(refs.unknown);
   refuseWithoutAdmin(refs);
   const changes = changesBetween(content, requested(content, input));
@@ -155,10 +184,13 @@ export const remove = (_: AccountState, __: unknown, { refs }: Context<AccountRe
 };
 
 export const setPassword = (
-  _: AccountState,
-  __: unknown,
+  state: AccountState,
+  _: unknown,
   { refs }: Context<Pick<AccountRefs, 'password'>>,
-): readonly AccountEvent[] => [{ topic: 'accountPasswordSet', data: { password: passwordIn(refs) } }];
+): readonly AccountEvent[] => {
+  refusePassword(state);
+  return [{ topic: 'accountPasswordSet', data: { password: passwordIn(refs) } }];
+};
 
 /** Creates the admin account of the first start. No event if the account exists or ever existed. */
 export const provide = (

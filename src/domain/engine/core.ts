@@ -120,6 +120,22 @@ export type Actor = {
   readonly provenance: string;
   readonly groups: readonly string[];
   readonly admin: boolean;
+  /** How the caller has shown who they are; not set where nobody called. */
+  readonly via?: Via;
+  /** The id of the token that was sent. */
+  readonly token?: string;
+};
+
+export type Via = 'password' | 'cookie' | 'token';
+
+/** The key of whoever reads for a long time: by it their rights are found again. */
+export const callerKey = ({ id, token }: Pick<Actor, 'id' | 'token'>): string =>
+  token === undefined ? id : `${id} ${token}`;
+
+/** The account, and the id of the token if there is one, in such a key. */
+export const callerIn = (key: string): { readonly account: string; readonly token: string | undefined } => {
+  const [account = '', token] = key.split(' ');
+  return { account, token };
 };
 
 /** The actor when no request came over HTTP: at the first start, and for tools on the command line. */

@@ -8,6 +8,10 @@ const actor = Type.Union(
       id: Type.String({ description: 'Id of the account' }),
       username: Type.String({ description: 'Its name at that time' }),
       provenance: Type.String({ description: 'Where it comes from' }),
+      via: Type.Optional(
+        Type.String({ description: 'How the caller has shown who they are: password, cookie or token' }),
+      ),
+      token: Type.Optional(Type.String({ description: 'Id of the token that was sent' })),
     }),
     Type.Null(),
   ],

@@ -1,10 +1,12 @@
+import { callerIn } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Node } from '../../node.ts';
 import { credentials } from '../../projections/authorization/accounts.ts';
 import type { EventNotice } from '../../store/event.ts';
+import { apiTokens as apiTokensOf, type HeldToken } from './apiTokens.ts';
 import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
 import { limiter as limiterOf } from './limiter.ts';
-import type { Known, LoginSettings, Principal } from './principal.ts';
+import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
 import { accountChanges, concerning, principals, verifiedAccounts } from './principals.ts';
 import { tokens as tokensOf } from './tokens.ts';
 
@@ -27,12 +29,17 @@ const bearer = /^bearer +/i;
 
 const unauthenticated = (message: string): RequestError => new RequestError('unauthenticated', message);
 
+/** A login's token has 43 characters. Only the header carries one of a script: a browser sends cookies by itself. */
+const isApiToken = (token: string, { authorization }: Pick<Credentials, 'authorization'>): boolean =>
+  authorization !== '' && token.length !== 43;
+
 const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): string | undefined => {
   if (authorization === '') return cookie;
   return bearer.test(authorization) ? authorization.replace(bearer, '') : undefined;
 };
 
-/** Finds out who calls: by HTTP Basic (basicLogins.ts), or by the token of a login (tokens.ts). */
+/** Finds out who calls: by HTTP Basic (basicLogins.ts), by the token of a login (tokens.ts), or by that of a
+ * script, worker or service (apiTokens.ts). */
 export const authenticator = (node: Node, { settings, secure }: Options) => {
   const { model } = node;
   const { now } = node.clock;
@@ -45,6 +52,7 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
   const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
   const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, now });
   const tokens = tokensOf(node, settings);
+  const apiTokens = apiTokensOf(node);
 
   const sweeping = setInterval(() => {
     tokens.sweep().catch(() => undefined);
@@ -54,18 +62,43 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
     if (changes.awaited()) return undefined;
     const token = tokenOf(credentials);
     if (token !== undefined) {
+      if (isApiToken(token, credentials)) return keptByApiToken(token, credentials.address, everSince);
       const login = tokens.fromCache(token);
-      return login && verified.keptAs(login.account, login.credential, everSince)?.principal;
+      const known = login && verified.keptAs(login, everSince);
+      return known && cameBy(known.principal, 'cookie');
     }
-    return credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince)?.principal;
+    const known = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
+    return known && cameBy(known.principal, 'password');
+  };
+
+  const keptByApiToken = (token: string, address: string, everSince: boolean): Principal | undefined => {
+    const held = apiTokens.fromCache(token);
+    const known = held && verified.keptAs(held, everSince);
+    if (!known) return undefined;
+    apiTokens.noteUse(held, address);
+    return apiTokens.callerBy(held, known);
+  };
+
+  const principalOf = async (held: HeldToken): Promise<Principal | undefined> => {
+    const known = await verified.loadAs(held);
+    return known && apiTokens.callerBy(held, known);
+  };
+
+  const byApiToken = async (token: string, address: string): Promise<Principal> => {
+    const held = await apiTokens.load(token);
+    const principal = held && (await principalOf(held));
+    if (!principal)
+      throw new LoginRefused('unauthenticated', 'No such token, or it has ended', { account: held?.account });
+    apiTokens.noteUse(held, address);
+    return principal;
   };
 
   const byToken = async (token: string): Promise<Principal> => {
     const login = await tokens.load(token);
-    const known = login && (await verified.loadAs(login.account, login.credential));
+    const known = login && (await verified.loadAs(login));
     if (!known)
       throw new LoginRefused('unauthenticated', 'The login has ended; log in again', { account: login?.account });
-    return known.principal;
+    return cameBy(known.principal, 'cookie');
   };
 
   const reload = async (before: Known): Promise<Known> => {
@@ -78,10 +111,11 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
   const slowly = async (credentials: Credentials): Promise<Principal> => {
     const token = tokenOf(credentials);
     if (token === undefined && credentials.authorization === '')
-      throw unauthenticated('Log in: HTTP Basic, or the token of POST /login');
-    if (token === undefined) return (await basic.verify(credentials.authorization, credentials.address)).principal;
+      throw unauthenticated('Log in: HTTP Basic, or a token');
+    if (token === undefined)
+      return cameBy((await basic.verify(credentials.authorization, credentials.address)).principal, 'password');
     await upToDate();
-    return byToken(token);
+    return isApiToken(token, credentials) ? byApiToken(token, credentials.address) : byToken(token);
   };
 
   return {
@@ -111,8 +145,17 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
      * longer hold.
      */
     again: (before: Known): Known | Promise<Known> => verified.keptLike(before) ?? reload(before),
-    /** The account as it is now, with its rights; undefined if it is deleted or inactive. */
-    accountNow: async (id: string): Promise<Principal | undefined> => {
+    /**
+     * The account with this id as it is now, with its rights; undefined if it is deleted or inactive. For the key of a caller
+     * who sent a token (`callerKey`): with the token's rights; undefined if it has ended.
+     */
+    accountNow: async (key: string): Promise<Principal | undefined> => {
+      const { account: id, token } = callerIn(key);
+      if (token !== undefined) {
+        await upToDate();
+        const held = await apiTokens.byId(token);
+        return held && principalOf(held);
+      }
       const known = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
       if (known) return known.principal;
       await upToDate();
@@ -133,12 +176,14 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
       for (const event of events) {
         changes.onStored(event);
         tokens.onEvent(event);
+        apiTokens.onEvent(event);
       }
     },
     /** Call with the same events, from every node, once their documents can be read. */
     onEvent: (event: EventNotice): void => {
       accounts.onEvent(event);
       tokens.onEvent(event);
+      apiTokens.onEvent(event);
       changes.onShown(event);
     },
     /** How many wrong user names or passwords were sent. */

@@ -161,7 +161,7 @@ export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Princi
     const [account] = await model.idsNamed(credentials.collection, username);
     if (account === undefined) await refuseParked(model, credentials.collection, username);
     const credential = account === undefined ? undefined : await documentOf(model, credentials, account);
-    const right = await hashing.verifyPassword(password, credential && hashIn(credential.password), network);
+    const right = await hashing.verifyPassword(password, credential?.password && hashIn(credential.password), network);
     if (!right || account === undefined || !credential) return undefined;
     const caller = await accounts.load(account);
     return caller?.credential === credentialTag(credential) ? caller : undefined;

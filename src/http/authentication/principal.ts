@@ -1,6 +1,6 @@
 import { type Admins, givesAdmin } from '../../domain/authorization/admins.ts';
 import type { OpenTo } from '../../domain/authorization/groups.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import type { Actor, Via } from '../../domain/engine/core.ts';
 import type { Account } from '../../projections/authorization/accounts.ts';
 import type { Group } from '../../projections/authorization/groups.ts';
 import type { Role } from '../../projections/authorization/roles.ts';
@@ -43,7 +43,13 @@ export type Principal = {
  * An account that may log in. `credential` changes with its password and with each deactivation; `mapped` is true if
  * group mappings concern it.
  */
-export type Known = { readonly principal: Principal; readonly credential: string; readonly mapped: boolean };
+export type Known = {
+  readonly principal: Principal;
+  readonly credential: string;
+  /** How often the account was deactivated. */
+  readonly deactivated: number;
+  readonly mapped: boolean;
+};
 
 type From = {
   readonly account: Account;
@@ -78,5 +84,35 @@ export const principalOf = ({ account, groups, roles, admins }: From): Principal
       everything ||
       access.some((group) => names.includes(group)) ||
       allowed.get(area)?.has(name) === true,
+  };
+};
+
+const byWay = new Map<Via, WeakMap<Principal, Principal>>([
+  ['password', new WeakMap()],
+  ['cookie', new WeakMap()],
+]);
+
+/** The principal who has shown in this way who they are. Made once, because many requests need it. */
+export const cameBy = (principal: Principal, via: 'password' | 'cookie'): Principal => {
+  const made = byWay.get(via);
+  const known = made?.get(principal);
+  if (known) return known;
+  const named = { ...principal, actor: { ...principal.actor, via } };
+  made?.set(principal, named);
+  return named;
+};
+
+type Limits = { readonly id: string; readonly methods: ReadonlySet<string> | undefined };
+
+/** The principal of a token: it may call what its account may, and no more than the token's methods. */
+export const narrowed = (principal: Principal, { id, methods }: Limits): Principal => {
+  const actor: Actor = { ...principal.actor, via: 'token', token: id };
+  if (!methods) return { ...principal, actor };
+  return {
+    ...principal,
+    actor,
+    rights: JSON.stringify([principal.rights, ...[...methods].sort()]),
+    may: (area, operation) =>
+      principal.may(area, operation) && (operation.access === 'open' || methods.has(operation.name)),
   };
 };

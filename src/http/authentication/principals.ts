@@ -148,6 +148,7 @@ const accountReader = (model: ReadStore, settings: () => { readonly admins: Admi
       known: {
         principal: principalOf({ account, groups, roles, admins: settings().admins }),
         credential: credentialTag(credential),
+        deactivated: credential.deactivated ?? 0,
         mapped: account.externalGroups.length > 0,
       },
     };
@@ -157,7 +158,7 @@ const accountReader = (model: ReadStore, settings: () => { readonly admins: Admi
 const concerningAccounts = new Set(['account', 'group', 'role']);
 
 /** Categories of the streams whose events change who may log in, or what they may do. */
-export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login']);
+export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login', 'token']);
 
 /**
  * Keeps two positions: up to which changes of accounts, groups, roles and group mappings are stored in the log, and up
@@ -204,22 +205,30 @@ const sameName = ({ username }: Principal['actor'], known: Known | undefined): K
   known?.principal.actor.username === username ? known : undefined;
 
 /**
- * Gives accounts that were verified before, if they are unchanged; else undefined. A password has changed if
- * `credential` differs.
+ * An account that was verified before. A login goes on as long as `credential` stays the same; a token, which outlives the
+ * password, as long as `deactivated` does.
  */
+type Proof =
+  | { readonly account: string; readonly credential: string }
+  | { readonly account: string; readonly deactivated: number };
+
+const holds = (proof: Proof, known: Known): boolean =>
+  'credential' in proof ? known.credential === proof.credential : known.deactivated === proof.deactivated;
+
+/** Gives accounts that were verified before, if they are unchanged; else undefined. */
 export const verifiedAccounts = (accounts: Principals, changes: AccountChanges) => {
   /** The account from memory; does not wait. `everSince`: however long ago it was read. */
-  const keptAs = (account: string, credential: string, everSince = false): Known | undefined => {
+  const keptAs = (proof: Proof, everSince = false): Known | undefined => {
     if (changes.awaited()) return undefined;
-    const known = everSince ? accounts.everSince(account) : accounts.fromCache(account);
-    if (known?.credential !== credential) return undefined;
+    const known = everSince ? accounts.everSince(proof.account) : accounts.fromCache(proof.account);
+    if (!known || !holds(proof, known)) return undefined;
     return known.mapped && changes.mappingsAwaited() ? undefined : known;
   };
 
   /** The account as the read models show it now. */
-  const loadAs = async (account: string, credential: string): Promise<Known | undefined> => {
-    const known = await accounts.load(account);
-    return known?.credential === credential ? known : undefined;
+  const loadAs = async (proof: Proof): Promise<Known | undefined> => {
+    const known = await accounts.load(proof.account);
+    return known && holds(proof, known) ? known : undefined;
   };
 
   return {
@@ -227,10 +236,10 @@ export const verifiedAccounts = (accounts: Principals, changes: AccountChanges) 
     loadAs,
     /** Like `keptAs`, for a caller who sent the account's name: undefined if the name has changed. */
     keptLike: ({ principal: { actor }, credential }: Known, everSince = false): Known | undefined =>
-      sameName(actor, keptAs(actor.id, credential, everSince)),
+      sameName(actor, keptAs({ account: actor.id, credential }, everSince)),
     /** Like `loadAs`, for a caller who sent the account's name: undefined if the name has changed. */
     loadLike: async ({ principal: { actor }, credential }: Known): Promise<Known | undefined> =>
-      sameName(actor, await loadAs(actor.id, credential)),
+      sameName(actor, await loadAs({ account: actor.id, credential })),
   };
 };
 

@@ -182,8 +182,14 @@ type Asked = {
   readonly requestId?: string | undefined;
 };
 
-/** The actor when a login is used, or ended in its own account's name. */
-const holder = (account: string): Actor => ({ id: account, username: '', provenance: '', groups: [], admin: false });
+/** The actor when a login or token is used, or a login is ended, in its own account's name. */
+export const holder = (account: string): Actor => ({
+  id: account,
+  username: '',
+  provenance: '',
+  groups: [],
+  admin: false,
+});
 
 /** The commands that change logins. An `id` is the digest of a login's token. */
 const loginCommands = (handle: Handle) => {

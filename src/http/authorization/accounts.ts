@@ -10,13 +10,14 @@ import type { Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
-const { password: _, ...shown } = newAccountSchema.properties;
+const { password: _, type, ...shown } = newAccountSchema.properties;
 
 const names = (description: string) => Type.Array(name('Name'), { description });
 const accountSchema = Type.Object(
   {
     _id: objectId('Id of the account'),
     ...Type.Required(Type.Object(shown)).properties,
+    type,
     memberOf: names('Groups that the account belongs to'),
     created: authored.created,
     lastUpdated: authored.lastUpdated,
@@ -45,7 +46,7 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Create an account',
     description:
       'A local account. Groups and roles that are not there are 404, naming all. The password is kept as a ' +
-      'hash and never shown.',
+      'hash and never shown. A service account has none, and logs in by tokens alone (createToken).',
     command: createAccount,
     ...orWrapped('account', newAccountSchema),
     envelope: withStatus(() => 'Successfully created account'),

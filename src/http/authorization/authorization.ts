@@ -9,6 +9,7 @@ import { groupRoutes } from './groups.ts';
 import { loginRoutes } from './login.ts';
 import { methodIndex, methodList } from './methods.ts';
 import { roleRoutes } from './roles.ts';
+import { tokenRoutes } from './tokens.ts';
 import { whoamiRoutes } from './whoami.ts';
 
 const methodSchema = Type.Object(
@@ -56,5 +57,13 @@ const getMethods = (areas: () => readonly AreaRoutes[]): ActionRoute => {
 export const authorizationRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'authorization',
   prefix: '/authorization',
-  routes: [getMethods(areas), ...whoamiRoutes(areas), ...loginRoutes, ...accountRoutes, ...groupRoutes, ...roleRoutes],
+  routes: [
+    getMethods(areas),
+    ...whoamiRoutes(areas),
+    ...loginRoutes,
+    ...accountRoutes,
+    ...groupRoutes,
+    ...roleRoutes,
+    ...tokenRoutes,
+  ],
 });

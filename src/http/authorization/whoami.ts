@@ -22,6 +22,8 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
         username: Type.String(),
         provenance: Type.String(),
         firstname: Type.String(),
+        via: Type.String({ description: 'How the caller has shown who they are: password, cookie or token' }),
+        token: Type.Optional(Type.String({ description: 'Id of the token that was sent' })),
         groups: Type.Array(Type.Object({ name: Type.String(), provenance: Type.String() })),
         roles: Type.Array(Type.String()),
         ...externalGroupsSchema,
@@ -34,10 +36,10 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
     run: async ({ principal }, service) => {
       const caller = principal!; // the route is not open, so there is a caller
       const { actor, firstname, groups, roles } = caller;
-      const { id, username, provenance } = actor;
+      const { id, username, provenance, via, token } = actor;
       const methods = callable(areas(), caller);
       const external = await externalGroupsOf(id, service);
-      return { body: { id, username, provenance, firstname, groups, roles, ...external, methods } };
+      return { body: { id, username, provenance, firstname, via, token, groups, roles, ...external, methods } };
     },
   });
 

@@ -14,7 +14,16 @@ const eventSchema = Type.Object(
     topic: Type.String({ description: 'Topic' }),
     at: time('When it happened'),
     actor: Type.Union(
-      [Type.Object({ id: Type.String(), username: Type.String(), provenance: Type.String() }), Type.Null()],
+      [
+        Type.Object({
+          id: Type.String(),
+          username: Type.String(),
+          provenance: Type.String(),
+          via: Type.Optional(Type.String({ description: 'password, cookie or token' })),
+          token: Type.Optional(Type.String({ description: 'Id of the token that was sent' })),
+        }),
+        Type.Null(),
+      ],
       { description: 'Who did it; null: another program has written it to the log' },
     ),
     resource: Type.Union([Type.Object({ kind: Type.String(), id: Type.String() }), Type.Null()], {

@@ -31,7 +31,7 @@ export type Judge = (viewer: Viewer) => boolean;
 /** The parts of an event that decide who sees it. */
 type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 
-/** Categories that no GET row shows and that only admins see. */
+/** Categories of which only admins see events: no GET row shows them, or shows them to their owners. */
 export const forAdmins: readonly string[] = [
   'automationImport',
   'deviceConfiguration',
@@ -41,6 +41,7 @@ export const forAdmins: readonly string[] = [
   'lastAction',
   'planDeletion',
   'scheduledJobMigration',
+  'token',
   'watching',
 ];
 
@@ -72,7 +73,9 @@ type Options = {
 
 const yes: Judge = () => true;
 const no: Judge = () => false;
-const admins: Judge = ({ actor }) => actor.admin;
+/** No method: a token that may call only some methods may not call it. */
+const everything: Pick<Common, 'name' | 'access'> = { name: '*', access: [] };
+const admins: Judge = ({ actor, may }) => actor.admin && may('audit', everything);
 const byList: Judge = ({ may }) => may(publishedEvent.area, listOfEvents);
 
 const both = (a: Judge, b: Judge): Judge => {
@@ -174,7 +177,7 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
       if (aboutOf(event) !== undefined) return sees(viewer, event);
       const { category } = splitStream(event.stream);
       if (records.includes(category)) return viewer.may('audit', listOfDenials);
-      return viewer.actor.admin && !hiddenCategories.includes(category);
+      return admins(viewer) && !hiddenCategories.includes(category);
     },
     /** The account as of now, with its rights; undefined if it is deleted or inactive. */
     viewerOf: accountNow,

@@ -3,6 +3,7 @@ import { exactText } from '@automation-platform/json';
 import { inWords } from '../../audit/auditEvent.ts';
 import { idBatches } from '../../concurrency/idBatches.ts';
 import type { ReaderPlaces } from '../../concurrency/readerPlaces.ts';
+import { callerIn } from '../../domain/engine/core.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import { completeIn } from '../../store/anyEvent.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -13,6 +14,7 @@ import type { EventAccess } from './eventAccess.ts';
 
 /** A reader who has opened a stream. */
 export type Reader = {
+  /** The key of the reader (`callerKey`). */
   readonly account: string;
   readonly connection: Connection;
   /** Up to this position of the log the reader has got everything that it wants and sees. */
@@ -95,7 +97,7 @@ export const readersOf = <More extends object>({ viewerOf, mayRead, places, pati
     all,
     count: (): number => all.size,
     /** Throws unless the account may open one more stream. */
-    check: (account: string): void => places.check(account),
+    check: (caller: string): void => places.check(callerIn(caller).account),
     /** Adds a reader; undefined if its connection has closed already. */
     add: (res: ServerResponse, account: string, after: number, more: More): (Reader & More) | undefined => {
       const connection = connectionTo(res, after, partingMs);
@@ -103,7 +105,7 @@ export const readersOf = <More extends object>({ viewerOf, mayRead, places, pati
       const reader = { ...more, account, connection, after, commented: performance.now() };
       if (all.size === 0) looking = setInterval(look, Math.min(lookEveryMs, commentMs, takingMs)).unref();
       all.add(reader);
-      const giveBack = places.take(account);
+      const giveBack = places.take(callerIn(account).account);
       res.once('close', () => {
         giveBack();
         leave(reader);

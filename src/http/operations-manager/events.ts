@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { publishEvent } from '../../commands/operations-manager/publishedEvents.ts';
 import { time } from '../../domain/engine/authors.ts';
+import { callerKey } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
@@ -153,11 +154,11 @@ export const eventStreamRoutes: readonly Route[] = [
       refuseBeyond(asked, head, lastEventId);
       const after = asked === 'now' ? head : asked;
       // Nothing is waited for between this and the opening.
-      eventStream.check(actor.id);
+      eventStream.check(callerKey(actor));
       return {
         type: 'text/event-stream; charset=utf-8',
         headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-        stream: (res) => eventStream.open(res, actor.id, { source, topic, resource }, after),
+        stream: (res) => eventStream.open(res, callerKey(actor), { source, topic, resource }, after),
       };
     },
   }),

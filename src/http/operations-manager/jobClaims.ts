@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { type ClaimedJob, heartbeatJob, releaseJob } from '../../commands/operations-manager/jobClaims.ts';
 import { failJob } from '../../commands/operations-manager/jobs.ts';
 import { same } from '../../domain/engine/changes.ts';
+import { callerKey } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { clearSecrets, maskSecrets } from '../../domain/engine/secretFields.ts';
@@ -44,9 +45,9 @@ export const refuseOverheard = ({ isSecret }: Call): void => {
 
 /** The caller as of now. Throws if the account has lost the right to claim while it waited. */
 export const claimerOf = async ({ actor }: Call, row: Pick<Common, 'name' | 'access'>, { events }: Service) => {
-  const principal = await events.viewerOf(actor.id);
+  const principal = await events.viewerOf(callerKey(actor));
   if (!principal?.may(job.area, row)) throw new RequestError('forbidden', 'The account may not claim jobs any more');
-  return principal.actor;
+  return { ...principal.actor, ...defined({ via: actor.via }) };
 };
 
 type About = ReturnType<typeof requestOf>;

@@ -5,7 +5,7 @@ import { moveJobs } from '../../commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../commands/operations-manager/jobs.ts';
 import type { ClaimedTask } from '../../commands/operations-manager/taskReports.ts';
 import { unwatchJobs, watchJobs } from '../../commands/operations-manager/watchings.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import { type Actor, callerKey } from '../../domain/engine/core.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
 import { type JobProgress, jobSchema, jobStatus, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
@@ -231,11 +231,11 @@ export const jobStreamRoutes: readonly Route[] = [
         return value === undefined ? [] : { field, value };
       });
       // Nothing is waited for between this and the opening.
-      jobReaders.check(actor.id);
+      jobReaders.check(callerKey(actor));
       return {
         type: 'text/event-stream; charset=utf-8',
         headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-        stream: (res) => jobReaders.open(res, actor.id, { watched, fields }),
+        stream: (res) => jobReaders.open(res, callerKey(actor), { watched, fields }),
       };
     },
   }),

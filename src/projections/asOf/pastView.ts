@@ -11,7 +11,7 @@ type Needs = {
   /** The read models as of now. They decide who may read. */
   readonly live: Pick<ReadModel, 'guard'>;
   readonly position: number;
-  readonly actor: Pick<Actor, 'admin' | 'groups'>;
+  readonly actor: Pick<Actor, 'id' | 'admin' | 'groups'>;
 };
 
 /**

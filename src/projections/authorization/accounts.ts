@@ -5,6 +5,8 @@ import { idOf, projection } from '../engine/define.ts';
 
 /** An account as answers show it. Its password is in `credentials`. */
 export type Account = { readonly _id: string } & AccountContent & {
+    /** Not set for people. */
+    readonly type?: 'service';
     readonly created: string;
     readonly lastUpdated: string;
   };
@@ -16,6 +18,10 @@ export const accounts = projection<Account>()(account, {
       const { password: __, ...content } = event.data;
       const { at } = event.metadata;
       return { _id: idOf(event), ...content, created: at, lastUpdated: at };
+    },
+    serviceAccountCreated: (_, event) => {
+      const { at } = event.metadata;
+      return { _id: idOf(event), ...event.data, type: 'service' as const, created: at, lastUpdated: at };
     },
     accountUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
     accountPasswordSet: (doc, { metadata: { at } }) => doc && { ...doc, lastUpdated: at },
@@ -29,6 +35,7 @@ export const accounts = projection<Account>()(account, {
     provenance: (doc) => doc.provenance,
     firstname: (doc) => doc.firstname,
     email: (doc) => doc.email,
+    type: (doc) => doc.type ?? [],
     inactive: (doc) => String(doc.inactive),
     memberOf: (doc) => doc.memberOf,
     assignedRoles: (doc) => doc.assignedRoles,
@@ -52,6 +59,10 @@ export const formerAccounts = projection<FormerAccount>()(account, {
       const { username, provenance } = event.data;
       return { _id: idOf(event), username, provenance, isDeleted: false };
     },
+    serviceAccountCreated: (_, event) => {
+      const { username, provenance } = event.data;
+      return { _id: idOf(event), username, provenance, isDeleted: false };
+    },
     accountUpdated: (doc, { data: { username, provenance } }) =>
       doc && { ...doc, ...defined({ username, provenance }) },
     accountPasswordSet: (doc) => doc,
@@ -65,7 +76,8 @@ export const formerAccounts = projection<FormerAccount>()(account, {
 /** The user name and sealed password hash of an account, by the account's id. No route serves this document. */
 export type Credential = {
   readonly username: string;
-  readonly password: Sealed;
+  /** Not set for a service account. */
+  readonly password?: Sealed;
   /** How often the account was deactivated; 0 if not set. */
   readonly deactivated?: number;
 };
@@ -74,8 +86,10 @@ export type Credential = {
  * The tag that each login keeps. It changes with the password and with each deactivation. A login ends when its tag no
  * longer matches, so the logins of a deactivated account end for good.
  */
-export const credentialTag = ({ password, deactivated = 0 }: Credential): string =>
-  deactivated === 0 ? password.tag : `${password.tag} ${deactivated}`;
+export const credentialTag = ({ password, deactivated = 0 }: Credential): string => {
+  const tag = password?.tag ?? '';
+  return deactivated === 0 ? tag : `${tag} ${deactivated}`;
+};
 
 const updated = (doc: Credential, { username = doc.username, inactive }: Partial<AccountContent>): Credential =>
   inactive ? { ...doc, username, deactivated: (doc.deactivated ?? 0) + 1 } : { ...doc, username };
@@ -84,6 +98,7 @@ export const credentials = projection<Credential>()(account, {
   collection: 'credentials',
   on: {
     accountCreated: (_, { data: { username, password } }) => ({ username, password }),
+    serviceAccountCreated: (_, { data: { username } }) => ({ username }),
     accountUpdated: (doc, { data }) => doc && updated(doc, data),
     accountPasswordSet: (doc, { data: { password } }) => doc && { ...doc, password },
     accountDeleted: () => undefined,

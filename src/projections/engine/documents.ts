@@ -47,7 +47,7 @@ export const readableDocuments = async <Doc>(
   model: Pick<ReadStore, 'getMany' | 'guard'>,
   collection: Collection<Doc>,
   ids: readonly string[],
-  actor: Pick<Actor, 'admin' | 'groups'>,
+  actor: Pick<Actor, 'id' | 'admin' | 'groups'>,
 ): Promise<readonly Doc[]> => {
   const may = mayReadGuard(actor, model);
   const entries = await model.getMany(collection.collection, ids);

@@ -5,12 +5,16 @@ import type { Change, CollectionSpec, Entry, Query, ReadModel } from './port.ts'
 
 const groupsPrefix = 'groups:';
 const bothPrefix = 'both:';
+const ownerPrefix = 'owner:';
 
 /** The guard of a document with access lists: the sorted names of the groups that may read it; undefined: everybody. */
 export const groupsGuard = ({ read, write }: Gbac): string | undefined =>
   read.length + write.length === 0
     ? undefined
     : groupsPrefix + JSON.stringify([...new Set([...read, ...write])].sort());
+
+/** The guard of a document that only an account itself and admins may read. */
+export const ownerGuard = (account: string): string => ownerPrefix + account;
 
 /** The guard of a document that may be read by those who may read all of these documents; undefined: everybody. */
 export const documentsGuard = (of: Pick<Collection, 'collection'>, ids: readonly string[]): string | undefined =>
@@ -45,13 +49,14 @@ export const lastGuard = (model: Guards, collection: string, id: string): string
  * Makes the function that tells whether an actor may read a document with a given guard, as of now. Nobody may read a
  * document that follows one which never was.
  */
-export const mayReadGuard = (actor: Pick<Actor, 'admin' | 'groups'>, model: Guards) => {
+export const mayReadGuard = (actor: Pick<Actor, 'id' | 'admin' | 'groups'>, model: Guards) => {
   const may = (guard: string): boolean => {
     if (guard.startsWith(groupsPrefix))
       return (
         actor.admin ||
         (JSON.parse(guard.slice(groupsPrefix.length)) as string[]).some((name) => actor.groups.includes(name))
       );
+    if (guard.startsWith(ownerPrefix)) return actor.admin || guard.slice(ownerPrefix.length) === actor.id;
     if (guard.startsWith(bothPrefix)) return (JSON.parse(guard.slice(bothPrefix.length)) as string[]).every(may);
     const colon = guard.indexOf(':');
     const next = lastGuard(model, guard.slice(0, colon), guard.slice(colon + 1));
@@ -61,7 +66,7 @@ export const mayReadGuard = (actor: Pick<Actor, 'admin' | 'groups'>, model: Guar
 };
 
 /** The part of a query that leaves out what the actor may not read. */
-export const readableBy = (actor: Pick<Actor, 'admin' | 'groups'>, model: Guards): Pick<Query, 'may'> =>
+export const readableBy = (actor: Pick<Actor, 'id' | 'admin' | 'groups'>, model: Guards): Pick<Query, 'may'> =>
   actor.admin ? {} : { may: mayReadGuard(actor, model) };
 
 /**

@@ -126,7 +126,9 @@ const world = async ({ ask }: TestService) => {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
+  const { id: token } = (await post('/authorization/tokens', { name: 'trier' })).data;
   return {
+    token,
     manualOff,
     automation,
     closed,
@@ -251,6 +253,15 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     'DELETE /authorization/accounts/:id': [
       refuse('conflict', '/authorization/accounts/admin'),
       refuse('stale', '/authorization/accounts/member', undefined, stale),
+    ],
+    'POST /authorization/tokens': [
+      by('outsider', refuse('forbidden', '/authorization/tokens', { name: 'x', account: 'admin' })),
+      refuse('not_found', '/authorization/tokens', { name: 'x', account: 'none' }),
+      refuse('conflict', '/authorization/tokens', { name: 'x', account: 'member' }),
+    ],
+    'DELETE /authorization/tokens/:id': [
+      refuse('not_found', '/authorization/tokens/none'),
+      refuse('stale', `/authorization/tokens/${w.token}`, undefined, stale),
     ],
     'POST /authorization/groups': [
       refuse('conflict', '/authorization/groups', { name: 'ops', memberOf: ['user'] }),
@@ -824,7 +835,7 @@ describe('What is refused', () => {
 
 /** What every operation answers in the same words. */
 const common = new Set([
-  'Log in: HTTP Basic, or the token of POST /login',
+  'Log in: HTTP Basic, or a token',
   'It has changed since you looked',
   'This path does not know PATCH',
   'This path does not know PUT',

@@ -80,7 +80,9 @@ describe('accounts', () => {
   describe('a delete', () => {
     it('frees the name', () => {
       assert.deepEqual(
-        account.names?.(account.evolve.accountDeleted({ exists: true, deleted: false, content: bob }, {})),
+        account.names?.(
+          account.evolve.accountDeleted({ exists: true, deleted: false, isService: false, content: bob }, {}),
+        ),
         [],
       );
       given(created).when(remove, {}, refs).then({ topic: 'accountDeleted', data: {} });

@@ -271,7 +271,7 @@ describe('a document that the read models cannot keep', () => {
       ['born', { names: [] }],
       ['renamed', { to: 'b', guard: 'groups:["blue"]' }],
     ] as const;
-    const red = { admin: false, groups: ['red'] };
+    const red = { id: 'r', admin: false, groups: ['red'] };
     for (const atOnce of [1, 2, 3, 5]) {
       const model = memoryReadStore({ collections: collectionsOf([leaving]) });
       const documents = projector([leaving], { read: model.get, log: () => undefined });

@@ -1,0 +1,154 @@
+import { hash } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { aggregate, type Context, type EventOf } from '../engine/core.ts';
+import { RequestError } from '../engine/requestError.ts';
+import { name } from '../engine/schemas.ts';
+import { nothing, text, texts, topicsOf, whole } from '../engine/topics.ts';
+
+/** The use of a token is stored once in this time at most. */
+export const storedEveryMs = 3_600_000;
+
+const dayMs = 24 * 3_600_000;
+const usualDays = 90;
+const mostDays = 366;
+
+const form = /^apt_([0-9a-f]{24})_[A-Za-z0-9_-]{43}_[0-9a-f]{6}$/;
+
+const sumOf = (body: string): string => hash('sha256', body, 'hex').slice(0, 6);
+
+/**
+ * The text of a token: secret scanners know it by its beginning. The sum at its end tells a typing error without a
+ * look-up.
+ */
+export const tokenText = (id: string, secret: string): string => {
+  const body = `apt_${id}_${secret}`;
+  return `${body}_${sumOf(body)}`;
+};
+
+/** The id in the text of a token; undefined if no token has this text. */
+export const tokenIdIn = (token: string): string | undefined => {
+  const id = form.exec(token)?.[1];
+  return id !== undefined && sumOf(token.slice(0, -7)) === token.slice(-6) ? id : undefined;
+};
+
+/** The digest that is stored of a token. A token has 256 random bits, so nobody finds it by its digest. */
+export const tokenHash = (token: string): string => hash('sha256', token, 'hex');
+
+/** The body of `createToken`. */
+export const newTokenSchema = Type.Object(
+  {
+    name: name('Name to know it by'),
+    account: Type.Optional(name('The service account that it is for, by id or name; only admins say so')),
+    expires: Type.Optional(
+      Type.String({
+        description: `When it ends; in ${usualDays} days if not set, in ${mostDays} days at most`,
+        format: 'date-time',
+      }),
+    ),
+    methods: Type.Optional(
+      Type.Array(name('Name of a method, as getMethods lists it'), {
+        description: 'The only methods that it may call; all that its account may call if not set',
+        minItems: 1,
+        maxItems: 1000,
+      }),
+    ),
+  },
+  { additionalProperties: false, title: 'NewToken', description: 'New token' },
+);
+export type NewToken = Static<typeof newTokenSchema>;
+
+/**
+ * `hash` is the digest of the token's text. `deactivated` is how often its account had been deactivated: once more, and
+ * the token has ended. Without `methods` it may call all that its account may call.
+ */
+const topics = topicsOf({
+  tokenCreated: [
+    'A token was made',
+    Type.Object({
+      name: text,
+      account: text,
+      hash: text,
+      deactivated: whole,
+      expires: text,
+      methods: Type.Optional(texts),
+    }),
+  ],
+  tokenUsed: ['A token was used', Type.Object({ at: text, address: text })],
+  tokenDeleted: ['A token was ended', nothing],
+});
+export type TokenEvent = EventOf<typeof topics>;
+
+type Use = { readonly at: string; readonly address: string };
+type State = { readonly exists: boolean; readonly account: string; readonly used: Use | undefined };
+
+export const token = aggregate<State, TokenEvent>({
+  area: 'authorization',
+  category: 'token',
+  topics,
+  initial: { exists: false, account: '', used: undefined },
+  evolve: {
+    tokenCreated: (_, { account }) => ({ exists: true, account, used: undefined }),
+    tokenUsed: (state, used) => ({ ...state, used }),
+    tokenDeleted: (state) => ({ ...state, exists: false }),
+  },
+  exists: (state) => state.exists,
+});
+
+/** The account that a new token is for; undefined if there is none. */
+export type TokenRefs = {
+  readonly account: { readonly id: string; readonly isService: boolean; readonly deactivated: number } | undefined;
+  readonly unknownMethods: readonly string[];
+};
+
+const expiryOf = (expires: string | undefined, now: string): string => {
+  const at = Date.parse(now);
+  if (expires === undefined) return new Date(at + usualDays * dayMs).toISOString();
+  const end = Date.parse(expires);
+  if (!(end > at && end <= at + mostDays * dayMs))
+    throw new RequestError('invalid', `expires must be in the future, and in ${mostDays} days at most`, {
+      path: '/expires',
+    });
+  return new Date(end).toISOString();
+};
+
+export const create = (
+  _: State,
+  { name, account: given, expires, methods, secret }: NewToken & { readonly secret: string },
+  { id, now, actor, refs: { account, unknownMethods } }: Context<TokenRefs>,
+): readonly TokenEvent[] => {
+  if (actor.token !== undefined) throw new RequestError('forbidden', 'A token makes no token');
+  if (given !== undefined && !actor.admin)
+    throw new RequestError('forbidden', 'Only admins make tokens of service accounts', { path: '/account' });
+  const end = expiryOf(expires, now);
+  if (!account) throw new RequestError('not_found', 'No account has this id or name', { path: '/account' });
+  if (unknownMethods.length > 0)
+    throw new RequestError('not_found', `No such methods: ${unknownMethods.join(', ')}`, { path: '/methods' });
+  if (!account.isService && account.id !== actor.id)
+    throw new RequestError('conflict', "A person's tokens are made by that person alone", { path: '/account' });
+  const about = { name, account: account.id, hash: tokenHash(tokenText(id, secret)), expires: end };
+  const { deactivated } = account;
+  return [
+    {
+      topic: 'tokenCreated',
+      data: methods ? { ...about, deactivated, methods: [...new Set(methods)] } : { ...about, deactivated },
+    },
+  ];
+};
+
+const dayOf = (at: string): string => at.slice(0, 10);
+
+/** Last uses are shown by day and address. So another one is stored only if one of them differs, and not within the hour. */
+export const use = (
+  { used }: State,
+  { address }: { readonly address: string },
+  { now }: Context,
+): readonly TokenEvent[] => {
+  const isSoon = used && Date.parse(now) - Date.parse(used.at) < storedEveryMs;
+  const isSame = used && used.address === address && dayOf(used.at) === dayOf(now);
+  return isSoon || isSame ? [] : [{ topic: 'tokenUsed', data: { at: now, address } }];
+};
+
+export const remove = ({ account }: State, _: unknown, { actor }: Context): readonly TokenEvent[] => {
+  if (account !== actor.id && !actor.admin) throw new RequestError('not_found', 'No such token');
+  return [{ topic: 'tokenDeleted', data: {} }];
+};
