@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { create, newTokenSchema, remove, token, use } from '../../domain/authorization/tokens.ts';
 import { accounts, credentials } from '../../projections/authorization/accounts.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { tokenHash, tokenText } from './tokenTexts.ts';
 
 const command = commandsOf(token);
 
@@ -18,11 +19,12 @@ export const createToken = command({
   name: 'createToken',
   input: Type.Object({ ...newTokenSchema.properties, secret: Type.String() }, { additionalProperties: false }),
   on: 'new',
-  prepare: async ({ input: { account, methods = [] }, actor }, tools) => {
-    const known = new Set(tools.methods().map(({ name }) => name));
+  prepare: async ({ id, input: { account, methods = [], secret }, actor }, tools) => {
+    const all = new Set(tools.methods().map(({ name }) => name));
     return {
       account: await accountOf(tools, account === undefined ? actor.id : await tools.find(accounts, account)),
-      unknownMethods: methods.filter((name) => !known.has(name)),
+      unknownMethods: methods.filter((name) => !all.has(name)),
+      hash: tokenHash(tokenText(id, secret)),
     };
   },
   decide: create,

@@ -154,8 +154,8 @@ export const create = (
 ): readonly AccountEvent[] => {
   if (type === 'service' && input.password !== undefined)
     throw new RequestError('invalid', 'A service account has no password', { path: '/password' });
-  const password = type === 'service' ? undefined : passwordIn(refs);
   refuseUnknown(refs.unknown);
+  const password = type === 'service' ? undefined : passwordIn(refs);
   const data = requested(blank, input);
   return password
     ? [{ topic: 'accountCreated', data: { ...data, password } }]

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type EventOf } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -11,28 +10,6 @@ export const storedEveryMs = 3_600_000;
 const dayMs = 24 * 3_600_000;
 const usualDays = 90;
 const mostDays = 366;
-
-const form = /^apt_([0-9a-f]{24})_[A-Za-z0-9_-]{43}_[0-9a-f]{6}$/;
-
-const sumOf = (body: string): string => hash('sha256', body, 'hex').slice(0, 6);
-
-/**
- * The text of a token: secret scanners know it by its beginning. The sum at its end tells a typing error without a
- * look-up.
- */
-export const tokenText = (id: string, secret: string): string => {
-  const body = `apt_${id}_${secret}`;
-  return `${body}_${sumOf(body)}`;
-};
-
-/** The id in the text of a token; undefined if no token has this text. */
-export const tokenIdIn = (token: string): string | undefined => {
-  const id = form.exec(token)?.[1];
-  return id !== undefined && sumOf(token.slice(0, -7)) === token.slice(-6) ? id : undefined;
-};
-
-/** The digest that is stored of a token. A token has 256 random bits, so nobody finds it by its digest. */
-export const tokenHash = (token: string): string => hash('sha256', token, 'hex');
 
 /** The body of `createToken`. */
 export const newTokenSchema = Type.Object(
@@ -98,6 +75,8 @@ export const token = aggregate<State, TokenEvent>({
 export type TokenRefs = {
   readonly account: { readonly id: string; readonly isService: boolean; readonly deactivated: number } | undefined;
   readonly unknownMethods: readonly string[];
+  /** The digest of its text. */
+  readonly hash: string;
 };
 
 const expiryOf = (expires: string | undefined, now: string): string => {
@@ -113,11 +92,11 @@ const expiryOf = (expires: string | undefined, now: string): string => {
 
 export const create = (
   _: State,
-  { name, account: given, expires, methods, secret }: NewToken & { readonly secret: string },
-  { id, now, actor, refs: { account, unknownMethods } }: Context<TokenRefs>,
+  { name, account: service, expires, methods }: NewToken,
+  { now, actor, refs: { account, unknownMethods, hash } }: Context<TokenRefs>,
 ): readonly TokenEvent[] => {
   if (actor.token !== undefined) throw new RequestError('forbidden', 'A token makes no token');
-  if (given !== undefined && !actor.admin)
+  if (service !== undefined && !actor.admin)
     throw new RequestError('forbidden', 'Only admins make tokens of service accounts', { path: '/account' });
   const end = expiryOf(expires, now);
   if (!account) throw new RequestError('not_found', 'No account has this id or name', { path: '/account' });
@@ -125,7 +104,7 @@ export const create = (
     throw new RequestError('not_found', `No such methods: ${unknownMethods.join(', ')}`, { path: '/methods' });
   if (!account.isService && account.id !== actor.id)
     throw new RequestError('conflict', "A person's tokens are made by that person alone", { path: '/account' });
-  const about = { name, account: account.id, hash: tokenHash(tokenText(id, secret)), expires: end };
+  const about = { name, account: account.id, hash, expires: end };
   const { deactivated } = account;
   return [
     {

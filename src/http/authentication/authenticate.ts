@@ -3,7 +3,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Node } from '../../node.ts';
 import { credentials } from '../../projections/authorization/accounts.ts';
 import type { EventNotice } from '../../store/event.ts';
-import { apiTokens as apiTokensOf, type HeldToken } from './apiTokens.ts';
+import { apiTokens as apiTokensOf, type TokenEntry } from './apiTokens.ts';
 import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
 import { limiter as limiterOf } from './limiter.ts';
 import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
@@ -62,34 +62,34 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
     if (changes.awaited()) return undefined;
     const token = tokenOf(credentials);
     if (token !== undefined) {
-      if (isApiToken(token, credentials)) return keptByApiToken(token, credentials.address, everSince);
+      if (isApiToken(token, credentials)) return cachedApiToken(token, credentials.address, everSince);
       const login = tokens.fromCache(token);
-      const known = login && verified.keptAs(login, everSince);
-      return known && cameBy(known.principal, 'cookie');
+      const caller = login && verified.keptAs(login, everSince);
+      return caller && cameBy(caller.principal, 'cookie');
     }
-    const known = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
-    return known && cameBy(known.principal, 'password');
+    const caller = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
+    return caller && cameBy(caller.principal, 'password');
   };
 
-  const keptByApiToken = (token: string, address: string, everSince: boolean): Principal | undefined => {
-    const held = apiTokens.fromCache(token);
-    const known = held && verified.keptAs(held, everSince);
-    if (!known) return undefined;
-    apiTokens.noteUse(held, address);
-    return apiTokens.callerBy(held, known);
+  const cachedApiToken = (token: string, address: string, everSince: boolean): Principal | undefined => {
+    const entry = apiTokens.fromCache(token);
+    const owner = entry && verified.keptAs(entry, everSince);
+    if (!owner) return undefined;
+    apiTokens.noteUse(entry, address);
+    return apiTokens.callerBy(entry, owner);
   };
 
-  const principalOf = async (held: HeldToken): Promise<Principal | undefined> => {
-    const known = await verified.loadAs(held);
-    return known && apiTokens.callerBy(held, known);
+  const principalOf = async (entry: TokenEntry): Promise<Principal | undefined> => {
+    const owner = await verified.loadAs(entry);
+    return owner && apiTokens.callerBy(entry, owner);
   };
 
   const byApiToken = async (token: string, address: string): Promise<Principal> => {
-    const held = await apiTokens.load(token);
-    const principal = held && (await principalOf(held));
+    const entry = await apiTokens.load(token);
+    const principal = entry && (await principalOf(entry));
     if (!principal)
-      throw new LoginRefused('unauthenticated', 'No such token, or it has ended', { account: held?.account });
-    apiTokens.noteUse(held, address);
+      throw new LoginRefused('unauthenticated', 'No such token, or it has ended', { account: entry?.account });
+    apiTokens.noteUse(entry, address);
     return principal;
   };
 
@@ -153,8 +153,8 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
       const { account: id, token } = callerIn(key);
       if (token !== undefined) {
         await upToDate();
-        const held = await apiTokens.byId(token);
-        return held && principalOf(held);
+        const entry = await apiTokens.byId(token);
+        return entry && principalOf(entry);
       }
       const known = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
       if (known) return known.principal;

@@ -94,18 +94,18 @@ const byWay = new Map<Via, WeakMap<Principal, Principal>>([
 
 /** The principal who has shown in this way who they are. Made once, because many requests need it. */
 export const cameBy = (principal: Principal, via: 'password' | 'cookie'): Principal => {
-  const made = byWay.get(via);
-  const known = made?.get(principal);
-  if (known) return known;
-  const named = { ...principal, actor: { ...principal.actor, via } };
-  made?.set(principal, named);
-  return named;
+  const all = byWay.get(via);
+  const before = all?.get(principal);
+  if (before) return before;
+  const after = { ...principal, actor: { ...principal.actor, via } };
+  all?.set(principal, after);
+  return after;
 };
 
 type Limits = { readonly id: string; readonly methods: ReadonlySet<string> | undefined };
 
 /** The principal of a token: it may call what its account may, and no more than the token's methods. */
-export const narrowed = (principal: Principal, { id, methods }: Limits): Principal => {
+export const limitedTo = (principal: Principal, { id, methods }: Limits): Principal => {
   const actor: Actor = { ...principal.actor, via: 'token', token: id };
   if (!methods) return { ...principal, actor };
   return {

@@ -212,8 +212,8 @@ type Proof =
   | { readonly account: string; readonly credential: string }
   | { readonly account: string; readonly deactivated: number };
 
-const holds = (proof: Proof, known: Known): boolean =>
-  'credential' in proof ? known.credential === proof.credential : known.deactivated === proof.deactivated;
+const holds = (proof: Proof, { credential, deactivated }: Known): boolean =>
+  'credential' in proof ? credential === proof.credential : deactivated === proof.deactivated;
 
 /** Gives accounts that were verified before, if they are unchanged; else undefined. */
 export const verifiedAccounts = (accounts: Principals, changes: AccountChanges) => {

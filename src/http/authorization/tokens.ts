@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { createToken as create, deleteToken } from '../../commands/authorization/tokens.ts';
-import { newTokenSchema, tokenText } from '../../domain/authorization/tokens.ts';
+import { tokenText } from '../../commands/authorization/tokenTexts.ts';
+import { newTokenSchema } from '../../domain/authorization/tokens.ts';
 import { time } from '../../domain/engine/authors.ts';
 import { type Token, tokens } from '../../projections/authorization/tokens.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
@@ -36,12 +37,12 @@ const newSchema = Type.Object(
 );
 
 /** A token with the username of its account in the place of the id. */
-const named: Join<Token> = async (doc, { model }) => ({
+const withUsername: Join<Token> = async (doc, { model }) => ({
   ...doc,
   account: (await people(model, [doc.account])).get(doc.account)?.username ?? doc.account,
 });
 
-const created = withStatus(() => 'Successfully created token');
+const envelope = withStatus(() => 'Successfully created token');
 const path = '/tokens/:id';
 
 /** The caller's own tokens; admins see all, and make those of service accounts. */
@@ -53,7 +54,7 @@ export const tokenRoutes: readonly Route[] = [
     access: 'login',
     summary: "List one's own tokens; admins: all",
     list: tokens,
-    join: named,
+    join: withUsername,
     envelope: results,
     answer: listed(tokenSchema),
   }),
@@ -72,12 +73,12 @@ export const tokenRoutes: readonly Route[] = [
       const about = requestOf('createToken', call, service);
       const id = newId(about.idempotency?.key);
       const secret = randomBytes(32).toString('base64url');
-      const done = await service.handle(create, { ...about, id, input: { ...call.body, secret } });
-      const shown = await named(done.doc as Token, service, call);
-      const doc = done.replayed ? shown : { ...(shown as object), token: tokenText(id, secret) };
-      const { position, replayed } = done;
+      const result = await service.handle(create, { ...about, id, input: { ...call.body, secret } });
+      const doc = await withUsername(result.doc as Token, service, call);
+      const answer = result.replayed ? doc : { ...(doc as object), token: tokenText(id, secret) };
+      const { position, replayed } = result;
       return {
-        text: created(JSON.stringify(doc), done),
+        text: envelope(JSON.stringify(answer), result),
         headers: { 'Cache-Control': 'no-store' },
         position,
         replayed,
@@ -92,7 +93,7 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Get a token, without its text',
     get: tokens,
     key: ({ id }) => id,
-    join: named,
+    join: withUsername,
     envelope: plain,
     answer: tokenSchema,
   }),
@@ -105,7 +106,7 @@ export const tokenRoutes: readonly Route[] = [
     description: 'It is refused from now on, on all nodes.',
     command: deleteToken,
     key: ({ id }) => id,
-    join: named,
+    join: withUsername,
     envelope: withStatus(() => 'Successfully deleted token'),
     answer: changed(tokenSchema),
   }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tokenText } from '../../../src/domain/authorization/tokens.ts';
+import { tokenText } from '../../../src/commands/authorization/tokenTexts.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { fullPathOf } from '../../../src/http/engine/router.ts';
 import { ok, refused } from '../../support/people.ts';
