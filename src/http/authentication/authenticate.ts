@@ -7,7 +7,7 @@ import { apiTokens as apiTokensOf, type TokenEntry } from './apiTokens.ts';
 import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
 import { limiter as limiterOf } from './limiter.ts';
 import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
-import { accountChanges, concerning, principals, verifiedAccounts } from './principals.ts';
+import { accountChanges, concerning, principals, type VerifiedAccounts, verifiedAccounts } from './principals.ts';
 import { tokens as tokensOf } from './tokens.ts';
 
 type Options = {
@@ -38,39 +38,8 @@ const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): strin
   return bearer.test(authorization) ? authorization.replace(bearer, '') : undefined;
 };
 
-/** Finds out who calls: by HTTP Basic (basicLogins.ts), by the token of a login (tokens.ts), or by that of a
- * script, worker or service (apiTokens.ts). */
-export const authenticator = (node: Node, { settings, secure }: Options) => {
-  const { model } = node;
-  const { now } = node.clock;
-  const limiter = limiterOf();
-  const accounts = principals(model, settings, now);
-  const changes = accountChanges(node.settled, accounts.clear);
-  const { upToDate } = changes;
-  const verified = verifiedAccounts(accounts, changes);
-  const check = passwordCheck(node, accounts);
-  const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
-  const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, now });
-  const tokens = tokensOf(node, settings);
-  const apiTokens = apiTokensOf(node);
-
-  const sweeping = setInterval(() => {
-    tokens.sweep().catch(() => undefined);
-  }, sweepMs).unref();
-
-  const fromCache = (credentials: Credentials, everSince = false): Principal | undefined => {
-    if (changes.awaited()) return undefined;
-    const token = tokenOf(credentials);
-    if (token !== undefined) {
-      if (isApiToken(token, credentials)) return cachedApiToken(token, credentials.address, everSince);
-      const login = tokens.fromCache(token);
-      const caller = login && verified.keptAs(login, everSince);
-      return caller && cameBy(caller.principal, 'cookie');
-    }
-    const caller = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
-    return caller && cameBy(caller.principal, 'password');
-  };
-
+/** Finds the callers who send tokens of scripts, workers and services. */
+const tokenCallers = (apiTokens: ReturnType<typeof apiTokensOf>, verified: VerifiedAccounts) => {
   const cachedApiToken = (token: string, address: string, everSince: boolean): Principal | undefined => {
     const entry = apiTokens.fromCache(token);
     const owner = entry && verified.keptAs(entry, everSince);
@@ -91,6 +60,42 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
       throw new LoginRefused('unauthenticated', 'No such token, or it has ended', { account: entry?.account });
     apiTokens.noteUse(entry, address);
     return principal;
+  };
+  return { cachedApiToken, principalOf, byApiToken };
+};
+
+/** Finds out who calls: by HTTP Basic (basicLogins.ts), by the token of a login (tokens.ts), or by that of a
+ * script, worker or service (apiTokens.ts). */
+export const authenticator = (node: Node, { settings, secure }: Options) => {
+  const { model } = node;
+  const { now } = node.clock;
+  const limiter = limiterOf();
+  const accounts = principals(model, settings, now);
+  const changes = accountChanges(node.settled, accounts.clear);
+  const { upToDate } = changes;
+  const verified = verifiedAccounts(accounts, changes);
+  const check = passwordCheck(node, accounts);
+  const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
+  const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, now });
+  const tokens = tokensOf(node, settings);
+  const apiTokens = apiTokensOf(node);
+  const { cachedApiToken, principalOf, byApiToken } = tokenCallers(apiTokens, verified);
+
+  const sweeping = setInterval(() => {
+    tokens.sweep().catch(() => undefined);
+  }, sweepMs).unref();
+
+  const fromCache = (credentials: Credentials, everSince = false): Principal | undefined => {
+    if (changes.awaited()) return undefined;
+    const token = tokenOf(credentials);
+    if (token !== undefined) {
+      if (isApiToken(token, credentials)) return cachedApiToken(token, credentials.address, everSince);
+      const login = tokens.fromCache(token);
+      const caller = login && verified.keptAs(login, everSince);
+      return caller && cameBy(caller.principal, 'cookie');
+    }
+    const caller = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
+    return caller && cameBy(caller.principal, 'password');
   };
 
   const byToken = async (token: string): Promise<Principal> => {
