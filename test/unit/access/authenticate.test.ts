@@ -62,7 +62,8 @@ describe('authentication', () => {
     it('knows who calls', async () => {
       await one.account('bob', { firstname: 'Bob', email: 'b@example.com', provenance: 'LDAP' });
       const { actor, firstname, email } = await call(bob);
-      assert.deepEqual(actor, { id: 'bob', username: 'bob', provenance: 'LDAP', groups: [], admin: false });
+      const bobs = { id: 'bob', username: 'bob', provenance: 'LDAP', groups: [], admin: false, via: 'password' };
+      assert.deepEqual(actor, bobs);
       assert.deepEqual([firstname, email], ['Bob', 'b@example.com']);
     });
     it('takes colons and any Unicode in passwords', async () => {
