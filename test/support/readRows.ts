@@ -31,6 +31,14 @@ const documentsIn = (body: any): readonly Record<string, unknown>[] => {
   return Array.isArray(body?.results) ? body.results : [];
 };
 
+/** Rows whose parameters are members of the documents of another list. */
+const byMembers: Readonly<Record<string, readonly [list: string, path: string]>> = {
+  '/operations-manager/jobs/:id/tasks/:task': [
+    '/operations-manager/tasks',
+    '/operations-manager/jobs/:job/tasks/:task',
+  ],
+};
+
 const parameters = /(?:\/:\w+)+/;
 
 /** The path with its first parameters filled in from a document; undefined if it does not have them. */
@@ -51,6 +59,11 @@ type Ask = (path: string) => Promise<Answer>;
 
 /** Paths of a row, with the first two documents of each list on the way to it. */
 export const pathsOf = async (row: string, ask: Ask): Promise<readonly string[]> => {
+  const [list, path] = byMembers[row] ?? [];
+  if (list !== undefined && path !== undefined)
+    return documentsIn((await ask(list)).body).map((document) =>
+      path.replace(/:(\w+)/g, (_, name: string) => String(document[name])),
+    );
   const at = row.search(parameters);
   if (at < 0) return [row];
   const before = row.slice(0, at);

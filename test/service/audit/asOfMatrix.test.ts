@@ -43,13 +43,15 @@ const sees = (person: Person, fate: Fate): boolean =>
 
 /** The rows whose documents have access lists, or name documents that have them. Others answer all roles alike. */
 const guarded =
-  /^\/(operations-manager\/(automations|triggers|jobs|parked|events)|configuration_manager\/compliance_plans|automation_catalog|prebuilts|agent-session-manager\/sessions|lifecycle-manager\/action-executions)/;
+  /^\/(operations-manager\/(automations|triggers|jobs|tasks|parked|events)|configuration_manager\/compliance_plans|automation_catalog|prebuilts|authorization\/tokens|agent-session-manager\/sessions|lifecycle-manager\/action-executions)/;
 
 type Word = 'automations' | 'triggers' | 'jobs' | 'plans' | 'prebuilts';
 const jobIds = (id: string) => ({ jobIds: [id] });
 
-/** Operations that name one resource with access lists, or one that follows it, and their bodies. */
-const named: Readonly<Record<string, readonly [Word, ((id: string) => object)?]>> = {
+const firstRun = (job: string): string => `${job}.a.1`;
+
+/** Operations that name one resource with access lists, or one that follows it, their bodies, and its own id if it has one. */
+const named: Readonly<Record<string, readonly [Word, ((id: string) => object)?, ((id: string) => string)?]>> = {
   'PATCH /operations-manager/automations/:id': ['automations', () => ({ description: 'x' })],
   'DELETE /operations-manager/automations/:id': ['automations'],
   'GET /operations-manager/automations/:id/export': ['automations'],
@@ -70,6 +72,12 @@ const named: Readonly<Record<string, readonly [Word, ((id: string) => object)?]>
   'POST /operations-manager/jobs/:id/error': ['jobs', () => ({ error: 'x' })],
   'POST /operations-manager/jobs/:id/heartbeat': ['jobs', () => ({ claim: 1 })],
   'POST /operations-manager/jobs/:id/release': ['jobs', () => ({ claim: 1 })],
+  'POST /operations-manager/jobs/:id/continue': ['jobs', () => ({ fromTask: 'a' })],
+  'POST /operations-manager/jobs/:id/tasks/:task/retry': ['jobs', () => ({})],
+  'POST /operations-manager/tasks/:id/claim': ['jobs', () => ({}), firstRun],
+  'POST /operations-manager/tasks/:id/release': ['jobs', () => ({}), firstRun],
+  'POST /operations-manager/tasks/:id/heartbeat': ['jobs', () => ({ claim: 1 }), firstRun],
+  'POST /operations-manager/tasks/:id/finish': ['jobs', () => ({ result: 'success' }), firstRun],
   'PUT /configuration_manager/compliance_plans': ['plans', (planId) => ({ planId, options: { name: 'x' } })],
   'DELETE /configuration_manager/compliance_plans': ['plans', (id) => ({ planIds: [id] })],
   'DELETE /prebuilts/:id': ['prebuilts'],
@@ -82,6 +90,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
     'POST /configuration_manager/compliance_plans',
     'POST /agent-session-manager/sessions/run-agent',
     'POST /operations-manager/events/:source/:topic',
+    'POST /authorization/tokens',
   ],
   'takes ids of the caller: takenIds.test.ts and importedScheduledJobs.test.ts ask it': [
     'PUT /operations-manager/automations',
@@ -97,6 +106,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
     'POST /agent-session-manager/sessions/:id/fail',
     'POST /lifecycle-manager/action-executions/:id/cancel',
   ],
+  'is seen by its owner alone: access/tokens.test.ts asks it': ['DELETE /authorization/tokens/:id'],
   'needs a run that has failed: parkedRuns.test.ts asks it': [
     'POST /operations-manager/parked/:id/retry',
     'POST /operations-manager/parked/:id/discard',
@@ -108,6 +118,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
   ],
   'names none, and answers what the caller may read': [
     'POST /operations-manager/jobs/claim',
+    'POST /operations-manager/tasks/claim',
     'POST /operations-manager/events/test',
     'POST /operations-manager/triggers/preview',
     'POST /configuration_manager/search/compliance_plans',
@@ -115,7 +126,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
 };
 /** The kinds of these areas that have no access lists, by the beginnings of their paths. */
 const withoutLists =
-  /^\w+ \/(agent-session-manager\/agents|configuration_manager\/(adapters|configs|devicegroups?|devices|import)|lifecycle-manager\/resources)\b/;
+  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|configuration_manager\/(adapters|configs|devicegroups?|devices|import)|lifecycle-manager\/resources|operations-manager\/workflows)/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);
@@ -257,6 +268,7 @@ describe('every GET route as of every moment, for six roles', function () {
                 assert.ok(!text.includes(`${fate}-`), about);
             if (person === 'nobody' || !guarded.test(row) || !row.includes(':')) continue;
             const fate = [...fatesById].find(([id]) => path.includes(id))?.[1];
+            if (row.startsWith('/authorization/tokens')) continue;
             if (fate !== undefined && !sees(person, fate)) assert.equal(status, 404, about);
             else if (fate !== undefined || !row.startsWith('/automation_catalog'))
               assert.deepEqual([status, text], [whole.status, whole.text], about);
@@ -282,10 +294,14 @@ describe('every GET route as of every moment, for six roles', function () {
     const never = 'f'.repeat(24);
     assert.equal(byWord.automations.size, fates.length);
     assert.ok(byWord.triggers.size > 1 && byWord.jobs.size > 1 && byWord.prebuilts.size > 0);
-    for (const [title, [word, body]] of Object.entries(named)) {
+    for (const [title, [word, body, ownId = (id: string) => id]] of Object.entries(named)) {
       const [method = '', path = ''] = title.split(' ');
       const told = async (id: string): Promise<string> => {
-        const answer = await askAs('operator')(method, path.replace(':id', id), body?.(id));
+        const answer = await askAs('operator')(
+          method,
+          path.replace(':id', ownId(id)).replace(':task', 'a'),
+          body?.(id),
+        );
         assert.ok([400, 404].includes(answer.status), `${title}: ${answer.status} ${answer.text}`);
         return `${answer.status} ${answer.text.replaceAll(id, 'id')}`;
       };
