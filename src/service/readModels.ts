@@ -15,6 +15,7 @@ import type { Compared } from '../projections/foldLog.ts';
 import { memoryReadStore } from '../projections/index/memory.ts';
 import { type Folder, startFolder } from '../projections/rebuild/folder.ts';
 import { rebuild } from '../projections/rebuild/rebuild.ts';
+import { redisReadStore } from '../projections/redis/redis.ts';
 import { type Origin, readSnapshot, snapshotName } from '../projections/snapshots/snapshot.ts';
 import { snapshots } from '../projections/snapshots/snapshots.ts';
 
@@ -57,20 +58,15 @@ export const originOf = (logId: string, foreign: ForeignSources = everySource) =
 });
 
 /** The read models in the store that READSTORE_URL names. */
-export const readModelsOf = async (config: Config, logId: string, warn: Log): Promise<ReadModels> => {
+export const readModelsOf = (config: Config, logId: string, warn: Log): ReadModels => {
   const origin = originOf(logId, config.FOREIGN_EVENTS);
   const { READSTORE_URL: url } = config;
   return url === undefined ? inMemory(config, origin, warn) : inRedis(url, `ap:${origin.log}:${origin.version}`);
 };
 
-const inRedis = async (url: string, prefix: string): Promise<ReadModels> => ({
+const inRedis = (url: string, prefix: string): ReadModels => ({
   kind: 'redis',
-  // Its client is a quarter of all that a start loads.
-  model: (await import('../projections/redis/redis.ts')).redisReadStore({
-    url,
-    prefix,
-    collections: collectionsOf(projections),
-  }),
+  model: redisReadStore({ url, prefix, collections: collectionsOf(projections) }),
   catchUp: largestStep,
   snapshotPosition: () => 0,
   startSnapshots: () => undefined,

@@ -69,7 +69,7 @@ type Around = {
 const openNodeOn = async (config: Config, opened: OpenedLog, { clock, patiently, warn, unlock }: Around) => {
   const log = withPayloads<EventStore>(storeIn(opened), mayHaveParts);
   const { key, signingKeys } = await patiently(() => keysOf(log, config));
-  const readModels = await readModelsOf(config, log.id, warn);
+  const readModels = readModelsOf(config, log.id, warn);
   const name = nodeNameOf(config);
   const lead = leadOf(opened, readModels.kind === 'redis', name, warn);
   const close = (): Promise<void> => {
