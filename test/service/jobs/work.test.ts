@@ -144,7 +144,7 @@ describe('work() of the package', function () {
     const ends: string[] = [];
     const run = async ({ _id }: Job, { progress, resumed, signal }: AtWork): Promise<void> => {
       progress({ percent: 1 });
-      await until(async () => (await get(_id)).progress !== null, 'a heartbeat');
+      await until(async () => signal.aborted || (await get(_id)).progress !== null, 'a heartbeat');
       await resumed();
       ends.push(String(signal.reason));
       signal.throwIfAborted();
