@@ -264,6 +264,7 @@ const ofCode: Readonly<Partial<Record<Code, readonly AnswerHeader[]>>> = {
 /** Error codes that only these operations have. */
 const also: Readonly<Record<string, readonly Code[]>> = {
   changePassword: ['forbidden'],
+  createToken: ['forbidden'],
   applyDeviceConfig: ['adapter_failed'],
   getDeviceConfiguration: ['adapter_failed'],
 };

@@ -261,8 +261,8 @@ const change = <Body>(
   input: (body: Body) => object = () => ({}),
 ) => ({
   run: async (call: Call<'id', Body>, service: Service) => {
-    const { job: id, task, run } = runOf(call.params.id);
     const about = requestOf(command.name, call, service);
+    const { job: id, task, run } = runOf(call.params.id);
     const result = await service.handle(command, { ...about, id, input: { task, run, ...input(call.body) } });
     const text = envelope(await shownAfter(call.params.id, result, service));
     return { text, position: result.position, replayed: result.replayed };
@@ -334,9 +334,9 @@ export const taskRoutes: readonly Route[] = [
     body: taskHeartbeatSchema,
     answer: enveloped(heardSchema),
     run: async (call: Call<'id', Static<typeof taskHeartbeatSchema>>, service) => {
+      const about = requestOf(heartbeatTask.name, call, service);
       const { job: id, task, run } = runOf(call.params.id);
       const { claim, progress } = call.body;
-      const about = requestOf(heartbeatTask.name, call, service);
       const result = await service.handle(heartbeatTask, { ...about, id, input: { task, run, claim } });
       const { position, replayed } = result;
       const state = result.state as JobState; // the state of the command's own aggregate

@@ -399,9 +399,13 @@ describe('authorization over HTTP', () => {
           externalGroups: [],
           mappings: [],
           methods: {
-            authorization: ['whoami', 'changePassword', 'login', 'logout', 'getAccounts'],
+            authorization: [
+              ...['whoami', 'changePassword', 'login', 'logout', 'getAccounts'],
+              ...['getTokens', 'createToken', 'getToken', 'deleteToken'],
+            ],
             customization: ['getBanner'],
           },
+          via: 'password',
         });
       });
       it(`${path}/password changes the own password, and every login of the account ends`, async () => {

@@ -51,7 +51,7 @@ describe('audits over HTTP', function () {
         source: '@platform/operations-manager',
         topic: 'automationCreated',
         at: '',
-        actor: { id: await idOf('admin'), username: 'admin', provenance: 'local' },
+        actor: { id: await idOf('admin'), username: 'admin', provenance: 'local', via: 'password' },
         resource: { kind: 'automation', id },
         revision: 0,
         correlation: requestId,

@@ -10,7 +10,17 @@ import { type Doc, type RestoreCase, restoresAsItWas } from '../../support/resto
 import { usePeople, useService } from '../../support/useService.ts';
 
 /** Kinds that cannot be restored. */
-const never = ['account', 'role', 'login', 'job', 'agentSession', 'actionExecution', 'lastAction', 'certificate'];
+const never = [
+  'account',
+  'role',
+  'login',
+  'job',
+  'agentSession',
+  'actionExecution',
+  'lastAction',
+  'certificate',
+  'token',
+];
 /** Kinds that the platform keeps by itself. */
 const ofThePlatform: readonly string[] = ['parkedReaction'];
 
