@@ -174,10 +174,9 @@ describe('the program', function () {
     const socket = connect(Number(port), hostname).on('error', () => undefined);
     socket.write('POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
     await once(socket, 'connect');
-    server.child.kill('SIGTERM');
-    await until(async () => (await server.ask('GET', '/health/live')).status !== 200, 'the stop');
-    assert.equal(server.child.exitCode, null);
-    await until(() => !server.child.kill('SIGTERM') && server.child.signalCode === 'SIGKILL', 'the end');
+    // The first one stops it, and those within a second of it count as the same.
+    await until(() => !server.child.kill('SIGTERM'), 'the end');
+    assert.equal(server.child.signalCode, 'SIGKILL');
     socket.destroy();
     const again = await start();
     assert.equal((await again.ask('GET', '/group-mappings/ldap/kept')).status, 200);
