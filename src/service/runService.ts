@@ -14,12 +14,13 @@ const say = (line: string): void => {
  * the process ends, however it ends.
  */
 const logOnStdout = (level: string) => {
-  const isTerminal = process.stdout.isTTY;
-  const destination = pino.destination(isTerminal ? { sync: true } : { sync: false, minLength: 8192 });
+  if (process.stdout.isTTY)
+    return { logger: serviceLogger(level, forPeople(pino.destination({ sync: true }))), flush: () => undefined };
+  const destination = pino.destination({ sync: false, minLength: 8192 });
   const flush = (): void => destination.flushSync();
   setInterval(() => destination.flush(), 500).unref();
   process.on('exit', flush);
-  return { logger: serviceLogger(level, isTerminal ? forPeople(destination) : destination), flush };
+  return { logger: serviceLogger(level, destination), flush };
 };
 
 /**

@@ -98,7 +98,7 @@ export class WorkRefused extends Refused {
 
 type Claimed = { readonly id: string; readonly item: unknown; readonly claim: number };
 
-/** What becomes of work: the last word of a path, and a body. */
+/** The report of an end of work: the last word of a path, and a body. */
 type Report = readonly [what: string, body: object];
 
 /** The words of one kind of work: whole jobs, or tasks. */

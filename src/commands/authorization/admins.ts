@@ -52,7 +52,7 @@ const groupsOfAdmins = async (tools: Tools, changed: Changed): Promise<ReadonlyS
   return found;
 };
 
-/** Whether at least one active account of a person is an admin after the change: a service account cannot log in to mend things. */
+/** True if an active account of a person is an admin after the change: a service account cannot log in to mend things. */
 export const adminRemains = async (tools: Tools, changed: Changed): Promise<boolean> => {
   const privileged = await groupsOfAdmins(tools, changed);
   if (privileged.size === 0) return false;

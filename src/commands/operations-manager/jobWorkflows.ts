@@ -10,11 +10,11 @@ import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.t
 import { nodeOperationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
 import type { Work } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
 import type { JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
-import { workflowFaults } from '../../domain/operations-manager/workflows/workflowFaults.ts';
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import type { Task, WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
 import { openTasks } from '../../projections/operations-manager/openTasks.ts';
 import type { Tools } from '../engine/define.ts';
+import { faultsOf } from './workflows.ts';
 import { workflowAt, workflowNamed } from './workflowsInUse.ts';
 
 /** A revision of a workflow, ready to run. */
@@ -77,7 +77,7 @@ const patterns = new LRUCache<string, Pattern>({ max: 500 });
 
 const usablePattern = (text: string): Pattern => {
   try {
-    return linearPattern(text, { ignoreCase: false, multiline: false, dotAll: false });
+    return linearPattern(text, {});
   } catch (error) {
     throw error instanceof SchemaError ? new RequestError('unprocessable', error.message) : error;
   }
@@ -90,17 +90,6 @@ const matches = (text: string, within: string): boolean => {
   if ((within.length + 1) * pattern.instructions > mostPerMatch)
     throw new RequestError('unprocessable', `A text of ${within.length} characters is too long for the pattern`);
   return pattern.expression.matcher(within).find();
-};
-
-/** The reason why a pattern cannot be used; undefined if it can. */
-const patternFault = (text: string): string | undefined => {
-  try {
-    usablePattern(text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof RequestError) return error.message;
-    throw error;
-  }
 };
 
 /** Throws `unprocessable` if the schema cannot be used. */
@@ -151,7 +140,7 @@ export const workflowToStart = async (
   const found = await workflowNamed(name, tools);
   if (!found) return undefined;
   const ready = readyFor(found, found.document, tools);
-  ready.faults ??= workflowFaults(ready.graph, { pattern: patternFault }).faults;
+  ready.faults ??= faultsOf(ready.graph);
   const self = { id, initiator: actor.username };
   return {
     id: found.id,

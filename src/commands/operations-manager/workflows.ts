@@ -15,7 +15,7 @@ import {
 } from '../../domain/operations-manager/workflow.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
 import { type WorkflowFault, workflowFaults } from '../../domain/operations-manager/workflows/workflowFaults.ts';
-import { workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
+import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import { readWorkflow } from '../../domain/operations-manager/workflows/workflows.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
@@ -160,6 +160,10 @@ const schemaFault = (schema: unknown): string | undefined => {
   const compiled = compileUserSchema(schema);
   return compiled.ok ? undefined : compiled.reason;
 };
+
+/** The faults of a workflow, with which it cannot be started: they follow from the document alone. */
+export const faultsOf = (graph: WorkflowGraph): readonly WorkflowFault[] =>
+  workflowFaults(graph, { pattern: patternFault }).faults;
 
 type Findings = { readonly faults: readonly WorkflowFault[]; readonly warnings: readonly WorkflowFault[] };
 

@@ -21,7 +21,7 @@ export const taskClaimSchema = Type.Object(
       Type.Integer({ minimum: 0, maximum: 30, default: 0, description: 'Seconds to wait if there is no task' }),
     ),
   },
-  { additionalProperties: false, title: 'TaskClaim', description: 'Who wants to work on what' },
+  { additionalProperties: false, title: 'TaskClaim', description: 'A worker and the tasks that it asks for' },
 );
 export type TaskClaim = Static<typeof taskClaimSchema>;
 

@@ -220,7 +220,7 @@ const heardSchema = Type.Object(
     until: orNull(Type.Integer({ description: 'When the claim lapses, epoch milliseconds' })),
     asked: orNull(Type.Enum(['pause', 'cancel'], { description: 'What the worker should do; null: go on' })),
   },
-  { title: 'HeardTaskHeartbeat', description: 'What the worker should know' },
+  { title: 'HeardTaskHeartbeat', description: 'Answer to the worker of a task' },
 );
 
 /** The task as it is given out, with its secrets in clear; undefined if they cannot be opened: then it ends in error. */

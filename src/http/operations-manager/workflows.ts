@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import {
   createWorkflow,
   deleteWorkflow,
+  faultsOf,
   findingsIn,
   importedWorkflow,
   importWorkflow,
@@ -75,14 +76,13 @@ const summaryOf: Join<WorkflowDoc> = async (doc, service, call) => {
     service,
     call,
   )) as WorkflowDoc;
-  const { faults } = await findingsIn(doc, service.tools);
-  const { tasks } = workflowGraph(plainValue(doc) as WorkflowDocument, isInstant);
+  const graph = workflowGraph(plainValue(doc) as WorkflowDocument, isInstant);
   return {
     _id,
     name,
     description: typeof description === 'string' ? description : '',
-    tasks: tasks.filter(({ kind }) => kind !== 'start' && kind !== 'end').length,
-    faults: faults.length,
+    tasks: graph.tasks.filter(({ kind }) => kind !== 'start' && kind !== 'end').length,
+    faults: faultsOf(graph).length,
     created,
     createdBy,
     lastUpdated,

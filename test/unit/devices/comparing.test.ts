@@ -20,7 +20,7 @@ const compile = (expression: string) => {
 
 const golden = (text: string, type: string): Golden => readGolden(text, type, compile);
 
-/** What a comparison finds, in one line each: passes, then issues. */
+/** The findings of a comparison, in one line each: passes, then issues. */
 const compared = (type: string, texts: readonly string[], configuration: string): readonly string[] => {
   const merged = mergeGoldens(texts.map((text) => golden(text, type)));
   const { totals, issues } = compareLines(merged, readConfiguration(configuration, type), masking([]));

@@ -300,7 +300,7 @@ const textOf = (value: unknown): string => {
   return typeof value === 'object' && value !== null ? '[object Object]' : String(value);
 };
 
-/** What JSON makes of a value; `{}` where it has no text. */
+/** A value as JSON makes it; `{}` where it has no text. */
 const jsonOf = (value: unknown): unknown => {
   const out = Object.fromEntries(value === undefined ? [] : [['out', value]]);
   return JSON.parse(JSON.stringify(out));
