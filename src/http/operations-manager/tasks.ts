@@ -310,8 +310,8 @@ export const taskRoutes: readonly Route[] = [
     run: async (call: Call<never, TaskClaim>, service) => {
       refuseOverheard(call);
       const { adapters, worker, max = 1, lease = 300, wait = 0 } = call.body;
-      const components = componentsOf(call.body);
       const about = { ...requestOf(claimRow.name, call, service), ifRevision: undefined };
+      const components = componentsOf(call.body);
       const actorNow = () => claimerOf(call, claimRow, service);
       const query = { components, adapters, worker, max, lease, about, actorNow };
       const { jobs: got, replayed } = await service.work.claimTasks(query, wait * 1000, call.abandoned());
@@ -329,7 +329,7 @@ export const taskRoutes: readonly Route[] = [
     access: ['operators'],
     summary: 'Report that a worker is at work on a task',
     description:
-      'Extends the claim once half of its lease is over. Progress is view by the node that hears it and is not stored. ' +
+      'Extends the claim once half of its lease is over. Progress is held by the node that receives it and is not stored. ' +
       'The answer says whether to pause or to stop. A claim that is not held any more is 409.',
     body: taskHeartbeatSchema,
     answer: enveloped(heardSchema),

@@ -206,7 +206,7 @@ describe('every route, with bad input', function () {
         );
     });
     // Members that take any JSON cannot be wrong.
-    const anyJson = new Set(['validationSchema', 'uiSchema', 'bindingSchema', 'payload', 'jst']);
+    const anyJson = new Set(['validationSchema', 'uiSchema', 'bindingSchema', 'payload', 'jst', 'data']);
     each(
       'with members of a wrong type are invalid, by name',
       changes.filter((route) => membersOf(route).length > 0),
