@@ -56,6 +56,7 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
       )
       .replace(/^\d{13}$/, (time) => String(recent(Number(time)) ? epoch : time))
       .replace(/^[\w-]{43}$/, 'the-token-of-a-login')
+      .replace(/^(apt_[0-9a-f]{24})_[\w-]{43}_\w+$/, '$1_the-secret-of-a-token')
       .replace(/^(\w+(?:\{[^}]*\})?) [\d.e+-]+$/gm, '$1 1')
       .replace(/^SHA256:[\w+/]{43}=$/, 'SHA256:the-fingerprint-of-a-key')
       .replace(/uptime is \d+ minutes?\b/g, 'uptime is 0 minutes')
@@ -75,6 +76,8 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
     if (/^(uptimeSeconds|duration)$/.test(member) && typeof value === 'number') return 3600;
     // Between two requests, the service may have stored what it records by itself.
     if (member === 'position' && typeof value === 'number') return 260;
+    // Three months from now.
+    if (member === 'expires' && typeof value === 'string') return new Date(epoch + 90 * day).toISOString();
     if (member === 'signed' || member === 'unsigned') return member === 'signed' ? 0 : 260;
     const isPassword = typeof value === 'string' && /^(password|old|new)$/.test(member) && value !== '********';
     return isPassword ? `made-up ${member === 'password' ? '' : `${member} `}password` : steady(value);
