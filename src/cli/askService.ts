@@ -1,4 +1,5 @@
-import { TooLong, textOf, wordsIn } from '@automation-platform/client';
+import { readFileSync } from 'node:fs';
+import { type Auth, authorizationOf, TooLong, textOf, wordsIn } from '@automation-platform/client';
 import { exactValue, isObject } from '@automation-platform/json';
 import { enterPassword } from './password.ts';
 
@@ -11,16 +12,12 @@ type ApiRequest = {
 };
 
 /** Who calls which platform. */
-export type Access = { readonly url: string; readonly username: string; readonly password: string };
+export type Access = { readonly url: string; readonly auth: Auth };
 
 /** An answer: its status, and its body with the marks of packages/json. */
 type ApiAnswer = { readonly status: number; readonly body: unknown };
 
 export type Platform = { readonly url: string; readonly ask: (request: ApiRequest) => Promise<ApiAnswer> };
-
-/** The `Authorization` header by which the account calls. */
-const authorizationOf = ({ username, password }: Access): string =>
-  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
 /** The password in the environment variable, else it is asked for. */
 export const passwordFrom = async (variable: string, prompt: string): Promise<string> => {
@@ -29,11 +26,27 @@ export const passwordFrom = async (variable: string, prompt: string): Promise<st
   return password;
 };
 
-/** Who asks the running service, and with which password. `$PORT` in the URL is the setting. */
-export const accessFrom = async ({ url, user }: { readonly url: string; readonly user: string }): Promise<Access> => {
+/** The options that say who asks which service. */
+type Asking = { readonly url: string; readonly user: string; readonly tokenFile?: string | undefined };
+
+/** The token in the file, else in API_TOKEN; undefined if there is neither. */
+const tokenFrom = (file: string | undefined): string | undefined => {
+  const token = file === undefined ? process.env.API_TOKEN : readFileSync(file, 'utf8').trim();
+  if (file !== undefined && token === '') throw new Error(`There is no token in ${file}`);
+  return token || undefined;
+};
+
+/** True if `accessFrom` asks for a password, on a terminal or on standard input. */
+export const asksPassword = ({ tokenFile }: Pick<Asking, 'tokenFile'>): boolean =>
+  process.env.AUTOMATION_PLATFORM_PASSWORD === undefined && tokenFrom(tokenFile) === undefined;
+
+/** Who asks the running service: with a token if there is one, else with a password. `$PORT` in the URL is the setting. */
+export const accessFrom = async ({ url, user, tokenFile }: Asking): Promise<Access> => {
   const at = url.replace('$PORT', process.env.PORT || '3000');
+  const token = tokenFrom(tokenFile);
+  if (token !== undefined) return { url: at, auth: { token } };
   const password = await passwordFrom('AUTOMATION_PLATFORM_PASSWORD', `Password of ${user} at ${at}: `);
-  return { url: at, username: user, password };
+  return { url: at, auth: { username: user, password } };
 };
 
 /** The message of an answer that is a refusal. */
@@ -48,7 +61,7 @@ const mostTries = 5;
 /** Calls a platform over HTTP. Asks again after 429 and 503, as long as Retry-After says, and when nobody answers. */
 export const platformAt = (access: Access, signal: AbortSignal): Platform => {
   const base = access.url.replace(/\/+$/, '');
-  const authorization = authorizationOf(access);
+  const authorization = authorizationOf(access.auth);
 
   const once = async ({
     method,

@@ -1,4 +1,4 @@
-/** How to log in: with a user name and a password, or with the token of a login. */
+/** How to log in: with a user name and a password, or with a token: one that was made for a script, or that of a login. */
 export type Auth = { readonly username: string; readonly password: string } | { readonly token: string };
 
 /** The header `Authorization`. */

@@ -11,7 +11,7 @@ export {
   type RestoreAsked,
   type Restored,
 } from './audit.ts';
-export type { Auth } from './auth.ts';
+export { type Auth, authorizationOf } from './auth.ts';
 export { type Answer, type CallFault, CallRefused, calls } from './calls.ts';
 export { plainText, wordsIn } from './messages.ts';
 export type { Operations, Schemas } from './operations.ts';

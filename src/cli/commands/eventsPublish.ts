@@ -3,7 +3,7 @@ import { wordsIn } from '@automation-platform/client';
 import { isObject } from '@automation-platform/json';
 import { stopSignal } from '../../process/program.ts';
 import { askHelp, askOptions } from '../askOptions.ts';
-import { type Access, accessFrom, messageOf, noAnswer, platformAt } from '../askService.ts';
+import { type Access, accessFrom, asksPassword, messageOf, noAnswer, platformAt } from '../askService.ts';
 import { argument, argumentOr, command, UsageError } from '../engine/command.ts';
 import { jsonFault } from '../faults.ts';
 import type { Terminal } from '../progress.ts';
@@ -21,11 +21,13 @@ export const eventsPublish = command({
   },
   options: askOptions,
   help: askHelp,
-  run: async ({ source, topic, payload, url, user }) => {
-    if (payload === '-' && process.env.AUTOMATION_PLATFORM_PASSWORD === undefined)
-      throw new UsageError('standard input has the payload, so AUTOMATION_PLATFORM_PASSWORD must have the password');
+  run: async ({ source, topic, payload, ...asking }) => {
+    if (payload === '-' && asksPassword(asking))
+      throw new UsageError(
+        'standard input has the payload, so API_TOKEN must have a token, or AUTOMATION_PLATFORM_PASSWORD the password',
+      );
     const text = payload === '-' ? await allOf(process.stdin) : payload;
-    await publishEvent({ source, topic, payload: text }, await accessFrom({ url, user }), stopSignal('Stopped'));
+    await publishEvent({ source, topic, payload: text }, await accessFrom(asking), stopSignal('Stopped'));
     return 0;
   },
 });

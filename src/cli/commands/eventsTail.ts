@@ -25,8 +25,8 @@ export const eventsTail = command({
     ...askOptions,
   },
   help: askHelp,
-  run: async ({ url, user, ...options }) => {
-    await tailEvents(options, await accessFrom({ url, user }), stopSignal('Stopped'));
+  run: async ({ url, user, tokenFile, ...options }) => {
+    await tailEvents(options, await accessFrom({ url, user, tokenFile }), stopSignal('Stopped'));
     return 0;
   },
 });
@@ -51,12 +51,11 @@ const columns: readonly Column<PlatformEvent>[] = [
 /** Shows events as they happen, until the signal aborts: as lines of JSON, or on a terminal as a table. */
 export const tailEvents = async (
   { source, topic, resource, from = 'now' }: TailOptions,
-  { url, username, password }: Access,
+  { url, auth }: Access,
   signal: AbortSignal,
   output: RecordOutput = process.stdout,
 ): Promise<void> => {
   const { subscribe } = await import('@automation-platform/client');
-  const auth = { username, password };
   // Whoever read the output has gone: `events tail | head` ends so.
   const gone = new AbortController();
   output.once('error', () => gone.abort());

@@ -1,4 +1,4 @@
-import { plainText } from '@automation-platform/client';
+import { type Auth, plainText } from '@automation-platform/client';
 import { isObject, type Members } from '@automation-platform/json';
 import { defined } from '../../domain/engine/defined.ts';
 import type { DocumentKind, ImportOptions } from '../../domain/engine/documentKinds.ts';
@@ -22,16 +22,17 @@ export const migrate = command({
   help: `\
 Documents are imported in the order in which they name each other. Each is reported: as a line of JSON, or on a terminal in
 words if it is refused. Documents that are there already are no change, so run the same command again to go on after a stop.
-Passwords come from AUTOMATION_PLATFORM_PASSWORD and AUTOMATION_PLATFORM_SOURCE_PASSWORD, or are asked for.
+Passwords come from AUTOMATION_PLATFORM_PASSWORD and AUTOMATION_PLATFORM_SOURCE_PASSWORD, or are asked for. A token is
+sent to the running service alone.
 The exit status is 3 if a document of a known kind, or a part of a package, stayed out.`,
-  run: async ({ url, user, source, sourceUser, dryRun, overwrite }) => {
-    const target = await accessFrom({ url, user });
+  run: async ({ source, sourceUser, dryRun, overwrite, ...asking }) => {
+    const target = await accessFrom(asking);
     const sourcePassword = /^https?:/.test(source)
       ? await passwordFrom('AUTOMATION_PLATFORM_SOURCE_PASSWORD', `Password of ${sourceUser} at ${source}: `)
       : '';
-    const sourceAccess = { username: sourceUser, password: sourcePassword };
+    const sourceAuth = { username: sourceUser, password: sourcePassword };
     const signal = stopSignal('Stopped; run the same command again to go on');
-    const leftOut = await migrateAll({ source, sourceAccess, target, dryRun, overwrite }, signal);
+    const leftOut = await migrateAll({ source, sourceAuth, target, dryRun, overwrite }, signal);
     return leftOut > 0 ? 3 : 0;
   },
 });
@@ -54,8 +55,8 @@ export type Report = {
 type Migration = {
   /** A folder, a file, or the URL of another platform. */
   readonly source: string;
-  /** How the other platform is called; needed only for a URL. */
-  readonly sourceAccess: Omit<Access, 'url'>;
+  /** How to log in at the other platform; needed only for a URL. */
+  readonly sourceAuth: Auth;
   readonly target: Access;
   readonly dryRun: boolean;
   readonly overwrite: boolean;
@@ -73,7 +74,7 @@ type Output = { readonly report: Terminal; readonly progress: Terminal };
  * or in part.
  */
 export const migrateAll = async (
-  { source, sourceAccess, target, dryRun, overwrite }: Migration,
+  { source, sourceAuth, target, dryRun, overwrite }: Migration,
   signal: AbortSignal,
   output: Output = { report: process.stdout, progress: process.stderr },
 ): Promise<number> => {
@@ -83,7 +84,7 @@ export const migrateAll = async (
   await checkLogin(to);
   const isUrl = /^https?:\/\//.test(source);
   const entries = isUrl
-    ? documentsOfPlatform(platformAt({ ...sourceAccess, url: source }, signal))
+    ? documentsOfPlatform(platformAt({ url: source, auth: sourceAuth }, signal))
     : documentsInFiles(source);
   const found = await inOrder(entries, kinds);
   const { show, end } = progressLine(output.progress);

@@ -50,15 +50,15 @@ describe('Programs that ask a hostile server', () => {
   });
 
   const never = new AbortController().signal;
-  const access = () => ({ url, username: 'admin', password: 'p' });
   const auth = { username: 'admin', password: 'p' };
+  const access = () => ({ url, auth });
   const first = async (events: AsyncIterable<unknown>) => {
     for await (const event of events) return event;
     return undefined;
   };
   const nowhere = () => new PassThrough().resume();
   const migrating = () =>
-    migrateAll({ source: url, sourceAccess: auth, target: access(), dryRun: true, overwrite: false }, never, {
+    migrateAll({ source: url, sourceAuth: auth, target: access(), dryRun: true, overwrite: false }, never, {
       report: nowhere(),
       progress: nowhere(),
     });

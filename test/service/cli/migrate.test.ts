@@ -9,7 +9,7 @@ import { positionOf } from '../../support/hostile.ts';
 import { ok } from '../../support/people.ts';
 import { adminPassword, startService, type TestService } from '../../support/service.ts';
 
-const access = { username: 'admin', password: adminPassword };
+const sourceAuth = { username: 'admin', password: adminPassword };
 
 describe('migrate, over HTTP', () => {
   let here: TestService;
@@ -35,7 +35,7 @@ describe('migrate, over HTTP', () => {
     const { dryRun = false, overwrite = false, password = adminPassword } = more;
     const [report, progress] = [new PassThrough(), new PassThrough()];
     const refused = await migrateAll(
-      { source, sourceAccess: access, target: { url: target.url, username: 'admin', password }, dryRun, overwrite },
+      { source, sourceAuth, target: { url: target.url, auth: { username: 'admin', password } }, dryRun, overwrite },
       new AbortController().signal,
       { report, progress },
     );

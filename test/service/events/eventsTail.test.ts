@@ -52,7 +52,7 @@ describe('events tail', () => {
       { isTTY: true, columns: 170 },
     );
     const stop = new AbortController();
-    const access = { url: service.url, username: 'admin', password: adminPassword };
+    const access = { url: service.url, auth: { username: 'admin', password: adminPassword } };
     const tailing = tailEvents({ from: 'start', topic: 'first' }, access, stop.signal, output);
     await until(() => text.split('\n').length > 2);
     stop.abort();

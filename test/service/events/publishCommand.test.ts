@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { publishEvent } from '../../../src/cli/commands/eventsPublish.ts';
 import { startProgram } from '../../support/process.ts';
@@ -10,9 +12,10 @@ describe('events publish', function () {
   this.timeout(120_000);
   const service = useService();
 
-  const run = async (args: readonly string[], { input = '', password = adminPassword } = {}) => {
+  const run = async (args: readonly string[], { input = '', password = adminPassword, token = '' } = {}) => {
     const program = startProgram(['events', 'publish', ...args, '--url', service.url], {
       ...(password && { AUTOMATION_PLATFORM_PASSWORD: password }),
+      ...(token && { API_TOKEN: token }),
     });
     program.child.stdin!.end(input);
     const code = await program.ended;
@@ -52,9 +55,31 @@ describe('events publish', function () {
     assert.deepEqual(last('x'), []);
   });
 
+  it('takes a token from API_TOKEN or a file, and no password then', async () => {
+    const made = await service.ask('POST', '/authorization/tokens', { name: 'pipeline' });
+    const { token } = made.body.data as { token: string };
+    const file = join(service.folder, 'token');
+    writeFileSync(file, `${token}\n`);
+    const [fromVariable, fromFile, unknown, empty] = await Promise.all([
+      run(['itsm', 'with', '-'], { input: '1', password: '', token }),
+      run(['itsm', 'with', '2', '--token-file', file], { password: 'wrong', token: 'apt_wrong' }),
+      run(['itsm', 'with', '3'], { token: token.replace(/......$/, '000000') }),
+      run(['itsm', 'with', '4', '--token-file', '/dev/null']),
+    ]);
+    assert.deepEqual([fromVariable.code, fromFile.code], [0, 0], fromVariable.err + fromFile.err);
+    assert.deepEqual(
+      last('with')
+        .map(({ data }) => data)
+        .sort(),
+      [1, 2],
+    );
+    assert.deepEqual([unknown.code, unknown.out], [1, '']);
+    assert.deepEqual([empty.code, empty.err], [1, 'There is no token in /dev/null\n']);
+  });
+
   it('says it in a sentence on a terminal', async () => {
     const output = Object.assign(new PassThrough(), { isTTY: true });
-    const access = { url: `${service.url}/`, username: 'admin', password: adminPassword };
+    const access = { url: `${service.url}/`, auth: { username: 'admin', password: adminPassword } };
     await publishEvent({ source: 'itsm', topic: 'said', payload: '1' }, access, new AbortController().signal, output);
     assert.match(String(output.read()), /^Published [0-9a-f-]{36} at position \d+\n$/);
   });

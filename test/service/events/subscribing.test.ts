@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { fromSource } from '../../support/fromSource.ts';
+import { blocksIn, itWithShell, runPage } from '../../support/pageCommands.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 
 const run = promisify(execFile);
 const root = new URL('../../../', import.meta.url).pathname;
 const page = readFileSync(join(root, 'docs/subscribing.md'), 'utf8');
-const blocks = (language: string): readonly string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(([, block]) => block!);
-const missing = ['bash', 'curl'].filter((tool) => spawnSync(tool, ['--version']).error);
 const password = 'correct-horse';
 
 describe('docs/subscribing.md', () => {
@@ -28,24 +26,10 @@ describe('docs/subscribing.md', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  (missing.length > 0 ? it.skip : it)('has commands that do what it says', async () => {
-    const script = blocks('sh')
-      .join('\n')
-      .replaceAll('http://127.0.0.1:3000', server.url)
-      .replaceAll('node dist/main.js', `${process.execPath} ${fromSource().join(' ')} ${root}src/main.ts`)
-      .split('\n')
-      .filter((line) => !line.startsWith('#=> '))
-      .join('\n');
-    const { stdout } = await run('bash', ['-e', '-c', `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`], {
-      cwd: folder,
-      timeout: 100_000,
-    });
-    for (const [, promised] of page.matchAll(/^#=> (.*)$/gm))
-      assert.ok(stdout.includes(promised!), `${promised}\nis not in\n${stdout}`);
-  });
+  itWithShell('has commands that do what it says', () => runPage(page, { url: server.url, folder }));
 
   it('has programs that do what it says', async () => {
-    const programs = blocks('ts');
+    const programs = blocksIn(page, 'ts');
     assert.equal(programs.length, 2);
     const client = createRequire(import.meta.url).resolve('@eventstore/db-client');
     const login = logUrl.replace('://', `://admin:${password}@`);

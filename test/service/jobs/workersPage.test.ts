@@ -32,8 +32,11 @@ describe('docs/workers.md', function () {
   const admin = { user: 'admin', password };
   const children: ChildProcess[] = [];
   let service: TestService;
+  let token: string;
   before(async () => {
     service = await startService({ ADMIN_PASSWORD: password });
+    await ask('POST', '/authorization/accounts', { username: 'backup', type: 'service', memberOf: ['operators'] });
+    token = ok(await ask('POST', '/authorization/tokens', { name: 'worker', account: 'backup' })).data.token;
   });
   after(async () => {
     for (const child of children) child.kill('SIGKILL');
@@ -43,7 +46,8 @@ describe('docs/workers.md', function () {
 
   const ask = (method: string, path: string, body?: unknown) => service.as(admin)(method, path, body);
   const started = (command: string, args: readonly string[]): Program => {
-    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = { ...process.env, API_TOKEN: token };
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env });
     children.push(child);
     return watched(child);
   };
@@ -82,9 +86,9 @@ describe('docs/workers.md', function () {
     assert.ok(linesIn(program) <= 30, `${linesIn(program)} lines`);
     const imports = [...program.matchAll(/^(?:import|from) (.*)$/gm)].flatMap(([, names = '']) => names.split(', '));
     assert.deepEqual(imports, [
-      'base64',
       'http.client',
       'json',
+      'os',
       'threading',
       'time',
       'urllib.error',

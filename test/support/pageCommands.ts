@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { fromSource } from './fromSource.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+const isMissing = ['bash', 'curl'].some((tool) => spawnSync(tool, ['--version']).error);
+
+/** The blocks of a page that are in this language. */
+export const blocksIn = (page: string, language: string): readonly string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(([, block]) => block!);
+
+/** Declares the test; skips it on a machine without bash and curl. */
+export const itWithShell = isMissing ? it.skip : it;
+
+/**
+ * Runs all blocks in `sh` of a page as one script in the folder, against the service at this URL, and checks that its
+ * output has each text after `#=> `.
+ */
+export const runPage = async (page: string, { url, folder }: { readonly url: string; readonly folder: string }) => {
+  const script = blocksIn(page, 'sh')
+    .join('\n')
+    .replaceAll('http://127.0.0.1:3000', url)
+    .replaceAll('node dist/main.js', `${process.execPath} ${fromSource().join(' ')} ${root}src/main.ts`)
+    .split('\n')
+    .filter((line) => !line.startsWith('#=> '))
+    .join('\n');
+  const all = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
+  const { stdout } = await promisify(execFile)('bash', ['-e', '-c', all], { cwd: folder, timeout: 100_000 });
+  const promised = [...page.matchAll(/^#=> (.*)$/gm)];
+  assert.ok(promised.length > 0);
+  for (const [, text] of promised) assert.ok(stdout.includes(text!), `${text}\nis not in\n${stdout}`);
+};
