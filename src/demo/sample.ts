@@ -4,6 +4,7 @@ import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps, waitingJobSteps, workflowSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
+import { linkSteps } from './links.ts';
 import { mopSteps } from './mop.ts';
 import { prebuiltSteps } from './prebuilts.ts';
 import { profileSteps } from './profiles.ts';
@@ -262,6 +263,7 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...scheduledJobSteps,
   ...waitingJobSteps,
   ...workflowSteps,
+  ...linkSteps,
   () => ({
     method: 'POST',
     path: '/authorization/accounts',

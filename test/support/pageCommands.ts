@@ -15,7 +15,7 @@ export const itWithShell = isMissing ? it.skip : it;
 
 /**
  * Runs all blocks in `sh` of a page as one script in the folder, against the service at this URL, and checks that its
- * output has each text after `#=> `.
+ * output has each text after `#=> `, in that order.
  */
 export const runPage = async (page: string, { url, folder }: { readonly url: string; readonly folder: string }) => {
   const script = blocksIn(page, 'sh')
@@ -29,5 +29,10 @@ export const runPage = async (page: string, { url, folder }: { readonly url: str
   const { stdout } = await promisify(execFile)('bash', ['-e', '-c', all], { cwd: folder, timeout: 100_000 });
   const promised = [...page.matchAll(/^#=> (.*)$/gm)];
   assert.ok(promised.length > 0);
-  for (const [, text] of promised) assert.ok(stdout.includes(text!), `${text}\nis not in\n${stdout}`);
+  let end = 0;
+  for (const [, text = ''] of promised) {
+    const at = stdout.indexOf(text, end);
+    assert.ok(at >= 0, `${text}\nis not behind the texts before it in\n${stdout}`);
+    end = at + text.length;
+  }
 };

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { loadSample } from '../../../src/demo/load.ts';
 import { demoSettings } from '../../../src/demo/settings.ts';
+import { ok } from '../../support/people.ts';
 import { publishedIn } from '../../support/published.ts';
 import { adminPassword } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -69,7 +70,7 @@ describe('the sample', () => {
     assert.match(trigger.formSchemaHash, /^[0-9a-f]{64}$/);
     assert.deepEqual(
       (await service.ask('GET', '/template_builder/templates')).body.results.map(({ type }: { type: string }) => type),
-      ['textfsm', 'jinja2', 'jinja2', 'jinja2'],
+      ['textfsm', 'jinja2', 'jinja2', 'jinja2', 'jinja2'],
     );
   });
 
@@ -78,6 +79,46 @@ describe('the sample', () => {
       results: [{ name, installed, kept }],
     } = (await service.ask('GET', '/prebuilts')).body;
     assert.deepEqual([name, installed.length, kept.length], ['@vendor/vlan-rollout', 8, 3]);
+  });
+
+  const ask = async (method: string, path: string, body?: unknown): Promise<any> =>
+    ok(await service.ask(method, path, body)); // a body is whatever the route says
+
+  /** Starts the workflow of a link for a circuit, answers for the person, and gives the job at its end. */
+  const describeLink = async (circuit: string, result: string): Promise<any> => {
+    const ends = [
+      { device: 'lab-01', peer: 'lab-02' },
+      { device: 'lab-02', peer: 'lab-01' },
+    ];
+    const variables = { link: { circuit, port: 'GigabitEthernet2', ends } };
+    const start = { workflow: 'Describe a link', options: { variables } };
+    const { _id: id } = (await ask('POST', '/operations-manager/jobs/start', start)).data;
+    const get = async () => (await ask('GET', `/operations-manager/jobs/${id}`)).data;
+    await until(async () => (await get()).tasks.ask.status === 'waiting', 'the task for people');
+    await ask('POST', `/operations-manager/tasks/${id}.ask.1/finish`, { result });
+    await until(async () => (await get()).status !== 'running', 'the end of the job');
+    return get();
+  };
+  const described = async (): Promise<readonly string[]> => {
+    const run = { template: 'Port as it is', devices: ['lab-01', 'lab-02'], variables: { port: 'GigabitEthernet2' } };
+    const { commands_results: results } = await ask('POST', '/mop/RunCommandTemplate', run);
+    return results.map(({ response }: { response: string }) => /description (.*)/.exec(response)?.[1]);
+  };
+
+  it('has a workflow that changes both ends of a link, or none', async () => {
+    const [before, toldOf] = [
+      await described(),
+      ({ tasks }: any) => [tasks.tellDone.status, tasks.tellRestored.status],
+    ];
+    assert.deepEqual(toldOf(await describeLink('CID-1', 'failure')), ['dead', 'dead'], 'the person does not agree');
+    assert.deepEqual(await described(), before);
+    // The devices take two spaces for one: the check does not find what it looks for.
+    const checked = await describeLink('CID  2', 'success');
+    assert.deepEqual([checked.status, ...toldOf(checked)], ['complete', 'dead', 'done']);
+    assert.deepEqual([checked.tasks.apply.run, checked.tasks.putBack.run], [2, 2]);
+    assert.deepEqual(await described(), before);
+    assert.deepEqual(toldOf(await describeLink('CID-3', 'success')), ['done', 'dead']);
+    assert.deepEqual(await described(), ['CID-3 to lab-02', 'CID-3 to lab-01']);
   });
 });
 
