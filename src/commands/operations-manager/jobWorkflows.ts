@@ -45,7 +45,7 @@ const keptBy = (tools: Tools): LRUCache<string, Ready> => {
 };
 
 /** True for tasks that are not carried out here: workers do them as any others. */
-const isOffered = (task: Task): boolean =>
+export const isOffered = (task: Task): boolean =>
   task.kind === 'childJob' || (task.kind === 'platform' && nodeOperationOf(task) === undefined);
 
 type Version = { readonly id: string; readonly revision: number };

@@ -1,8 +1,6 @@
 import { compileUserSchema, linearPattern, SchemaError } from '@automation-platform/bounded-schemas';
 import { type Members, plainValue } from '@automation-platform/json';
-import { Type } from 'typebox';
 import type { Actor } from '../../domain/engine/core.ts';
-import { asideIn } from '../../domain/engine/keptDocuments.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import {
@@ -19,14 +17,9 @@ import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manag
 import { readWorkflow } from '../../domain/operations-manager/workflows/workflows.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
-import { importAuthors } from '../authorization/authors.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
-import { importedId } from '../engine/imports.ts';
-import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
+import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
-
-const command = commandsOf(workflow);
-const { create, replace, importOne, remove, seal, sealImport } = workflowDecisions;
+import { keptCommands } from '../keptDocuments/keptCommands.ts';
 
 /**
  * The id of the workflow that a name means in an automation, a start or a task: by id, by name, then by the name without the
@@ -66,85 +59,17 @@ const referrersOf = async (
   return referring.flat().map((doc) => referrerOf(automations, doc, actor, tools));
 };
 
-type Renaming = {
-  readonly id: string;
-  readonly state: { readonly exists: boolean; readonly content: { readonly name: string } };
-  readonly actor: Actor;
-};
-
-/** The automations that would lose the workflow if it got this name. */
-const referrersOfRename = async (
-  { id, state: { exists, content }, actor }: Renaming,
-  { name }: Members,
-  tools: Tools,
-) => ({
-  referrers: exists && name !== content.name ? await referrersOf(id, [content.name], actor, tools) : [],
+/** The commands on workflows. */
+export const workflowCommands = keptCommands({
+  of: workflow,
+  documents: workflowDocuments,
+  schema: workflowDocumentSchema,
+  decisions: workflowDecisions,
+  collection: workflows,
+  referrersOf,
+  needs: methodsNeeded,
 });
-
-export const createWorkflow = command({
-  name: 'createWorkflow',
-  input: workflowDocumentSchema,
-  on: 'new',
-  seal,
-  decide: create,
-});
-export const replaceWorkflow = command({
-  name: 'replaceWorkflow',
-  input: workflowDocumentSchema,
-  on: 'existing',
-  seal,
-  decide: replace,
-  prepare: (request, tools) => referrersOfRename(request, request.input, tools),
-});
-export const deleteWorkflow = command({
-  name: 'deleteWorkflow',
-  input: noInput,
-  on: 'existing',
-  decide: remove,
-  prepare: async ({ id, state, actor }, tools) => ({
-    referrers: await referrersOf(id, [id, state.content.name], actor, tools),
-  }),
-});
-
-/** Imports one workflow of any installation. `importedWorkflow` chooses the stream. */
-export const importWorkflow = command({
-  name: 'importWorkflow',
-  input: Type.Object({ document: workflowDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
-  on: 'any',
-  decide: importOne,
-  seal: sealImport,
-  prepare: async (request, tools) => ({
-    ...(await referrersOfRename(request, request.input.document, tools)),
-    ...(await importAuthors(
-      { aggregate: workflow, id: request.id, documents: [asideIn(request.input.document)], ...request.input },
-      tools,
-    )),
-  }),
-});
-
-/** The id of the workflow that an import creates or changes, by the rule of `importedId`. */
-export const importedWorkflow = (document: Members, fresh: string, tools: Tools): Promise<string> =>
-  importedId(
-    { aggregate: workflow, collection: workflows },
-    { _id: asideIn(document)._id, name: String(document.name) },
-    fresh,
-    tools,
-  );
-
-export const workflowKind: Kind = {
-  ...imported({
-    documents: workflowDocuments,
-    collection: workflows,
-    command: importWorkflow,
-    member: 'document',
-    meant: importedWorkflow,
-  }),
-  restore: {
-    there: by(replaceWorkflow, { input: (former) => former }),
-    gone: byImport(importWorkflow, 'document', 'importWorkflows'),
-    needs: methodsNeeded,
-  },
-};
+export const workflowKind = workflowCommands.kind;
 
 const patternFault = (pattern: string): string | undefined => {
   try {

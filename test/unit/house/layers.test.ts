@@ -64,6 +64,9 @@ const rooms: Record<string, readonly Area[]> = {
   'projections/rebuild': [],
   'projections/redis': [],
   'projections/snapshots': [],
+  // Documents that are kept whole name their authors.
+  'commands/keptDocuments': ['authorization'],
+  'http/keptDocuments': ['authorization'],
   'http/authentication': ['authorization', 'group-mappings'],
   'http/documentation': [],
   // Events without a resource: records of requests, published ones. Events of packages show automations.
