@@ -1,6 +1,6 @@
 import { type Members, plainValue } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
-import type { Actor } from '../../domain/engine/core.ts';
+import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { retirementLock } from '../../domain/engine/retirement.ts';
@@ -26,11 +26,12 @@ import { continueFrom, retryTask as retry } from '../../domain/operations-manage
 import { type TaskStates, taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import { inputsOf } from '../../domain/operations-manager/workflows/taskValues.ts';
 import { splitStream } from '../../store/event.ts';
+import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import type { Claimed } from './jobClaims.ts';
 import { accessListThatDenies } from './jobs.ts';
-import { faultsUnder, workOf } from './jobWorkflows.ts';
+import { faultsUnder, runningOf, workOf } from './jobWorkflows.ts';
 import { formNamed } from './triggerForms.ts';
 
 const command = commandsOf(job);
@@ -53,17 +54,27 @@ type Asked<Input> = {
   readonly now: string;
 };
 
-/** The access list that denies the actor a task: those of the job, and the groups that the task is offered to. */
-export const listThatDeniesTask = async (actor: Actor, state: JobState, { task, run }: OfRun, tools: Tools) => {
-  const last = state.tasks && taskIn(state.tasks, task);
-  const groups = last?.run === run && last.to && 'groups' in last.to ? last.to.groups : [];
-  const isMember = actor.admin || groups.length === 0 || groups.some((group) => actor.groups.includes(group));
-  return isMember ? accessListThatDenies(actor, state, tools) : { read: [], write: groups };
+type TaskOfJob = { readonly job: string; readonly task: string };
+
+/**
+ * The access list that denies the actor a task: those of the job, and the groups of a task for people, whichever run of it
+ * is asked for.
+ */
+export const listThatDeniesTask = async (
+  actor: Actor,
+  state: JobState,
+  { job: id, task }: TaskOfJob,
+  tools: Tools,
+): Promise<Gbac> => {
+  const graph = (await runningOf(id, state, tools))?.graph;
+  const { kind, groups = [] } = graph?.tasks[graph.places.get(task) ?? -1] ?? {};
+  const ofPeople = { read: [], write: kind === 'people' ? groups : [] };
+  return mayRead(actor, ofPeople) ? accessListThatDenies(actor, state, tools) : ofPeople;
 };
 
 /** The knowledge that decisions about a task need, for those who may see the job and do the task. */
 const prepared = async <Input extends OfRun>(request: Asked<Input>, tools: Tools) => ({
-  gbac: await listThatDeniesTask(request.actor, request.state, request.input, tools),
+  gbac: await listThatDeniesTask(request.actor, request.state, { job: request.id, task: request.input.task }, tools),
   work: await workOf(request, tools),
 });
 type Prepared = Awaited<ReturnType<typeof prepared>>;
@@ -163,7 +174,12 @@ export const finishTask = command({
     const ready = await prepared(request, tools);
     const last = state.tasks && taskIn(state.tasks, input.task);
     const isOfPerson = last?.run === input.run && isForPeople(last.to);
-    const isChecked = state.tasks && isOfPerson && last.status === 'open' && input.result === 'success';
+    const isChecked =
+      state.tasks &&
+      isOfPerson &&
+      last.status === 'open' &&
+      input.result === 'success' &&
+      mayRead(request.actor, ready.gbac);
     const before = last?.run === input.run ? last : undefined;
     return {
       ...ready,
@@ -245,6 +261,14 @@ export const retryTask = command({
   on: 'existing',
   locks: lockOfRetry,
   ...ofJob,
+  prepare: async (request, tools) => {
+    const { id, input, state, actor } = request;
+    const ready = await ofJob.prepare(request, tools);
+    // An answer in the place of people is theirs to give.
+    return input.result === undefined
+      ? ready
+      : { ...ready, gbac: await listThatDeniesTask(actor, state, { job: id, task: input.task }, tools) };
+  },
   decide: (state, { task, result, outgoing }, { refs: { work, seal } }) => {
     const answer = result && { result, outgoing: sealSecrets(outgoing ?? {}, {}, seal, '/outgoing') as Members };
     return decideTasks(state, work, (workflow, tasks) => retry(workflow, tasks, defined({ task, outcome: answer })));

@@ -1,8 +1,9 @@
 import { exactText, type Members } from '@automation-platform/json';
 import { Type } from 'typebox';
+import { mayRead } from '../../commands/engine/access.ts';
 import { missing } from '../../commands/engine/decide.ts';
 import { historyOf, type JobRead, readJob, readRun } from '../../commands/operations-manager/jobReading.ts';
-import { continueJob, retryTask } from '../../commands/operations-manager/taskReports.ts';
+import { continueJob, listThatDeniesTask, retryTask } from '../../commands/operations-manager/taskReports.ts';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { maskNamed, maskSecrets } from '../../domain/engine/secretFields.ts';
@@ -151,7 +152,9 @@ export const jobTaskRoutes: readonly Route[] = [
     path: '/jobs/:id/tasks/:task/retry',
     access: ['operators'],
     summary: 'Retry a task that blocks a job',
-    description: 'It runs again; with a result, the caller answers in its place. A task that blocks nothing is 409.',
+    description:
+      'It runs again; with a result, the caller answers in its place, as only members of its groups may do for a task for ' +
+      'people. A task that blocks nothing is 409.',
     command: retryTask,
     key: ({ id }) => id,
     body: retrySchema,
@@ -167,7 +170,9 @@ export const jobTaskRoutes: readonly Route[] = [
     access: ['operators', 'readers'],
     reads: true,
     summary: 'Get a run of a task of a job',
-    description: 'The last run, or the one that run names, with its inputs as they were when it began.',
+    description:
+      'The last run, or the one that run names, with its inputs as they were when it began. A run of a task for people is ' +
+      'shown to those who may do it.',
     query: { run: Type.Integer({ minimum: 1, description: 'Number of the run' }) },
     answer: enveloped(taskRunSchema),
     run: async ({ params, query, actor }: Call<'id' | 'task', unknown, { readonly run?: number }>, service) => {
@@ -177,6 +182,8 @@ export const jobTaskRoutes: readonly Route[] = [
       const read = await readJob(id, state, service.tools);
       if (!read) throw missing('task');
       const task = taskOf(read, params.task);
+      const denies = await listThatDeniesTask(actor, state, { job: id, task: task.id }, service.tools);
+      if (!mayRead(actor, denies)) throw missing('task');
       const found = await readRun(read, { id, task, run: query.run, last: revision }, service.tools);
       const text = exactText({
         task: task.id,

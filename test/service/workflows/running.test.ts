@@ -146,55 +146,6 @@ describe('a job that runs a workflow', function () {
     assert.equal((await member.job(id)).status, 'running');
   });
 
-  it('of groups is done by their members alone, and nobody else sees or ends it', async () => {
-    await save(
-      'Two groups',
-      workflow({ p: person({ groups: ['ops'] }), q: person() }, ['start -> p', 'start -> q', 'p -> end', 'q -> end']),
-    );
-    const { _id: id } = await member.start('Two groups');
-    const run = await member.offered(id, 'p');
-    const ids = async (ask: People['member']) => (await asker(ask).tasks(`?job=${id}`)).map(({ task }) => task).sort();
-    assert.deepEqual(await ids(who.member), ['p', 'q']);
-    assert.deepEqual(await ids(who.stranger), ['q']);
-    assert.deepEqual(await ids(service.ask), ['p', 'q']);
-    for (const what of ['claim', 'release', 'finish']) {
-      const body = what === 'finish' ? { result: 'success' } : {};
-      refused(await who.stranger('POST', `${om}/tasks/${run}/${what}`, body), 404);
-    }
-    refused(await who.stranger('GET', `${om}/tasks/${run}`), 404);
-    ok(await who.member('GET', `${om}/tasks/${run}`));
-    refused(await member.finish(run, { result: 'error', error: 'x' }), 400, /result/);
-    // One that another person has claimed is refused; who claimed it may free it.
-    const open = await member.offered(id, 'q');
-    ok(await who.member('POST', `${om}/tasks/${open}/claim`, {}));
-    refused(await who.stranger('POST', `${om}/tasks/${open}/claim`, {}), 409);
-    refused(await asker(who.stranger).finish(open, { result: 'success' }), 409);
-    ok(await who.member('POST', `${om}/tasks/${open}/release`, {}));
-    ok(await asker(who.stranger).finish(open, { result: 'success' }));
-    ok(await member.finish(run, { result: 'failure' }));
-    const ended = (await logged(id)).find(({ topic, data }: Json) => topic === 'taskFinished' && data.task === 'q');
-    assert.equal(ended?.metadata.actor.username, 'stranger', 'the event says who did it');
-  });
-
-  it('shows a form to people, and their data must fit it', async () => {
-    const schema = { title: 'Vlan', type: 'object', required: ['vlan'], properties: { vlan: { type: 'integer' } } };
-    ok(await service.ask('POST', '/json-forms/forms', { name: 'Vlan', schema }));
-    const form = { ...person(), name: 'ShowJsonForm', app: 'JsonForms' };
-    await save(
-      'Asks',
-      workflow(
-        { p: { ...form, variables: { incoming: { form_id: 'Vlan' }, outgoing: { export: '$var.job.said' } } } },
-        ['start -> p', 'p -> end'],
-      ),
-    );
-    const { _id: id } = await member.start('Asks');
-    const run = await member.offered(id, 'p');
-    assert.deepEqual(ok(await who.member('GET', `${om}/tasks/${run}`)).data.form.schema, schema);
-    refused(await member.finish(run, { result: 'success', data: { vlan: 'x' } }), 400, /data\/vlan/);
-    ok(await member.finish(run, { result: 'success', data: { vlan: 7 } }));
-    assert.deepEqual((await member.job(id)).variables, { said: { vlan: 7 } });
-  });
-
   it('is paused, resumed and canceled; workers hear of it', async () => {
     await save('Moved', workflow({ w: worker(), v: worker() }, ['start -> w', 'w -> v', 'v -> end']));
     const { _id: id } = await member.start('Moved');
