@@ -19,9 +19,9 @@ import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { type SessionRunner, sessionRunner } from '../runners/agentSessions.ts';
-import { agentRun } from '../runners/jobs/builtIn/agentRun.ts';
 import { jobsHere } from '../runners/jobs/builtIn/jobsHere.ts';
 import { operationsHere } from '../runners/jobs/builtIn/operations.ts';
+import { readAs } from '../runners/jobs/builtIn/readAs.ts';
 import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
 import { tasksHere } from '../runners/jobs/builtIn/tasksHere.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
@@ -176,10 +176,12 @@ export const sessionsOf = ({ node, out: { webhook, renderer } }: Base): SessionR
 export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, settings }: Base) => {
   const { handle, tools, events, retries, model, leadership, settled, clock, warn } = node;
   const whyGoneOf = whyGone({ model, tools, settled, viewerOf });
-  const agents = agentRun({ handle, tools });
-  const operations = operationsHere({
+  const { operations, listeners } = operationsHere({
     handle,
     tools,
+    retries,
+    read: readAs({ ...node.reader, settled }),
+    rest: out.rest,
     renderer: out.renderer,
     devices: out.devices,
     digest: node.digest,
@@ -197,12 +199,13 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, 
       worker: name,
       jobs: jobsHere({
         handle,
+        tools,
         events,
         worker: name,
         components: {
           template: operations['TemplateBuilder.renderJinjaTemplate'],
           'mop-template': operations['MOP.RunCommandTemplate'],
-          agent: agents.run,
+          agent: operations['AgentSessionManager.runAgent'],
         },
       }),
       tasks: tasksHere({ handle, tools, events, worker: name, operations }),
@@ -218,7 +221,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, 
   const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, places, log: warn });
   work.onProgress(jobReaders.change);
   node.subscribe({ categories: work.categories, onShown: work.onEvent });
-  node.subscribe({ categories: agents.categories, onShown: agents.onEvent });
+  for (const { categories, onEvent } of listeners) node.subscribe({ categories, onShown: onEvent });
   node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
   const retiring = retirement({
     handle,

@@ -6,6 +6,7 @@ import type { Node } from '../node.ts';
 import { devicesOf } from '../southbound/devices.ts';
 import { engines } from '../southbound/engines/engines.ts';
 import { outbound } from '../southbound/outbound.ts';
+import { restCaller } from '../southbound/restCall.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
 import { esdbHosts } from '../store/url.ts';
 
@@ -22,6 +23,7 @@ export const openWaysOut = ({ config, node, settings }: Needs) => {
   settings.onChange(renderer.resize);
   return {
     webhook: httpWebhook(guard, node.unseal),
+    rest: restCaller(guard),
     renderer,
     devices: devicesOf({
       adapters: (device) => storedAdapters(node.tools, device),

@@ -1,4 +1,6 @@
+import { isObject } from '@automation-platform/json';
 import { RequestError } from '../domain/engine/requestError.ts';
+import { isSecretName } from '../domain/engine/secretFields.ts';
 
 type Answered = { readonly status?: number | null; readonly body?: unknown };
 
@@ -55,3 +57,19 @@ export const abortable = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 /** Replaces every secret in the text by ********. */
 export const redacted = (text: string, secrets: readonly string[]): string =>
   secrets.filter((secret) => secret.length > 0).reduce((shown, secret) => shown.replaceAll(secret, '********'), text);
+
+/**
+ * The same for every text in a value, but for members with the name of a secret: these are sealed by their names where the
+ * value is stored.
+ */
+export const redactedIn = (value: unknown, secrets: readonly string[]): unknown => {
+  if (typeof value === 'string') return redacted(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => redactedIn(item, secrets));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([member, inside]) => [
+      member,
+      isSecretName(member) ? inside : redactedIn(inside, secrets),
+    ]),
+  );
+};

@@ -1,4 +1,4 @@
-import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { exactText } from '@automation-platform/json';
 import { abortable, TooMuch, Unexpected } from './failure.ts';
@@ -6,20 +6,27 @@ import { type Outbound, pinned } from './outbound.ts';
 import { childOf } from './traceparent.ts';
 
 export type HttpCall = {
-  readonly method: 'GET' | 'POST';
+  readonly method: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The traceparent of the request that causes this call. */
   readonly traceparent?: string | undefined;
   /** Sent as JSON. It may have the marks of packages/json. */
   readonly body?: unknown;
+  /** Sent as it is, in the place of a body. */
+  readonly text?: string | undefined;
   readonly signal: AbortSignal;
   /** The most bytes that the body of an answer may have. A longer body throws `TooMuch`. */
   readonly maxBytes: number;
 };
 
 /** An answer of any status. `type` is its media type without parameters, `text` its body as UTF-8. */
-export type HttpAnswer = { readonly status: number; readonly type: string; readonly text: string };
+export type HttpAnswer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly type: string;
+  readonly text: string;
+};
 
 /** The most interim answers (100, 102, 103) before the final one. */
 const mostInterim = 16;
@@ -33,7 +40,7 @@ export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAns
   const { protocol, hostname } = new URL(url);
   const addresses = await abortable(guard.addresses(hostname.replace(/^\[|\]$/g, '')), signal);
   const send = protocol === 'https:' ? tlsRequest : plainRequest;
-  const sent = call.body === undefined ? undefined : exactText(call.body);
+  const sent = call.body === undefined ? call.text : exactText(call.body);
   const request = send(url, {
     method: call.method,
     agent: false,
@@ -49,10 +56,10 @@ export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAns
   }
 };
 
-const headersOf = ({ headers, traceparent }: HttpCall, sent: string | undefined): Record<string, string> => {
+const headersOf = ({ headers, traceparent, text }: HttpCall, sent: string | undefined): Record<string, string> => {
   const made: Record<string, string> = { Accept: 'application/json' };
   if (sent !== undefined) {
-    made['Content-Type'] = 'application/json';
+    made['Content-Type'] = text === undefined ? 'application/json' : 'text/plain; charset=utf-8';
     made['Content-Length'] = String(Buffer.byteLength(sent));
   }
   if (traceparent !== undefined) made.traceparent = childOf(traceparent);
@@ -91,6 +98,7 @@ const bodyOf = async (response: IncomingMessage, maxBytes: number): Promise<Http
   const [type = ''] = (response.headers['content-type'] ?? '').split(';');
   return {
     status: response.statusCode ?? 0,
+    headers: response.headers,
     type: type.trim().toLowerCase(),
     text: Buffer.concat(chunks).toString('utf8'),
   };

@@ -1,4 +1,4 @@
-import { compileUserSchema, linearPattern, SchemaError } from '@automation-platform/bounded-schemas';
+import { compileUserSchema, linearPattern, SchemaError, type SchemaFault } from '@automation-platform/bounded-schemas';
 import { type Members, plainValue } from '@automation-platform/json';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
@@ -12,14 +12,16 @@ import {
   workflowDocuments,
 } from '../../domain/operations-manager/workflow.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
+import { nodeOperationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
 import { type WorkflowFault, workflowFaults } from '../../domain/operations-manager/workflows/workflowFaults.ts';
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
-import { readWorkflow } from '../../domain/operations-manager/workflows/workflows.ts';
+import { readWorkflow, type Task } from '../../domain/operations-manager/workflows/workflows.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
 import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 import { keptCommands } from '../keptDocuments/keptCommands.ts';
+import { faultsOfSome } from './operationInputs.ts';
 
 /**
  * The id of the workflow that a name means in an automation, a start or a task: by id, by name, then by the name without the
@@ -86,9 +88,16 @@ const schemaFault = (schema: unknown): string | undefined => {
   return compiled.ok ? undefined : compiled.reason;
 };
 
-/** The faults of a workflow, with which it cannot be started: they follow from the document alone. */
-export const faultsOf = (graph: WorkflowGraph): readonly WorkflowFault[] =>
-  workflowFaults(graph, { pattern: patternFault }).faults;
+const inputFaults = (task: Task, inputs: Members): readonly SchemaFault[] => {
+  const operation = nodeOperationOf(task);
+  return operation ? faultsOfSome(operation, inputs) : [];
+};
+
+/** The knowledge on which faults depend. It follows from the document alone. */
+const known = { pattern: patternFault, inputs: inputFaults };
+
+/** The faults of a workflow, with which it cannot be started. */
+export const faultsOf = (graph: WorkflowGraph): readonly WorkflowFault[] => workflowFaults(graph, known).faults;
 
 type Findings = { readonly faults: readonly WorkflowFault[]; readonly warnings: readonly WorkflowFault[] };
 
@@ -100,7 +109,7 @@ export const findingsIn = async (document: Members, tools: Tools): Promise<Findi
     if (kind === 'childJob' && typeof incoming.workflow === 'string' && !children.has(incoming.workflow))
       children.set(incoming.workflow, await isThere(incoming.workflow, tools));
   return workflowFaults(graph, {
-    pattern: patternFault,
+    ...known,
     schema: schemaFault,
     workflow: (named) => children.get(named) ?? false,
   });

@@ -1,5 +1,6 @@
 import { step } from '@automation-platform/json';
 import { Type } from 'typebox';
+import { isSetByCall } from '../engine/callHeaders.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
@@ -74,20 +75,6 @@ export type AgentRefs = {
   readonly referrers: readonly Referrer[];
 };
 
-/** Headers that only the call itself may set. */
-const own = new Set([
-  'connection',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
 const refuseHeaders = (names: readonly string[]): void => {
   const seen = new Set<string>();
   for (const name of names) {
@@ -95,7 +82,7 @@ const refuseHeaders = (names: readonly string[]): void => {
     const refuse = (fault: string): never => {
       throw new RequestError('invalid', `The header ${name} ${fault}`, { path: `/headers${step(name)}` });
     };
-    if (own.has(lower)) refuse('is set by the call itself');
+    if (isSetByCall(lower) || lower === 'content-type') refuse('is set by the call itself');
     if (seen.has(lower)) refuse('is there twice');
     seen.add(lower);
   }

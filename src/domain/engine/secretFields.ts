@@ -268,6 +268,25 @@ export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Js
 /** Replaces every sealed secret by its text. A mask that an import has left stays as it is. */
 export const clearSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => replaceSealed(value, unseal);
 
+/**
+ * Opens the secrets that their names seal again wherever the value is stored. A secret under another name becomes the mask.
+ * Throws as `openSecrets` does.
+ */
+export const openNamed = <V>(value: V, unseal: (sealed: Sealed) => string): V =>
+  openSecrets(maskOthers(value), unseal) as V;
+
+const maskOthers = (value: Json): Json => {
+  if (isSealed(value)) return mask;
+  if (Array.isArray(value)) return value.map(maskOthers);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inside]) => [
+      name,
+      isSealed(inside) && isSecretName(name) ? inside : maskOthers(inside),
+    ]),
+  );
+};
+
 /** The place of the first secret that is only a mask, as a JSON pointer; undefined if there is none. */
 const maskAt = (value: Json): string | undefined => {
   if (isSealed(value) || typeof value !== 'object' || value === null) return undefined;

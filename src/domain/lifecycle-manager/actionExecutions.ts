@@ -127,7 +127,7 @@ export const actionExecution = aggregate<ExecutionState, ExecutionEvent>({
 });
 
 const makes = ({ type }: ResourceAction): boolean => type === 'create' || type === 'import';
-const hasEnded = (status: ExecutionStatus | undefined): boolean =>
+export const hasEnded = (status: ExecutionStatus | undefined): boolean =>
   status === 'complete' || status === 'error' || status === 'canceled';
 
 /** How many instances an action on a group may change. */

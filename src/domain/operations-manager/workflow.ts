@@ -90,7 +90,7 @@ export const workflowDecisions = keptDecisions<WorkflowDocument, WorkflowEvent>(
 export const methodsNeeded = ({ tasks }: Members): readonly NeededMethod[] =>
   Object.entries(isObject(tasks) ? tasks : {}).flatMap(([id, value]) => {
     const task = readTask(id, value, isInstant);
-    const [area, method] = (task.kind === 'platform' && operationMethod(task.app, task.name)) || [];
+    const [area, method] = (task.kind === 'platform' && operationMethod(task)) || [];
     return area === undefined || method === undefined ? [] : [{ task: id, area, method }];
   });
 

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type NodeOperation,
-  nodeOperations,
-  operationKind,
-} from '../../../src/domain/operations-manager/workflows/ownOperations.ts';
+import type { NodeOperation } from '../../../src/domain/operations-manager/workflows/ownOperations.ts';
 import { builtInOf, type Controller, controller, says } from '../../support/builtIn.ts';
 import { eventsIn, withLog } from '../../support/logged.ts';
 import { ok } from '../../support/people.ts';
@@ -127,13 +123,17 @@ describe('Tasks that stand for operations of the service', function () {
   it('end with an error in words, and workers do those that no node carries out', async () => {
     const wrong: readonly [NodeOperation, Json, RegExp][] = [
       ['TemplateBuilder.renderJinjaTemplate', { name: 'none' }, /There is no template "none"/],
-      ['TemplateBuilder.renderJinja2ContextWithCast', { template: 7 }, /template must be a text/],
-      ['TemplateBuilder.renderJinja2ContextWithCast', { template: 'x', castDataType: 'date' }, /castDataType must be/],
+      ['TemplateBuilder.renderJinja2ContextWithCast', { template: 7 }, /template must be string/],
+      [
+        'TemplateBuilder.renderJinja2ContextWithCast',
+        { template: 'x', castDataType: 'date' },
+        /castDataType must be one of/,
+      ],
       ['TemplateBuilder.renderJinja2ContextWithCast', { template: 'x', castDataType: 'number' }, /is no number: x/],
       ['ConfigurationManager.getDevice', { name: 'nobody' }, /nobody/],
-      ['ConfigurationManager.applyDeviceConfig', { device: 'r1' }, /config must be a text/],
-      ['MOP.RunCommandTemplate', { template: 'Two', devices: [] }, /devices must be a list/],
-      ['MOP.RunCommandTemplate', { devices: ['r1'] }, /There is no mop-template/],
+      ['ConfigurationManager.applyDeviceConfig', { device: 'r1' }, /config is required/],
+      ['MOP.RunCommandTemplate', { template: 'Two', devices: [] }, /devices must NOT have fewer than 1 items/],
+      ['MOP.RunCommandTemplate', { template: 'none', devices: ['r1'] }, /There is no mop-template/],
       ['OperationsManager.publishEvent', { source: '@platform/x', topic: 't' }, /must not begin with @platform/],
     ];
     const ids: string[] = [];
@@ -215,18 +215,5 @@ describe('Tasks that stand for operations of the service', function () {
     assert.equal(devices.commands.length, 2, 'nothing was sent again');
     await admin.move('retry', acts);
     assert.equal((await admin.inState(acts, 'complete', 'error')).status, 'complete');
-  });
-
-  it('are those of the table in docs/workflows.md', () => {
-    const page = readFileSync(new URL('../../../docs/workflows.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| `(\w+\.\w+)` \|.*\| (reads|writes|acts) \|$/gm)].map(([, id, kind]) => [
-      id,
-      kind,
-    ]);
-    const kindOf = (id: string) => operationKind(...(id.split('.') as [string, string]));
-    assert.deepEqual(
-      rows,
-      nodeOperations.map((id) => [id, kindOf(id)]),
-    );
   });
 });

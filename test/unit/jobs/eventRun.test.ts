@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { eventRun } from '../../../src/runners/jobs/builtIn/eventRun.ts';
-import type { Run } from '../../../src/runners/jobs/builtIn/run.ts';
 import { context } from '../../support/given.ts';
 import { nodesOnLog } from '../../support/node.ts';
 
@@ -20,7 +19,7 @@ describe('A task that publishes an event', () => {
           metadata: { actor: context.actor, operation: 'startJob', requestId: 'r' },
         },
         step: async () => context.actor,
-      }) as unknown as Run;
+      }) as unknown as Parameters<typeof publish>[0];
     const first = await publish(runOf('j.t.1'));
     assert.deepEqual(await publish(runOf('j.t.1')), first);
     assert.notDeepEqual(await publish(runOf('j.t.2')), first);

@@ -38,11 +38,12 @@ const runOf = (actorOf: () => Promise<Actor>, waiting?: Operation, lookEveryMs =
   const run = jobRun(
     {
       actorOf,
+      awaits: (end) => end,
       stopping: new AbortController().signal,
       lookEveryMs,
       log: (message) => assert.fail(message),
     },
-    jobAsWork(handle, 'template', {
+    jobAsWork({ handle, tools: { state: () => assert.fail('not asked') } }, 'template', {
       doc: { _id: 'j', claim: { claim: 1 }, component: { name: 't' } },
       started: { id: 'e', data: {}, metadata: { actor, operation: 'startJob', requestId: 'r' } },
       operation: waiting ?? operation,

@@ -1,4 +1,10 @@
+import type { Members } from '@automation-platform/json';
+import { type Static, type TObject, Type } from 'typebox';
+import { runAgentSchema } from '../../agent-session-manager/agentSessionSchemas.ts';
 import type { Area } from '../../engine/core.ts';
+import { name } from '../../engine/schemas.ts';
+import { newInventorySchema, newNodesSchema } from '../../inventory-manager/inventories.ts';
+import { runActionSchema } from '../../lifecycle-manager/actionExecutions.ts';
 
 /** How an operation of this service acts: `acts` changes the world, and is never done a second time by itself. */
 export type OperationKind = 'reads' | 'writes' | 'acts';
@@ -8,70 +14,216 @@ type OwnOperation = {
   readonly kind: OperationKind;
   /** The method, of an area, without which nobody may save such a task; absent if there is none. */
   readonly method?: readonly [area: Area, name: string];
+  /** Inputs of other names are ignored: published tasks have some. */
+  readonly inputs: TObject;
+  readonly outputs: readonly string[];
 };
+
+const members = (description: string) =>
+  Type.Unsafe<Members>(Type.Object({}, { additionalProperties: true, description }));
+const textOf = (description: string) => Type.String({ description });
+/** A text that may be a secret: then it is sealed, and so an object. */
+const secretText = (description: string) =>
+  Type.Unsafe<unknown>({
+    type: ['string', 'object'],
+    minLength: 1,
+    properties: { $sealed: { type: 'string' }, tag: { type: 'string' } },
+    required: ['$sealed', 'tag'],
+    description,
+  });
+const variables = Type.Optional(members('Variables of the template'));
+const castDataType = Type.Optional(
+  Type.Enum(['boolean', 'object', 'number', 'string'], { description: 'What the rendered text becomes' }),
+);
+const identifier = name('Id or name of the inventory');
+const answers = (description: string) =>
+  Type.Unsafe<readonly string[] | Members>({
+    type: ['array', 'object'],
+    items: { type: 'string' },
+    maxItems: 100,
+    description,
+  });
+const { instance, group, instanceName, instanceDescription, actionId, inputs } = runActionSchema.properties;
 
 /** The operations of this service that tasks stand for, by application and name. A node carries them out. */
-const ownOperations: Readonly<Record<string, Readonly<Record<string, OwnOperation>>>> = {
-  TemplateBuilder: {
-    renderJinjaTemplate: { kind: 'reads', method: ['template-builder', 'renderJinja'] },
-    renderJinja2ContextWithCast: { kind: 'reads', method: ['template-builder', 'renderJinja2TemplateWithCast'] },
-    renderJinja2TemplateWithCast: { kind: 'reads', method: ['template-builder', 'renderJinja2TemplateWithCast'] },
+export const ownOperations = {
+  'AgentSessionManager.runAgent': {
+    kind: 'writes',
+    method: ['agent-session-manager', 'runAgent'],
+    inputs: Type.Pick(runAgentSchema, ['agent', 'inputs']),
+    outputs: ['sessionId', 'status', 'lastMessage'],
   },
-  WorkFlowEngine: { transformation: { kind: 'reads' }, restCall: { kind: 'acts' } },
-  MOP: {
-    RunCommandTemplate: { kind: 'acts', method: ['mop', 'runCommandTemplate'] },
-    runAnalyticsTemplate: { kind: 'reads', method: ['mop', 'runAnalyticTemplate'] },
+  'ConfigurationManager.applyDeviceConfig': {
+    kind: 'acts',
+    method: ['configuration-manager', 'applyDeviceConfig'],
+    inputs: Type.Object({ device: name('Name of the device'), config: secretText('Configuration text') }),
+    outputs: ['result'],
   },
-  InventoryManager: {
-    createInventory: { kind: 'writes', method: ['inventory-manager', 'createInventory'] },
-    deleteInventory: { kind: 'writes', method: ['inventory-manager', 'deleteInventory'] },
-    clearInventory: { kind: 'writes', method: ['inventory-manager', 'clearNodes'] },
-    populateInventory: { kind: 'writes', method: ['inventory-manager', 'addNodes'] },
-    getInventoryByIdentifier: { kind: 'reads', method: ['inventory-manager', 'getInventory'] },
+  'ConfigurationManager.getDevice': {
+    kind: 'reads',
+    method: ['configuration-manager', 'getDevices'],
+    inputs: Type.Object({ name: name('Name of the device') }),
+    outputs: ['device'],
   },
-  LifecycleManager: {
-    runAction: { kind: 'writes', method: ['lifecycle-manager', 'runAction'] },
-    getResourceInstanceByName: { kind: 'reads', method: ['lifecycle-manager', 'getResourceInstance'] },
+  'ConfigurationManager.getGoldenConfigTree': {
+    kind: 'reads',
+    method: ['configuration-manager', 'getTree'],
+    inputs: Type.Object({ treeId: name('Id or name of the tree') }),
+    outputs: ['tree'],
   },
-  ConfigurationManager: {
-    getDevice: { kind: 'reads', method: ['configuration-manager', 'getDevices'] },
-    isAlive: { kind: 'reads', method: ['configuration-manager', 'getDevices'] },
-    getGoldenConfigTrees: { kind: 'reads', method: ['configuration-manager', 'getTrees'] },
-    getGoldenConfigTree: { kind: 'reads', method: ['configuration-manager', 'getTree'] },
-    applyDeviceConfig: { kind: 'acts', method: ['configuration-manager', 'applyDeviceConfig'] },
+  'ConfigurationManager.getGoldenConfigTrees': {
+    kind: 'reads',
+    method: ['configuration-manager', 'getTrees'],
+    inputs: Type.Object({}),
+    outputs: ['goldenConfigTrees'],
   },
-  AgentSessionManager: { runAgent: { kind: 'writes', method: ['agent-session-manager', 'runAgent'] } },
-  OperationsManager: { publishEvent: { kind: 'writes', method: ['operations-manager', 'publishEvent'] } },
-};
+  'ConfigurationManager.isAlive': {
+    kind: 'reads',
+    method: ['configuration-manager', 'getDevices'],
+    inputs: Type.Object({ name: name('Name of the device') }),
+    outputs: ['status'],
+  },
+  'InventoryManager.clearInventory': {
+    kind: 'writes',
+    method: ['inventory-manager', 'clearNodes'],
+    inputs: Type.Object({ identifier }),
+    outputs: ['response'],
+  },
+  'InventoryManager.createInventory': {
+    kind: 'writes',
+    method: ['inventory-manager', 'createInventory'],
+    inputs: Type.Object(newInventorySchema.properties),
+    outputs: ['response'],
+  },
+  'InventoryManager.deleteInventory': {
+    kind: 'writes',
+    method: ['inventory-manager', 'deleteInventory'],
+    inputs: Type.Object({ identifier }),
+    outputs: ['response'],
+  },
+  'InventoryManager.getInventoryByIdentifier': {
+    kind: 'reads',
+    method: ['inventory-manager', 'getInventory'],
+    inputs: Type.Object({ identifier }),
+    outputs: ['response'],
+  },
+  'InventoryManager.populateInventory': {
+    kind: 'writes',
+    method: ['inventory-manager', 'addNodes'],
+    inputs: Type.Object({ inventory_identifier: identifier, ...newNodesSchema.properties }),
+    outputs: ['response'],
+  },
+  'LifecycleManager.getResourceInstanceByName': {
+    kind: 'reads',
+    method: ['lifecycle-manager', 'getResourceInstance'],
+    inputs: Type.Object({
+      modelName: name('Id or name of the model'),
+      instanceName: name('Id or name of the instance'),
+    }),
+    outputs: ['instance'],
+  },
+  'LifecycleManager.runAction': {
+    kind: 'writes',
+    method: ['lifecycle-manager', 'runAction'],
+    inputs: Type.Object({
+      modelId: name('Id or name of the model'),
+      actionId,
+      instance,
+      group,
+      instanceName,
+      instanceDescription,
+      variables: inputs,
+    }),
+    outputs: ['result'],
+  },
+  'MOP.RunCommandTemplate': {
+    kind: 'acts',
+    method: ['mop', 'runCommandTemplate'],
+    inputs: Type.Object({
+      template: name('Id or name of the command template'),
+      devices: Type.Array(name('Name of a device'), { minItems: 1, maxItems: 1000 }),
+      variables,
+    }),
+    outputs: ['mop_template_results'],
+  },
+  'MOP.runAnalyticsTemplate': {
+    kind: 'reads',
+    method: ['mop', 'runAnalyticTemplate'],
+    inputs: Type.Object({
+      template: name('Id or name of the analytic template'),
+      pre: answers('Answers before, or the results of a command template'),
+      post: answers('The same after'),
+    }),
+    outputs: ['analytic_result'],
+  },
+  'OperationsManager.publishEvent': {
+    kind: 'writes',
+    method: ['operations-manager', 'publishEvent'],
+    inputs: Type.Object({
+      source: Type.String({ minLength: 1, maxLength: 1024 }),
+      topic: Type.String({ minLength: 1, maxLength: 1024 }),
+      payload: Type.Optional(Type.Unknown()),
+    }),
+    outputs: ['id', 'position'],
+  },
+  'TemplateBuilder.renderJinja2ContextWithCast': {
+    kind: 'reads',
+    method: ['template-builder', 'renderJinja2TemplateWithCast'],
+    inputs: Type.Object({ template: textOf('Text of the template'), variables, castDataType }),
+    outputs: ['renderedTemplate'],
+  },
+  'TemplateBuilder.renderJinja2TemplateWithCast': {
+    kind: 'reads',
+    method: ['template-builder', 'renderJinja2TemplateWithCast'],
+    inputs: Type.Object({ name: name('Name of the template'), variables, castDataType }),
+    outputs: ['renderedTemplate'],
+  },
+  'TemplateBuilder.renderJinjaTemplate': {
+    kind: 'reads',
+    method: ['template-builder', 'renderJinja'],
+    inputs: Type.Object({ name: name('Name of the template'), context: variables }),
+    outputs: ['renderedTemplate'],
+  },
+  'WorkFlowEngine.restCall': {
+    kind: 'acts',
+    inputs: Type.Object({
+      uri: Type.String({ pattern: '^https?://', maxLength: 8192 }),
+      verb: Type.Enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
+      headers: Type.Optional(members('Headers by name')),
+      body: Type.Optional(Type.Unknown({ description: 'Sent as JSON; a text is sent as it is' })),
+      user: Type.Optional(secretText('For basic authentication')),
+      password: Type.Optional(secretText('For basic authentication')),
+    }),
+    outputs: ['response'],
+  },
+  'WorkFlowEngine.transformation': { kind: 'reads', inputs: Type.Object({}), outputs: [] },
+} as const satisfies Readonly<Record<string, OwnOperation>>;
 
-const ownOperation = (app: string, name: string): OwnOperation | undefined => {
-  const operations = Object.hasOwn(ownOperations, app) ? ownOperations[app] : undefined;
-  return operations && Object.hasOwn(operations, name) ? operations[name] : undefined;
+type OperationId = keyof typeof ownOperations;
+
+const isOperation = (id: string): id is OperationId => Object.hasOwn(ownOperations, id);
+
+type Named = { readonly app: string; readonly name: string };
+
+const ownOperation = ({ app, name }: Named): OwnOperation | undefined => {
+  const id = `${app}.${name}`;
+  return isOperation(id) ? ownOperations[id] : undefined;
 };
 
 /** How the operation acts that a task stands for; undefined if it stands for none. */
-export const operationKind = (app: string, name: string): OperationKind | undefined => ownOperation(app, name)?.kind;
+export const operationKind = (task: Named): OperationKind | undefined => ownOperation(task)?.kind;
 
 /** The method of the operation that a task stands for, if it has one. */
-export const operationMethod = (app: string, name: string): OwnOperation['method'] => ownOperation(app, name)?.method;
+export const operationMethod = (task: Named): OwnOperation['method'] => ownOperation(task)?.method;
 
-/** The operations that nodes carry out. Workers carry out the others as any task. */
-export const nodeOperations = [
-  'ConfigurationManager.applyDeviceConfig',
-  'ConfigurationManager.getDevice',
-  'MOP.RunCommandTemplate',
-  'OperationsManager.publishEvent',
-  'TemplateBuilder.renderJinja2ContextWithCast',
-  'TemplateBuilder.renderJinja2TemplateWithCast',
-  'TemplateBuilder.renderJinjaTemplate',
-] as const;
-export type NodeOperation = (typeof nodeOperations)[number];
+/** An operation that nodes carry out. Workers carry out the others as any task. */
+export type NodeOperation = Exclude<OperationId, 'WorkFlowEngine.transformation'>;
+
+/** The inputs of an operation that fit its schema. */
+export type InputsOf<O extends NodeOperation> = Static<(typeof ownOperations)[O]['inputs']>;
 
 /** The operation that a task stands for, if nodes carry it out. */
-export const nodeOperationOf = ({
-  app,
-  name,
-}: {
-  readonly app: string;
-  readonly name: string;
-}): NodeOperation | undefined => nodeOperations.find((one) => one === `${app}.${name}`);
+export const nodeOperationOf = ({ app, name }: Named): NodeOperation | undefined => {
+  const id = `${app}.${name}`;
+  return isOperation(id) && id !== 'WorkFlowEngine.transformation' ? id : undefined;
+};

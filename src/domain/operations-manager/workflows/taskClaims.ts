@@ -24,7 +24,8 @@ export const taskOf = ({ graph }: Pick<Work, 'graph'>, id: string): Task => {
 
 const isOver = ({ status }: TaskStates): boolean => status !== 'running' && status !== 'paused';
 
-const isUnderWay = (state: TaskStates, { task, run }: RunOfTask): boolean => {
+/** True if the run is under way, also in a paused job. */
+export const isUnderWay = (state: TaskStates, { task, run }: RunOfTask): boolean => {
   const now = taskIn(state, task);
   return !isOver(state) && now.status === 'open' && now.run === run;
 };
@@ -114,7 +115,7 @@ export const lapseTask = (
   const { claims, to } = taskIn(state, id);
   if (!isUnderWay(state, input) || claims.held?.claim !== claim || claims.held.until !== until) return [];
   const task = taskOf(work, id);
-  const kind = to && 'platform' in to ? operationKind(task.app, task.name) : undefined;
+  const kind = to && 'platform' in to ? operationKind(task) : undefined;
   const isReturned = state.status === 'paused' && kind !== 'acts';
   const released: TaskEvent = {
     topic: 'taskReleased',

@@ -20,6 +20,8 @@ export type Known = {
   readonly pattern?: (pattern: string) => string | undefined;
   readonly schema?: (schema: unknown) => string | undefined;
   readonly transformation?: (named: string) => string | undefined;
+  /** The faults of inputs of a task that stands for an operation of this service. */
+  readonly inputs?: (task: Task, inputs: Members) => readonly { readonly path: string; readonly message: string }[];
   /** True if a child's workflow is there. */
   readonly workflow?: (named: string) => boolean;
 };
@@ -189,6 +191,12 @@ const rowFaults = (
   }
 };
 
+const stepsIn = (pointer: string): readonly string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'));
+
 const taskFaults = (graph: WorkflowGraph, task: Task, [add, known]: [Add, Known]): void => {
   const at = (...path: readonly string[]) => ({
     task: task.id,
@@ -218,6 +226,11 @@ const taskFaults = (graph: WorkflowGraph, task: Task, [add, known]: [Add, Known]
     const named = task.incoming.tr_id;
     const fault = typeof named === 'string' && !isOpen(named) ? known.transformation?.(named) : undefined;
     if (fault !== undefined) add('transformation', at('tr_id'), fault);
+  }
+  if (task.kind === 'platform') {
+    const written = Object.fromEntries(Object.entries(task.incoming).filter(([, value]) => !isOpen(value)));
+    for (const { path, message } of known.inputs?.(task, written) ?? [])
+      add('input', at(...stepsIn(path)), `${stepsIn(path).join('.')} ${message}`);
   }
   if (!isOurs(task)) return;
   for (const { name, fits, words } of (Object.hasOwn(inputs, task.name) && inputs[task.name]) || []) {

@@ -93,7 +93,7 @@ const kindOf = (id: string, task: Members, isInstant: (app: string, name: string
   if (app === 'WorkFlowEngine' && (name === 'delay' || name === 'stub')) return 'timed';
   if (app === 'MOP' && name === 'reattempt') return 'timed';
   if (isInstant(app, name)) return 'instant';
-  return operationKind(app, name) ? 'platform' : 'worker';
+  return operationKind({ app, name }) ? 'platform' : 'worker';
 };
 
 const setsOf = (variables: Members): ReadonlyMap<string, string> => {

@@ -3,10 +3,8 @@ import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import { sessionOf } from '../../../commands/operations-manager/jobSessions.ts';
-import { agentSession, type SessionState } from '../../../domain/agent-session-manager/agentSessions.ts';
-import { hasEnded, job } from '../../../domain/operations-manager/jobs.ts';
-import { abortable } from '../../../southbound/failure.ts';
-import { type EventNotice, splitStream } from '../../../store/event.ts';
+import { agentSession } from '../../../domain/agent-session-manager/agentSessions.ts';
+import { endings } from './endings.ts';
 import { type Operation, type Run, RunEnded } from './run.ts';
 
 type Needs = { readonly handle: Handle; readonly tools: Pick<Tools, 'state'> };
@@ -16,12 +14,19 @@ type Needs = { readonly handle: Handle; readonly tools: Pick<Tools, 'state'> };
  * is agentSessions.ts.
  */
 export const agentRun = ({ handle, tools }: Needs) => {
-  const waiting = new Map<string, () => void>();
+  const { ended, onEvent, categories } = endings({
+    tools,
+    of: agentSession,
+    topics: ['sessionCompleted', 'sessionFailed', 'sessionCanceled'],
+    hasEnded: ({ status }) => status !== 'RUNNING',
+  });
 
-  const begin = async (session: string, { job: id, inputs: { agent, inputs }, started, step }: Run): Promise<void> => {
+  const begin = async (session: string, run: Run): Promise<void> => {
+    const { job: id, inputs, started, step, isOver } = run;
+    const { agent, inputs: given } = inputs;
     const actor = await step();
     const { automation, groups } = started.data;
-    const input = { agent, inputs, job: { id, automation, groups } };
+    const input = { agent, inputs: given, job: { id, automation, groups } };
     const about = {
       ...requestFor(started),
       traceparent: started.metadata.traceparent,
@@ -29,26 +34,9 @@ export const agentRun = ({ handle, tools }: Needs) => {
       id: session,
     };
     await handle(startSessionOfJob, { ...about, actor: { ...actor, admin: true }, input });
-    // The job may have ended meanwhile, before there was a session to cancel.
-    if (!hasEnded(await tools.state(job, id))) return;
+    // The run may have ended meanwhile, before there was a session to cancel.
+    if (!(await isOver())) return;
     await handle(endSession, { ...about, input: { status: 'CANCELED', lastMessage: 'The job has ended' } });
-  };
-
-  const ended = async (session: string, signal: AbortSignal): Promise<SessionState> => {
-    let hear = (): void => undefined;
-    const end = new Promise<void>((resolve) => {
-      hear = resolve;
-    });
-    waiting.set(session, hear);
-    try {
-      const now = await tools.state(agentSession, session);
-      if (now.status !== 'RUNNING') return now;
-      await abortable(end, signal);
-      return await tools.state(agentSession, session);
-    } finally {
-      // A later run of the job may wait since.
-      if (waiting.get(session) === hear) waiting.delete(session);
-    }
   };
 
   const run: Operation = async (one) => {
@@ -63,11 +51,8 @@ export const agentRun = ({ handle, tools }: Needs) => {
   return {
     run,
     /** To be called with events of sessions. */
-    onEvent: ({ stream, topic }: Pick<EventNotice, 'stream' | 'topic'>): void => {
-      const isEnd = topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled';
-      if (isEnd) waiting.get(splitStream(stream).id)?.();
-    },
+    onEvent,
     /** The categories of the streams whose events `onEvent` needs. */
-    categories: new Set([agentSession.category]),
+    categories,
   };
 };

@@ -7,6 +7,7 @@ import { isUnusable } from '../../../store/tampered.ts';
 import type { JobQueue } from '../jobQueue.ts';
 import { builtInJobs, type WaitingJob } from '../waitingJobs.ts';
 import { type JobRun, jobRun } from './jobRun.ts';
+import type { Run } from './run.ts';
 import type { HeldClaim, WorkKind, WorkNow } from './work.ts';
 
 export type BuiltInNeeds = {
@@ -31,6 +32,7 @@ type Needs = BuiltInNeeds & {
 
 const wish = { components: new Set([builtInJobs]), may: () => true };
 const restMs = 1000;
+const mostWaiting = 1000;
 
 /**
  * Runs jobs whose component is the platform's own, and tasks that stand for its operations, so many at once. Each node takes
@@ -45,11 +47,23 @@ export const builtInWork = (needs: Needs) => {
   // The job of each.
   const underWay = new Map<Promise<void>, string>();
   let taken = Promise.resolve();
+  // Those that wait for what others carry out: others may need their places for that.
+  let waiting = 0;
+
+  const awaits: Run['awaits'] = async (end) => {
+    waiting++;
+    changes.emit('changed');
+    try {
+      return await end;
+    } finally {
+      waiting--;
+    }
+  };
 
   const claim = async (id: string): Promise<JobRun | undefined> => {
     if (await isGone(id)) return undefined;
     const work = await kindOf(id).claim(id);
-    return work && jobRun({ actorOf, stopping: stopping.signal, log }, work);
+    return work && jobRun({ actorOf, awaits, stopping: stopping.signal, log }, work);
   };
 
   const carryOut = async ({ id }: WaitingJob): Promise<void> => {
@@ -96,7 +110,7 @@ export const builtInWork = (needs: Needs) => {
     }
   };
 
-  const isFull = (): boolean => underWay.size >= atOnce();
+  const isFull = (): boolean => underWay.size - Math.min(waiting, mostWaiting) >= atOnce();
 
   const takeAll = async ({ signal }: AbortController): Promise<void> => {
     while (!signal.aborted) {
@@ -104,15 +118,15 @@ export const builtInWork = (needs: Needs) => {
         await once(changes, 'changed', { signal }).catch(() => undefined);
         continue;
       }
-      const waiting = await queue.next(wish, signal);
-      if (!waiting) return;
+      const next = await queue.next(wish, signal);
+      if (!next) return;
       if (!isFull()) {
-        begin(waiting);
+        begin(next);
         continue;
       }
       // There are fewer places than when it began to wait.
       queue.giveBack();
-      look(waiting.id);
+      look(next.id);
     }
   };
 

@@ -6,7 +6,7 @@ import type { Sealed } from '../../../domain/engine/sealed.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
 import { commandTemplate } from '../../../domain/mop/commandTemplates.ts';
 import { commandTemplates } from '../../../projections/mop/commandTemplates.ts';
-import { redacted } from '../../../southbound/failure.ts';
+import { redactedIn } from '../../../southbound/failure.ts';
 import type { Devices } from '../../../southbound/port.ts';
 import { type Operation, RunEnded } from './run.ts';
 
@@ -30,14 +30,6 @@ const devicesIn = (value: unknown): readonly string[] => {
 const variablesIn = (value: unknown): Readonly<Record<string, unknown>> => {
   if (isObject(value)) return value;
   throw new RunEnded('The variable variables must be an object');
-};
-
-/** The value with every secret in its texts replaced by ********. */
-const redactedIn = (value: unknown, secrets: readonly string[]): unknown => {
-  if (typeof value === 'string') return redacted(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => redactedIn(item, secrets));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([member, inside]) => [member, redactedIn(inside, secrets)]));
 };
 
 /** The results as they are stored. Throws `RunEnded` if they are too large. Other requests go on meanwhile. */

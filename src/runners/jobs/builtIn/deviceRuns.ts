@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   attemptDeviceConfig,
   concludeDeviceConfig,
@@ -13,7 +12,8 @@ import { defined } from '../../../domain/engine/defined.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
 import type { Devices } from '../../../southbound/port.ts';
-import { type Operation, RunEnded } from './run.ts';
+import { idBy } from './once.ts';
+import { type OperationFor, RunEnded } from './run.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -23,29 +23,37 @@ type Needs = {
   readonly digest: (text: string) => string;
 };
 
-const textIn = (value: unknown, what: string): string => {
-  if (typeof value === 'string' && value !== '') return value;
-  throw new RunEnded(`The input ${what} must be a text`);
-};
-
 /** Operations on devices. */
 export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
-  const getDevice: Operation = async ({ inputs, step }) => {
+  const getDevice: OperationFor<'ConfigurationManager.getDevice'> = async ({ inputs, step }) => {
     await step();
-    const { adapter, device } = await devices.find(textIn(inputs.name, 'name'));
+    const { adapter, device } = await devices.find(inputs.name);
     return { device: { ...device, adapter } };
+  };
+
+  /** True if the device gives its configuration. Throws `not_found` if no adapter knows it. */
+  const isAlive: OperationFor<'ConfigurationManager.isAlive'> = async ({ inputs: { name }, started, signal, step }) => {
+    await step();
+    await devices.find(name);
+    try {
+      await devices.calls(started.metadata.traceparent, signal).configuration(name);
+      return { status: true };
+    } catch (error) {
+      if (error instanceof RequestError && error.code === 'adapter_failed') return { status: false };
+      throw error;
+    }
   };
 
   /**
    * Stores the attempt, calls the device, then stores the outcome. The device's answer may repeat the configuration, so it
    * is no output.
    */
-  const applyDeviceConfig: Operation = async ({ inputs, key, started, signal, step, acts }) => {
-    const name = textIn(inputs.device, 'device');
-    const config = textIn(openSecrets(inputs.config, tools.unseal), 'config');
+  const applyDeviceConfig: OperationFor<'ConfigurationManager.applyDeviceConfig'> = async (run) => {
+    const { inputs, key, started, signal, step, acts } = run;
+    const config = openSecrets(inputs.config, tools.unseal) as string;
     await step();
-    const { adapter, device } = await devices.find(name);
-    const about = { ...requestFor(started), id: hash('sha256', `configuration ${key}`, 'hex').slice(0, 24) };
+    const { adapter, device } = await devices.find(inputs.device);
+    const about = { ...requestFor(started), id: idBy('configuration', key) };
     const facts = { adapter, device: device.name, digest: digest(config), lines: linesOf(config) };
     acts();
     await handle(attemptDeviceConfig, { ...about, input: facts });
@@ -66,5 +74,5 @@ export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
     return { result: { device: device.name, adapter, status } };
   };
 
-  return { getDevice, applyDeviceConfig };
+  return { getDevice, isAlive, applyDeviceConfig };
 };

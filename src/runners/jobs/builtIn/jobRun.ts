@@ -5,14 +5,16 @@ import { insist, persist } from '../../../concurrency/supervise.ts';
 import type { Actor } from '../../../domain/engine/core.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';
+import type { JobError } from '../../../domain/operations-manager/jobSchemas.ts';
 import type { JobStarted } from '../../../domain/operations-manager/jobs.ts';
 import { isUnusable } from '../../../store/tampered.ts';
-import { RunEnded } from './run.ts';
+import { type Run, RunEnded } from './run.ts';
 import { lease, type Work } from './work.ts';
 
 type Needs = {
   /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
   readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
+  readonly awaits: Run['awaits'];
   /** Aborts when the service ends: reports are not tried again. */
   readonly stopping: AbortSignal;
   readonly lookEveryMs?: number;
@@ -24,7 +26,7 @@ const beatMs = (lease * 1000) / 3;
 const usualLookMs = 3000;
 const mostTries = 6;
 
-type Outcome = { readonly outputs: Members } | { readonly error: string };
+type Outcome = { readonly outputs: Members } | { readonly error: JobError };
 
 const isConflict = (error: unknown): boolean => error instanceof RequestError && error.code === 'conflict';
 
@@ -34,9 +36,18 @@ const isPassing = (error: unknown): boolean =>
 
 const patience = { pauseMs: 200, longestPauseMs: 2000 };
 
+/** The error that a failure means; undefined if the run is to be tried again. */
+const errorIn = (failure: unknown, hasActed: boolean, tries: number): JobError | undefined => {
+  if (failure instanceof RunEnded)
+    return failure.more ? { message: failure.message, ...failure.more } : failure.message;
+  if (failure instanceof RequestError && !isPassing(failure)) return failure.message;
+  if (hasActed) return unknownOutcome;
+  return isPassing(failure) || tries < mostTries ? undefined : 'The service could not run it; its log says why';
+};
+
 /** Carries out a job or a task that this node has claimed, keeps its claim, and reports what came of it. */
 export const jobRun = (needs: Needs, work: Work) => {
-  const { actorOf, stopping, lookEveryMs = usualLookMs, log } = needs;
+  const { actorOf, awaits, stopping, lookEveryMs = usualLookMs, log } = needs;
   const { id, job, key, claim, inputs, started } = work;
   const aborting = new AbortController();
   const { signal } = aborting;
@@ -92,24 +103,26 @@ export const jobRun = (needs: Needs, work: Work) => {
     hasActed = true;
   };
 
-  /** The error that a failure means; undefined if the run is to be tried again. */
-  const errorIn = (failure: unknown, tries: number): string | undefined => {
-    if (failure instanceof RunEnded) return failure.message;
-    if (failure instanceof RequestError && !isPassing(failure)) return failure.message;
-    if (hasActed) return unknownOutcome;
-    return isPassing(failure) || tries < mostTries ? undefined : 'The service could not run it; its log says why';
-  };
-
   const attempt = async (tries: number): Promise<Outcome> => {
     try {
-      const outputs = await work.operation({ job, key, inputs, started, signal, step, acts });
+      const outputs = await work.operation({
+        job,
+        key,
+        inputs,
+        started,
+        signal,
+        step,
+        acts,
+        isOver: work.isOver,
+        awaits,
+      });
       if (!work.endsAtOnce) await step();
       return { outputs };
     } catch (thrown) {
       const isRefused = signal.reason instanceof RunEnded;
       if (!isRefused) signal.throwIfAborted();
       const failure = isRefused ? signal.reason : thrown;
-      const error = errorIn(failure, tries);
+      const error = errorIn(failure, hasActed, tries);
       if (!(failure instanceof RequestError || failure instanceof RunEnded))
         log('A job could not be run here', { job: id, error: failure });
       if (error === undefined) throw failure;

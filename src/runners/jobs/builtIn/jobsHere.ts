@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Members } from '@automation-platform/json';
+import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import type { Streams } from '../../../commands/engine/streams.ts';
@@ -15,13 +16,14 @@ import { runKeyOf } from '../../../commands/operations-manager/jobSessions.ts';
 import { completeJob, failJob } from '../../../commands/operations-manager/jobs.ts';
 import { platform } from '../../../domain/engine/core.ts';
 import { type BuiltInType, isBuiltIn } from '../../../domain/operations-manager/builtIn.ts';
-import { type JobStarted, job, withoutOrigin } from '../../../domain/operations-manager/jobs.ts';
+import { hasEnded, type JobStarted, job, withoutOrigin } from '../../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../../store/event.ts';
 import type { Operation } from './run.ts';
 import { lease, type Work, type WorkKind } from './work.ts';
 
 type Needs = {
   readonly handle: Handle;
+  readonly tools: Pick<Tools, 'state'>;
   readonly events: Streams['events'];
   /** The name under which this node claims. */
   readonly worker: string;
@@ -45,7 +47,11 @@ const inputsOf: Readonly<Record<BuiltInType, (doc: Doc) => Members>> = {
 type Claimed = { readonly doc: Doc; readonly started: Recorded<JobStarted>; readonly operation: Operation };
 
 /** A job that this node has claimed, as work. */
-export const jobAsWork = (handle: Handle, type: BuiltInType, { doc, started, operation }: Claimed): Work => {
+export const jobAsWork = (
+  { handle, tools }: Pick<Needs, 'handle' | 'tools'>,
+  type: BuiltInType,
+  { doc, started, operation }: Claimed,
+): Work => {
   const {
     _id: id,
     claim: { claim },
@@ -62,6 +68,7 @@ export const jobAsWork = (handle: Handle, type: BuiltInType, { doc, started, ope
     started,
     operation,
     endsAtOnce: false,
+    isOver: async () => hasEnded(await tools.state(job, id)),
     heartbeat: () => handle(heartbeatJob, { ...asPlatform, operation: heartbeatJob.name, input: { claim } }),
     release: () => handle(releaseJob, { ...asPlatform, operation: releaseJob.name, input: { claim } }),
     finish: (variables) => handle(completeJob, { ...about, input: { variables, claim } }),
@@ -70,7 +77,7 @@ export const jobAsWork = (handle: Handle, type: BuiltInType, { doc, started, ope
 };
 
 /** Jobs whose component the service runs itself. */
-export const jobsHere = ({ handle, events, worker, components }: Needs): WorkKind => ({
+export const jobsHere = ({ handle, tools, events, worker, components }: Needs): WorkKind => ({
   claim: async (id) => {
     // All that is needed is read before, so that nothing keeps a job from running once it is claimed.
     const [started] = (await events(`${job.category}-${id}`, 0, 0)) as readonly Recorded<JobStarted>[];
@@ -80,7 +87,7 @@ export const jobsHere = ({ handle, events, worker, components }: Needs): WorkKin
     const result = await handle(claimJob, { ...about, id, input: { worker, lease } });
     // Without a change another node was faster.
     const claimed = result.changed ? claimedIn(result) : undefined;
-    return claimed && jobAsWork(handle, type, { doc: claimed.doc, started, operation: components[type] });
+    return claimed && jobAsWork({ handle, tools }, type, { doc: claimed.doc, started, operation: components[type] });
   },
   releaseFormer: (id, { claim }) => {
     const about = { actor: platform, operation: lapseClaim.name, requestId: randomUUID() };

@@ -1,33 +1,65 @@
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
+import type { Retries } from '../../../commands/engine/retries.ts';
 import type { NodeOperation } from '../../../domain/operations-manager/workflows/ownOperations.ts';
 import type { Devices, Renderer } from '../../../southbound/port.ts';
+import type { RestCaller } from '../../../southbound/restCall.ts';
+import { agentRun } from './agentRun.ts';
+import { analyticRun } from './analyticRun.ts';
 import { commandRun } from './commandRun.ts';
 import { deviceRuns } from './deviceRuns.ts';
 import { eventRun } from './eventRun.ts';
-import type { Operation } from './run.ts';
+import { inventoryRuns } from './inventoryRuns.ts';
+import { lifecycleRuns } from './lifecycleRuns.ts';
+import type { ReadAs } from './readAs.ts';
+import { restRun } from './restRun.ts';
+import type { OperationFor } from './run.ts';
 import { templateRuns } from './templateRun.ts';
+import { treeRuns } from './treeRuns.ts';
 
 type Needs = {
   readonly handle: Handle;
   readonly tools: Tools;
+  readonly retries: Retries;
+  readonly read: ReadAs;
   readonly renderer: Pick<Renderer, 'render'>;
   readonly devices: Pick<Devices, 'find' | 'calls'>;
+  readonly rest: RestCaller;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
 };
 
-/** The operations of this service that nodes carry out for tasks. */
-export const operationsHere = (needs: Needs): Readonly<Record<NodeOperation, Operation>> => {
+/** The operations of this service that nodes carry out for tasks, and the listeners to events that some of them need. */
+export const operationsHere = (needs: Needs) => {
   const { render, renderStoredWithCast, renderTextWithCast } = templateRuns(needs);
-  const { getDevice, applyDeviceConfig } = deviceRuns(needs);
-  return {
+  const { getDevice, isAlive, applyDeviceConfig } = deviceRuns(needs);
+  const inventories = inventoryRuns(needs);
+  const lifecycle = lifecycleRuns(needs);
+  const trees = treeRuns(needs);
+  const agents = agentRun(needs);
+  const operations = {
+    'AgentSessionManager.runAgent': agents.run,
     'ConfigurationManager.applyDeviceConfig': applyDeviceConfig,
     'ConfigurationManager.getDevice': getDevice,
+    'ConfigurationManager.getGoldenConfigTree': trees.getTree,
+    'ConfigurationManager.getGoldenConfigTrees': trees.getTrees,
+    'ConfigurationManager.isAlive': isAlive,
+    'InventoryManager.clearInventory': inventories.clear,
+    'InventoryManager.createInventory': inventories.create,
+    'InventoryManager.deleteInventory': inventories.remove,
+    'InventoryManager.getInventoryByIdentifier': inventories.get,
+    'InventoryManager.populateInventory': inventories.populate,
+    'LifecycleManager.getResourceInstanceByName': lifecycle.getInstance,
+    'LifecycleManager.runAction': lifecycle.runAction,
     'MOP.RunCommandTemplate': commandRun(needs),
+    'MOP.runAnalyticsTemplate': analyticRun(needs),
     'OperationsManager.publishEvent': eventRun(needs),
     'TemplateBuilder.renderJinja2ContextWithCast': renderTextWithCast,
     'TemplateBuilder.renderJinja2TemplateWithCast': renderStoredWithCast,
     'TemplateBuilder.renderJinjaTemplate': render,
-  };
+    'WorkFlowEngine.restCall': restRun(needs),
+  } satisfies { readonly [O in NodeOperation]: OperationFor<O> };
+  return { operations, listeners: [agents, lifecycle] };
 };
+
+export type OperationsHere = ReturnType<typeof operationsHere>['operations'];

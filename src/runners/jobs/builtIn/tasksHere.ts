@@ -4,6 +4,7 @@ import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import type { Streams } from '../../../commands/engine/streams.ts';
 import { inputsNow, readJob } from '../../../commands/operations-manager/jobReading.ts';
+import { filledIn, inputFaults } from '../../../commands/operations-manager/operationInputs.ts';
 import {
   claimTask,
   finishTask,
@@ -13,11 +14,12 @@ import {
 } from '../../../commands/operations-manager/taskReports.ts';
 import { platform } from '../../../domain/engine/core.ts';
 import { type JobStarted, type JobState, job } from '../../../domain/operations-manager/jobs.ts';
-import { type NodeOperation, nodeOperationOf } from '../../../domain/operations-manager/workflows/ownOperations.ts';
+import { nodeOperationOf } from '../../../domain/operations-manager/workflows/ownOperations.ts';
 import { type RunOfJob, runIn } from '../../../domain/operations-manager/workflows/runIds.ts';
-import { taskOf } from '../../../domain/operations-manager/workflows/taskClaims.ts';
+import { isUnderWay, taskOf } from '../../../domain/operations-manager/workflows/taskClaims.ts';
 import { taskIn } from '../../../domain/operations-manager/workflows/taskStates.ts';
 import type { Recorded } from '../../../store/event.ts';
+import type { OperationsHere } from './operations.ts';
 import { type Operation, type Run, RunEnded } from './run.ts';
 import { lease, type Work, type WorkKind } from './work.ts';
 
@@ -27,7 +29,7 @@ type Needs = {
   readonly events: Streams['events'];
   /** The name under which this node claims. */
   readonly worker: string;
-  readonly operations: Readonly<Record<NodeOperation, Operation>>;
+  readonly operations: OperationsHere;
 };
 
 const cannot =
@@ -55,10 +57,12 @@ export const tasksHere = ({ handle, tools, events, worker, operations }: Needs):
     if (!read) return { inputs: {}, operation: cannot('The workflow cannot be read') };
     const one = taskOf(read, task);
     const operation = nodeOperationOf(one);
-    return {
-      inputs: inputsNow(read, one),
-      operation: operation ? operations[operation] : cannot(`This service does not carry out ${one.app}.${one.name}`),
-    };
+    if (!operation) return { inputs: {}, operation: cannot(`This service does not carry out ${one.app}.${one.name}`) };
+    const inputs = filledIn(inputsNow(read, one));
+    const [fault] = inputFaults(operation, inputs);
+    if (fault)
+      return { inputs, operation: cannot(`The input ${fault.path.slice(1).replaceAll('/', '.')} ${fault.message}`) };
+    return { inputs, operation: operations[operation] as Operation }; // its inputs fit
   };
 
   const asWork = (id: string, claim: number, ready: Ready, started: Recorded<JobStarted>): Work => {
@@ -66,6 +70,10 @@ export const tasksHere = ({ handle, tools, events, worker, operations }: Needs):
     const input = { task, run, claim };
     const asPlatform = { actor: platform, requestId: started.metadata.requestId, id: of };
     const about = { ...requestFor(started), id: of };
+    const isOver = async (): Promise<boolean> => {
+      const { tasks } = await tools.state(job, of);
+      return !tasks || !isUnderWay(tasks, { task, run });
+    };
     return {
       id,
       job: of,
@@ -74,6 +82,7 @@ export const tasksHere = ({ handle, tools, events, worker, operations }: Needs):
       ...ready,
       started,
       endsAtOnce: true,
+      isOver,
       heartbeat: () => handle(heartbeatTask, { ...asPlatform, operation: heartbeatTask.name, input }),
       release: () => handle(releaseTask, { ...asPlatform, operation: releaseTask.name, input }),
       finish: (outgoing) => handle(finishTask, { ...about, input: { ...input, result: 'success', outgoing } }),

@@ -4,23 +4,18 @@ import { templateText } from '../../../commands/template-builder/templates.ts';
 import { maskSecrets } from '../../../domain/engine/secretFields.ts';
 import { type Cast, cast } from '../../../domain/template-builder/casts.ts';
 import type { Renderer } from '../../../southbound/port.ts';
-import { type Operation, type Run, RunEnded } from './run.ts';
+import { type Operation, type OperationFor, type Run, RunEnded } from './run.ts';
 
 type Needs = { readonly tools: Tools; readonly renderer: Pick<Renderer, 'render'> };
 
 /** A template to render; `name` if it is a stored one. */
 type Source = { readonly text: string; readonly name?: string };
 
+type CastingRun = Run<{ readonly variables?: Members; readonly castDataType?: Cast }>;
+
 const membersIn = (value: unknown, what: string): Members => {
   if (isObject(value)) return value;
   throw new RunEnded(`The input ${what} must be an object`);
-};
-
-const casts: readonly unknown[] = ['boolean', 'object', 'number', 'string'] satisfies readonly Cast[];
-
-const castIn = (value: unknown): Cast => {
-  if (casts.includes(value)) return value as Cast; // it is one of them
-  throw new RunEnded(`The input castDataType must be one of ${casts.join(', ')}`);
 };
 
 /** Renders templates. They see secrets as `********`, because the rendered text is kept in clear. */
@@ -32,18 +27,13 @@ export const templateRuns = ({ tools, renderer }: Needs) => {
     return { text, name };
   };
 
-  const textual = ({ template }: Members): Source => {
-    if (typeof template === 'string') return { text: template };
-    throw new RunEnded('The input template must be a text');
-  };
-
   const rendered = async (
-    { inputs, signal, step }: Run,
-    sourceIn: (inputs: Members) => Source | Promise<Source>,
+    { signal, step }: Pick<Run, 'signal' | 'step'>,
+    source: () => Source | Promise<Source>,
     variables: unknown,
   ): Promise<string> => {
     const actor = await step();
-    const { text, ...named } = await sourceIn(inputs);
+    const { text, ...named } = await source();
     return renderer.render(text, maskSecrets(variables) as Members, {
       ...named,
       account: actor.id,
@@ -52,17 +42,20 @@ export const templateRuns = ({ tools, renderer }: Needs) => {
     });
   };
 
-  const casting =
-    (sourceIn: (inputs: Members) => Source | Promise<Source>): Operation =>
-    async (run) => {
-      const type = castIn(run.inputs.castDataType ?? 'string');
-      const text = await rendered(run, sourceIn, membersIn(run.inputs.variables ?? {}, 'variables'));
-      return { renderedTemplate: JSON.parse(cast(text, type)) };
-    };
+  const casting = async (run: CastingRun, source: () => Source | Promise<Source>): Promise<Members> => {
+    const { variables = {}, castDataType = 'string' } = run.inputs;
+    return { renderedTemplate: JSON.parse(cast(await rendered(run, source, variables), castDataType)) };
+  };
+
+  const renderStoredWithCast: OperationFor<'TemplateBuilder.renderJinja2TemplateWithCast'> = (run) =>
+    casting(run, () => stored(run.inputs));
+
+  const renderTextWithCast: OperationFor<'TemplateBuilder.renderJinja2ContextWithCast'> = (run) =>
+    casting(run, () => ({ text: run.inputs.template }));
 
   const render: Operation = async (run) => ({
-    renderedTemplate: await rendered(run, stored, membersIn(run.inputs.context ?? {}, 'context')),
+    renderedTemplate: await rendered(run, () => stored(run.inputs), membersIn(run.inputs.context ?? {}, 'context')),
   });
 
-  return { render, renderStoredWithCast: casting(stored), renderTextWithCast: casting(textual) };
+  return { render, renderStoredWithCast, renderTextWithCast };
 };

@@ -1,8 +1,9 @@
 import type { Members } from '@automation-platform/json';
+import type { JobError } from '../../../domain/operations-manager/jobSchemas.ts';
 import type { Operation, Run } from './run.ts';
 
 /** Work that this node has claimed: a job whose component the service runs itself, or a task that stands for an operation. */
-export type Work = Pick<Run, 'job' | 'key' | 'inputs' | 'started'> & {
+export type Work = Pick<Run, 'job' | 'key' | 'inputs' | 'started' | 'isOver'> & {
   readonly id: string;
   readonly claim: number;
   readonly operation: Operation;
@@ -11,7 +12,7 @@ export type Work = Pick<Run, 'job' | 'key' | 'inputs' | 'started'> & {
   readonly heartbeat: () => Promise<unknown>;
   readonly release: () => Promise<unknown>;
   readonly finish: (outputs: Members) => Promise<unknown>;
-  readonly fail: (error: string) => Promise<unknown>;
+  readonly fail: (error: JobError) => Promise<unknown>;
 };
 
 /** A claim as a read model shows it. */

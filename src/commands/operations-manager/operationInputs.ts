@@ -1,0 +1,31 @@
+import { checker, type SchemaFault } from '@automation-platform/bounded-schemas';
+import type { Members } from '@automation-platform/json';
+import { Type } from 'typebox';
+import { type NodeOperation, ownOperations } from '../../domain/operations-manager/workflows/ownOperations.ts';
+
+type Check = (inputs: unknown) => readonly SchemaFault[];
+
+/** Makes the check of an operation's inputs at its first use. */
+const checks = (make: (operation: NodeOperation) => Check): ((operation: NodeOperation) => Check) => {
+  const made = new Map<NodeOperation, Check>();
+  return (operation) => {
+    const check = made.get(operation) ?? make(operation);
+    made.set(operation, check);
+    return check;
+  };
+};
+
+const whole = checks((operation) => checker(ownOperations[operation].inputs));
+const some = checks((operation) => checker(Type.Partial(ownOperations[operation].inputs)));
+
+/** The inputs that are there: published documents write empty texts where nothing is filled in. */
+export const filledIn = (inputs: Members): Members =>
+  Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== null && value !== ''));
+
+/** The faults of the inputs of an operation, with their JSON pointers. */
+export const inputFaults = (operation: NodeOperation, inputs: Members): readonly SchemaFault[] =>
+  whole(operation)(inputs);
+
+/** The same where not all inputs are known yet. */
+export const faultsOfSome = (operation: NodeOperation, inputs: Members): readonly SchemaFault[] =>
+  some(operation)(inputs);
