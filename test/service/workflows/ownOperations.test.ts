@@ -120,38 +120,6 @@ describe('Tasks that stand for operations of the service', function () {
     assert.deepEqual(await eventsOf(id, 'run'), ['taskOffered', 'taskClaimed 1', 'taskFinished success']);
   });
 
-  it('end with an error in words, and workers do those that no node carries out', async () => {
-    const wrong: readonly [NodeOperation, Json, RegExp][] = [
-      ['TemplateBuilder.renderJinjaTemplate', { name: 'none' }, /There is no template "none"/],
-      ['TemplateBuilder.renderJinja2ContextWithCast', { template: 7 }, /template must be string/],
-      [
-        'TemplateBuilder.renderJinja2ContextWithCast',
-        { template: 'x', castDataType: 'date' },
-        /castDataType must be one of/,
-      ],
-      ['TemplateBuilder.renderJinja2ContextWithCast', { template: 'x', castDataType: 'number' }, /is no number: x/],
-      ['ConfigurationManager.getDevice', { name: 'nobody' }, /nobody/],
-      ['ConfigurationManager.applyDeviceConfig', { device: 'r1' }, /config is required/],
-      ['MOP.RunCommandTemplate', { template: 'Two', devices: [] }, /devices must NOT have fewer than 1 items/],
-      ['MOP.RunCommandTemplate', { template: 'none', devices: ['r1'] }, /There is no mop-template/],
-      ['OperationsManager.publishEvent', { source: '@platform/x', topic: 't' }, /must not begin with @platform/],
-    ];
-    const ids: string[] = [];
-    for (const [n, [operation, incoming]] of wrong.entries()) {
-      await save(`Wrong ${n}`, { it: own(operation, incoming) });
-      ids.push(await admin.start(`Wrong ${n}`));
-    }
-    for (const [n, id] of ids.entries()) {
-      const { status, error } = await admin.inState(id, 'complete', 'error');
-      assert.equal(status, 'error');
-      assert.match(error.message, wrong[n]![2]);
-    }
-    await save('Offered', { it: { ...ours('createInventory'), app: 'InventoryManager' } });
-    const id = await admin.start('Offered');
-    const [given] = ok(await ask('POST', `${om}/tasks/claim`, { apps: ['InventoryManager'], worker: 'w' })).data;
-    assert.equal(given.task.job, id);
-  });
-
   it('stop at the next step once the account has lost its rights', async () => {
     const password = 'a long enough password';
     const account = { username: 'leaver', password, memberOf: ['operators'] };
@@ -175,18 +143,24 @@ describe('Tasks that stand for operations of the service', function () {
     await save('Reads', { it: own('TemplateBuilder.renderJinjaTemplate', { name: 'Long' }, 'renderedTemplate') });
     await save('Acts', { it: twoOn() });
     await save('Applies', { it: own('ConfigurationManager.applyDeviceConfig', { device: 'r2', config: 'x' }) });
+    const { properties } = devices.adapter() as Json;
+    const uri = `${properties.baseUrl}/devices/rest/commands`;
+    await save('Calls', {
+      it: own('WorkFlowEngine.restCall', { uri, verb: 'POST', body: { command: 'x' } }),
+    });
     devices.answer = () => undefined;
-    const [reads, acts, applies] = [
+    const [reads, acts, applies, calls] = [
       await admin.start('Reads'),
       await admin.start('Acts'),
       await admin.start('Applies'),
+      await admin.start('Calls'),
     ];
     await claimed(reads, 'it', 1);
-    await until(() => devices.commands.length === 2, 'what was sent to both devices');
+    await until(() => devices.commands.length === 3, 'what was sent to the devices, and the call');
     await server.stop('SIGKILL');
     await start();
     devices.answer = says('fine');
-    for (const id of [acts, applies]) {
+    for (const id of [acts, applies, calls]) {
       const { status, error } = await admin.inState(id, 'complete', 'error');
       assert.equal(status, 'error');
       assert.match(error.message, /outcome is unknown/);
@@ -212,7 +186,7 @@ describe('Tasks that stand for operations of the service', function () {
       'taskClaimed 3',
       'taskFinished success',
     ]);
-    assert.equal(devices.commands.length, 2, 'nothing was sent again');
+    assert.equal(devices.commands.length, 3, 'nothing was sent again');
     await admin.move('retry', acts);
     assert.equal((await admin.inState(acts, 'complete', 'error')).status, 'complete');
   });

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cannotKill } from '../../support/killing.ts';
 import { sweepServiceKills } from '../../support/kills/sweep.ts';
-import { eventsOf, withLog } from '../../support/logged.ts';
+import { eventsIn, eventsOf, withLog } from '../../support/logged.ts';
 import { ok } from '../../support/people.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
@@ -23,6 +23,7 @@ const tasks = {
   right: worker({}, to('right')),
   wait: ours('delay', { time: 0.02 }),
   again: worker({}, { retrySettings: { autoRetry: true, limit: 1, delay: 1, state: ['failure'] }, ...to('again') }),
+  make: { ...ours('createInventory', { name: '$var.job._id' }), app: 'InventoryManager' },
   ask: person(),
   ...Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`d${i}`, ours('newVariable', { name: 'd', value: i })])),
 };
@@ -35,7 +36,8 @@ const edges = [
   'left -> wait',
   'right -> wait',
   'wait -> again',
-  'again -> ask',
+  'again -> make',
+  'make -> ask',
   'ask -> d0',
   ...Array.from({ length: 11 }, (_, i) => `d${i} -> d${i + 1}`),
   'd11 -> end',
@@ -96,6 +98,8 @@ describe(`A job that runs a workflow, in a service that is killed while it store
         assert.deepEqual(job.variables, expected);
         const file = join(root, 'data', 'events.db');
         const events = await withLog(file, (log) => eventsOf(log, `job-${job._id}`));
+        const made = await withLog(file, (log) => eventsIn(log));
+        assert.equal(made.filter(({ topic }: Json) => topic === 'inventoryCreated').length, 1, `kill ${n}`);
         const runs = (...topics: readonly string[]): readonly string[] =>
           events
             .filter(({ topic, data }: Json) => topics.includes(topic) && data.result !== 'loop')

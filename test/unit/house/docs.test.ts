@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { settingsHelp } from '../../../src/config.ts';
 import { aggregates } from '../../../src/domain/all.ts';
+import { nodeOperationOf, ownOperations } from '../../../src/domain/operations-manager/workflows/ownOperations.ts';
 import { isOwnEvent } from '../../../src/events/ownStreams.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { statusOf } from '../../../src/http/engine/errors.ts';
@@ -92,6 +93,22 @@ describe('the documentation', () => {
       for (const model of named(models!)) assert.ok(collections.has(model), `No read model ${model}`);
       for (const topic of named(events!)) assert.ok(topics.has(topic), `No event ${topic}`);
     }
+  });
+
+  it('has every operation of the service that tasks stand for, with its inputs, outputs and kind', () => {
+    const told = [...read('docs/workflows.md').matchAll(/^\| (`\w+\.\w+`) \|.* (reads|writes|acts) \|$/gm)].map(
+      ([row]) => row,
+    );
+    const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+    const rows = Object.entries(ownOperations)
+      .filter(([id]) => nodeOperationOf({ app: id.split('.')[0]!, name: id.split('.')[1]! }))
+      .map(([id, { inputs, outputs, kind }]) =>
+        ['', `\`${id}\``, quoted(Object.keys(inputs.properties)), quoted(outputs), kind, '']
+          .map((cell) => (cell === '' ? ' ' : ` ${cell} `))
+          .join('|')
+          .trim(),
+      );
+    assert.deepEqual(told, rows);
   });
 
   it('says of every metric what to watch for, and of no other', async () => {

@@ -76,15 +76,23 @@ const rooms: Record<string, readonly Area[]> = {
 /** Areas whose documents a layer without areas reads. */
 const areasRead: Record<string, readonly Area[]> = {
   southbound: ['agent-session-manager', 'configuration-manager', 'operations-manager'],
-  // An agent's template may use stored ones. Triggers start jobs. Jobs render templates, run
-  // command templates and configure devices.
-  runners: ['agent-session-manager', 'configuration-manager', 'mop', 'operations-manager', 'template-builder'],
+  // An agent's template may use stored ones. Triggers start jobs. Jobs and tasks carry out operations of these.
+  runners: [
+    'agent-session-manager',
+    'configuration-manager',
+    'inventory-manager',
+    'lifecycle-manager',
+    'mop',
+    'operations-manager',
+    'template-builder',
+  ],
 };
 
 /** The files of an area that other areas may import. All else of an area is its own affair. */
 const offers: Partial<Record<Area, readonly string[]>> = {
   'agent-session-manager': [
     'commands/agentSessions.ts', // jobs run agents
+    'domain/agentSessionSchemas.ts', // tasks have the inputs of operations
     'domain/agentSessions.ts',
   ],
   authorization: [
@@ -97,12 +105,14 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'http/people.ts',
   ],
   'configuration-manager': ['commands/trees.ts'],
+  'inventory-manager': ['domain/inventories.ts'],
   'json-forms': [
     'commands/forms.ts',
     'domain/forms.ts',
     'projections/formDeletions.ts', // a trigger must not name a form that is about to go
     'projections/forms.ts', // triggers name them, packages bring them
   ],
+  'lifecycle-manager': ['commands/actionExecutions.ts', 'domain/actionExecutions.ts'], // tasks run actions
   'operations-manager': [
     'commands/automationImports.ts',
     'commands/automations.ts',
