@@ -28,9 +28,9 @@ const refuse = (message: string, path: string): never => {
   throw new RequestError('unprocessable', message, { path });
 };
 
-const headersIn = (given: RestCall['headers']): Record<string, string> =>
+const headersIn = (headers: RestCall['headers']): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
+    Object.entries(headers).map(([name, value]) => {
       const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
       const path = `/headers${step(name)}`;
       if (typeof text !== 'string') return refuse(`The header ${name} must be a text`, path);
@@ -71,8 +71,8 @@ export const restCaller =
   (guard: Outbound) =>
   ({ uri, verb, headers, body, traceparent }: RestCall) => {
     if (!URL.canParse(uri)) return refuse('The input uri is no URL', '/uri');
-    const sent = typeof body === 'string' ? { text: body } : { body };
-    const call = { method: verb, url: uri, headers: headersIn(headers), ...sent, traceparent, maxBytes };
+    const content = typeof body === 'string' ? { text: body } : { body };
+    const call = { method: verb, url: uri, headers: headersIn(headers), ...content, traceparent, maxBytes };
     /** Makes the call. Redirects are not followed but returned. The signal ends it. */
     return async (signal: AbortSignal): Promise<RestAnswer> => {
       const answer = await withinTime(mostMs, [signal], (ending) => httpCall(guard, { ...call, signal: ending })).catch(

@@ -7,10 +7,10 @@ type Check = (inputs: unknown) => readonly SchemaFault[];
 
 /** Makes the check of an operation's inputs at its first use. */
 const checks = (make: (operation: NodeOperation) => Check): ((operation: NodeOperation) => Check) => {
-  const made = new Map<NodeOperation, Check>();
+  const ready = new Map<NodeOperation, Check>();
   return (operation) => {
-    const check = made.get(operation) ?? make(operation);
-    made.set(operation, check);
+    const check = ready.get(operation) ?? make(operation);
+    ready.set(operation, check);
     return check;
   };
 };

@@ -94,10 +94,10 @@ const inputFaults = (task: Task, inputs: Members): readonly SchemaFault[] => {
 };
 
 /** The knowledge on which faults depend. It follows from the document alone. */
-const known = { pattern: patternFault, inputs: inputFaults };
+const findable = { pattern: patternFault, inputs: inputFaults };
 
 /** The faults of a workflow, with which it cannot be started. */
-export const faultsOf = (graph: WorkflowGraph): readonly WorkflowFault[] => workflowFaults(graph, known).faults;
+export const faultsOf = (graph: WorkflowGraph): readonly WorkflowFault[] => workflowFaults(graph, findable).faults;
 
 type Findings = { readonly faults: readonly WorkflowFault[]; readonly warnings: readonly WorkflowFault[] };
 
@@ -109,7 +109,7 @@ export const findingsIn = async (document: Members, tools: Tools): Promise<Findi
     if (kind === 'childJob' && typeof incoming.workflow === 'string' && !children.has(incoming.workflow))
       children.set(incoming.workflow, await isThere(incoming.workflow, tools));
   return workflowFaults(graph, {
-    ...known,
+    ...findable,
     schema: schemaFault,
     workflow: (named) => children.get(named) ?? false,
   });

@@ -31,7 +31,7 @@ describe('A task that writes, though its run begins again after a lost claim', (
 
   it('changes an inventory once, whatever has become of it since', async () => {
     const { handle, tools, retries, reader, settled } = await node();
-    const runs = inventoryRuns({ handle, tools, retries, read: readAs({ ...reader, settled }) });
+    const runs = inventoryRuns({ handle, tools, retries, read: readAs({ ...reader, catchUp: settled }) });
     const identifier = 'Bonn';
     const create = () => runs.create(runOf('j.create.1', { name: identifier }));
     const nodes = [{ name: 'a' }, { name: 'b' }];

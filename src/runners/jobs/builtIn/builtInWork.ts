@@ -47,7 +47,7 @@ export const builtInWork = (needs: Needs) => {
   // The job of each.
   const underWay = new Map<Promise<void>, string>();
   let taken = Promise.resolve();
-  // Those that wait for what others carry out: others may need their places for that.
+  // The runs that wait for work elsewhere, which may need their places.
   let waiting = 0;
 
   const awaits: Run['awaits'] = async (end) => {

@@ -21,7 +21,7 @@ type Needs = {
   readonly read: ReadAs;
 };
 
-const shown = ({ createdBy: _, lastUpdatedBy: __, ...doc }: Inventory) => doc;
+const viewOf = ({ createdBy: _, lastUpdatedBy: __, ...doc }: Inventory) => doc;
 
 /** Operations on inventories. Each change is made once, though its run may be begun again. */
 export const inventoryRuns = ({ handle, tools, retries, read }: Needs) => {
@@ -38,14 +38,14 @@ export const inventoryRuns = ({ handle, tools, retries, read }: Needs) => {
     const about = requestOnce(run, await run.step(), 'createInventory');
     const input = { name, description, groups };
     const { doc } = await handle(createInventory, { ...about, id: idBy('inventory', run.key), input });
-    return { response: shown(doc as Inventory) };
+    return { response: viewOf(doc as Inventory) };
   };
 
   const remove: OperationFor<'InventoryManager.deleteInventory'> = async (run) => {
     const about = requestOnce(run, await run.step(), 'deleteInventory');
     const id = await meant(run.inputs.identifier, run);
     const { before } = await handle(deleteInventory, { ...about, id, input: {} });
-    return { response: shown(before as Inventory) };
+    return { response: viewOf(before as Inventory) };
   };
 
   const clear: OperationFor<'InventoryManager.clearInventory'> = async (run) => {
@@ -53,7 +53,7 @@ export const inventoryRuns = ({ handle, tools, retries, read }: Needs) => {
     const id = await meant(run.inputs.identifier, run);
     const { before, doc } = await handle(clearInventoryNodes, { ...about, id, input: {} });
     const [{ nodeCount: was }, now] = [before as Inventory, doc as Inventory];
-    return { response: { inventory: shown(now), nodesDeleted: was - now.nodeCount } };
+    return { response: { inventory: viewOf(now), nodesDeleted: was - now.nodeCount } };
   };
 
   const populate: OperationFor<'InventoryManager.populateInventory'> = async (run) => {
@@ -62,11 +62,11 @@ export const inventoryRuns = ({ handle, tools, retries, read }: Needs) => {
     const nodes = openNamed(run.inputs.nodes, tools.unseal);
     const { before, doc } = await handle(addInventoryNodes, { ...about, id, input: { nodes } });
     const [{ nodeCount: had }, now] = [before as Inventory, doc as Inventory];
-    return { response: { inventory: shown(now), nodesAdded: now.nodeCount - had } };
+    return { response: { inventory: viewOf(now), nodesAdded: now.nodeCount - had } };
   };
 
   const get: OperationFor<'InventoryManager.getInventoryByIdentifier'> = async ({ inputs, step }) => ({
-    response: shown(await read(inventories, inputs.identifier, await step())),
+    response: viewOf(await read(inventories, inputs.identifier, await step())),
   });
 
   return { create, remove, clear, populate, get };

@@ -10,12 +10,12 @@ export type ReadAs = <Doc>(projection: Projection<Doc>, idOrName: string, actor:
 
 type Needs = Pick<ReturnType<typeof reader>, 'entry'> & {
   /** Resolves once the read models show all that this node has acknowledged. */
-  readonly settled: () => Promise<unknown> | undefined;
+  readonly catchUp: () => Promise<unknown> | undefined;
 };
 
 export const readAs =
-  ({ entry, settled }: Needs): ReadAs =>
+  ({ entry, catchUp }: Needs): ReadAs =>
   async (projection, idOrName, actor) => {
-    await settled();
+    await catchUp();
     return JSON.parse((await entry(projection as Projection, idOrName, actor)).text);
   };

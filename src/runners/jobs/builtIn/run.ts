@@ -25,7 +25,7 @@ export type Run<Inputs extends object = Members> = {
   readonly acts: () => void;
   /** True if the run is not under way any more, as the job's stream says now. */
   readonly isOver: () => Promise<boolean>;
-  /** Waits for the end of what others carry out. Meanwhile other work has this one's place. */
+  /** Waits for the end of work that this run has begun elsewhere. Meanwhile another run has its place. */
   readonly awaits: <T>(end: Promise<T>) => Promise<T>;
 };
 

@@ -18,8 +18,8 @@ export const treeRuns = ({ tools, read }: Needs) => {
     const found: Tree[] = [];
     for (let page = await tools.query(trees); page.length > 0; page = await tools.query(trees, undefined, found.length))
       found.push(...page);
-    const seen = found.filter((tree) => tools.mayRead(trees, tree, actor));
-    return { goldenConfigTrees: openNamed(seen, tools.unseal) };
+    const readable = found.filter((tree) => tools.mayRead(trees, tree, actor));
+    return { goldenConfigTrees: openNamed(readable, tools.unseal) };
   };
 
   return { getTree, getTrees };
