@@ -1,5 +1,6 @@
 import { sessionReactions } from './agent-session-manager/agentSessions.ts';
 import { scheduledJobReactions } from './automation-catalog/scheduledJobMigrations.ts';
+import { projectKind, projectReactions } from './automation-studio/projects.ts';
 import { deviceGroupReactions } from './configuration-manager/deviceGroups.ts';
 import { planReactions } from './configuration-manager/plans.ts';
 import type { Restorable } from './engine/kinds.ts';
@@ -29,6 +30,7 @@ export const reactions: readonly Reaction[] = [
   ...modelReactions,
   ...planReactions,
   ...prebuiltReactions,
+  ...projectReactions,
   ...scheduledJobReactions,
   ...scheduleReactions,
   ...sessionReactions,
@@ -36,5 +38,7 @@ export const reactions: readonly Reaction[] = [
 
 /** The kinds of resources that become again what they were, by category. */
 export const restorable: ReadonlyMap<string, Restorable> = new Map(
-  [...kinds, prebuiltKind].flatMap(({ of, restore }) => (restore ? [[of.category, restore] as const] : [])),
+  [...kinds, prebuiltKind, projectKind].flatMap(({ of, restore }) =>
+    restore ? [[of.category, restore] as const] : [],
+  ),
 );

@@ -8,6 +8,7 @@ import { linkSteps } from './links.ts';
 import { mopSteps } from './mop.ts';
 import { prebuiltSteps } from './prebuilts.ts';
 import { profileSteps } from './profiles.ts';
+import { projectSteps } from './projects.ts';
 import { scheduledJobSteps } from './scheduledJobs.ts';
 import type { Kept, Step } from './step.ts';
 import { templateSteps } from './templates.ts';
@@ -271,4 +272,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
     body: { username: 'pipeline', type: 'service', memberOf: ['operators'] },
   }),
   () => ({ method: 'POST', path: '/authorization/tokens', body: { name: 'nightly', account: 'pipeline' } }),
+  ...projectSteps,
 ];

@@ -9,6 +9,7 @@ export { role } from './authorization/roles.ts';
 export { token } from './authorization/tokens.ts';
 export { scheduledJobMigration } from './automation-catalog/scheduledJobMigrations.ts';
 export { scheduledJob } from './automation-catalog/scheduledJobs.ts';
+export { project } from './automation-studio/projects.ts';
 export { adapter } from './configuration-manager/adapters.ts';
 export { deviceConfiguration } from './configuration-manager/deviceConfigurations.ts';
 export { deviceGroupImport } from './configuration-manager/deviceGroupImports.ts';

@@ -5,6 +5,7 @@ import { auditRoutes } from './audit/audit.ts';
 import { authorizationRoutes } from './authorization/authorization.ts';
 import { rootLoginRoutes } from './authorization/login.ts';
 import { automationCatalogRoutes } from './automation-catalog/scheduledJobs.ts';
+import { projectRoutes } from './automation-studio/projects.ts';
 import { configurationManagerRoutes } from './configuration-manager/configurationManager.ts';
 import { bannerRoutes } from './customization/banner.ts';
 import { asyncapiRoutes, docsRoutes, openapiRoutes } from './documentation/docs.ts';
@@ -28,6 +29,7 @@ export const areas: readonly AreaRoutes[] = [
   auditRoutes(() => areas),
   authorizationRoutes(() => areas),
   automationCatalogRoutes,
+  projectRoutes,
   bannerRoutes,
   configurationManagerRoutes,
   docsRoutes,

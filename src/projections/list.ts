@@ -7,6 +7,7 @@ export { logins } from './authorization/logins.ts';
 export { roles } from './authorization/roles.ts';
 export { tokenHashes, tokens } from './authorization/tokens.ts';
 export { scheduledJobMigrations, scheduledJobs } from './automation-catalog/scheduledJobs.ts';
+export { projects } from './automation-studio/projects.ts';
 export { adapters } from './configuration-manager/adapters.ts';
 export { deviceGroups } from './configuration-manager/deviceGroups.ts';
 export { plans } from './configuration-manager/plans.ts';

@@ -48,7 +48,7 @@ export type Report = {
   readonly missingSecrets?: unknown;
   /** Schedules that never run. */
   readonly warnings?: unknown;
-  /** The outcome for each document of a package. */
+  /** The outcome for each document of a package or a project. */
   readonly package?: unknown;
 };
 
@@ -102,7 +102,7 @@ export const migrateAll = async (
   return reports.filter(isLeftOut).length;
 };
 
-/** The documents of a package that were refused. */
+/** The documents of a package or a project that were refused. */
 const refusedOf = ({ package: result }: Report): readonly Members[] =>
   isObject(result) && Array.isArray(result.refused) ? result.refused.filter(isObject) : [];
 
@@ -166,9 +166,17 @@ const take = async (entry: Entry, to: Platform, how: ImportOptions): Promise<Rep
     ...defined({
       missingSecrets: result.missingSecrets,
       warnings: result.warnings,
-      package: kind.name === 'package' ? result : undefined,
+      package: kind.name === 'package' ? result : componentsOf(body),
     }),
   };
+};
+
+/** The outcome for each component of a project; undefined for other documents. */
+const componentsOf = (body: unknown): Members | undefined => {
+  const metadata = isObject(body) ? body.metadata : undefined;
+  if (!isObject(metadata) || !Array.isArray(metadata.failedComponents)) return undefined;
+  const { failedComponents: refused, installed, kept } = metadata;
+  return { installed, kept, refused };
 };
 
 /** The part of an answer that is about the one document. */

@@ -1,14 +1,14 @@
 import { exactText, isObject, type Members } from '@automation-platform/json';
+import { projectDocuments } from '../../domain/automation-studio/projects.ts';
 import { type DocumentKind, hasAny } from '../../domain/engine/documentKinds.ts';
 import { documentKinds } from '../../domain/kinds.ts';
 import { prebuiltDocuments } from '../../domain/prebuilts/prebuilts.ts';
 
-/** In the order in which they are imported: packages bring what single documents change. */
-export const kinds: readonly DocumentKind[] = [prebuiltDocuments, ...documentKinds];
+/** In the order in which they are imported: packages and projects bring what single documents change. */
+export const kinds: readonly DocumentKind[] = [prebuiltDocuments, projectDocuments, ...documentKinds];
 
 /** Kinds that are known and that no import takes, by their members. Most come in as documents of a package. */
 const leftOut: readonly Pick<DocumentKind, 'name' | 'is'>[] = [
-  { name: 'project', is: ({ components, name }) => Array.isArray(components) && typeof name === 'string' },
   { name: 'transformation', is: ({ steps, incoming }) => Array.isArray(steps) && Array.isArray(incoming) },
   { name: 'OpenAPI document', is: (document) => hasAny(document, 'openapi', 'swagger') && hasAny(document, 'paths') },
 ];
@@ -31,6 +31,7 @@ export type Found = {
 /** The members that wrap one document, or a list of documents. */
 const wrappers = [
   'prebuilt',
+  'project',
   'data',
   'results',
   'forms',

@@ -17,6 +17,8 @@ export type Kind = {
   readonly imports?: Imports;
   /** The command that carries out the part of a decision on several resources. It always stores an event. */
   readonly part?: AnyCommand;
+  /** The command that deletes a resource, unless another one names it. */
+  readonly remove?: AnyCommand;
   /** How a resource becomes again what it was; undefined: never. */
   readonly restore?: Restorable;
 };

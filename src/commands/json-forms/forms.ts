@@ -1,8 +1,8 @@
 import { schemaFaultOf } from '@automation-platform/bounded-schemas';
 import { plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
-import type { Actor } from '../../domain/engine/core.ts';
-import type { Referrer } from '../../domain/engine/references.ts';
+import type { Actor, Context } from '../../domain/engine/core.ts';
+import { type Referrer, refuseReferred } from '../../domain/engine/references.ts';
 import {
   complete,
   decideDeletion,
@@ -17,7 +17,17 @@ import {
   formPatchSchema,
   newFormSchema,
 } from '../../domain/json-forms/formSchemas.ts';
-import { create, form, formDocuments, importOne, remove, sealImported, update } from '../../domain/json-forms/forms.ts';
+import {
+  create,
+  type FormRefs,
+  type FormState,
+  form,
+  formDocuments,
+  importOne,
+  remove,
+  sealImported,
+  update,
+} from '../../domain/json-forms/forms.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
@@ -93,6 +103,21 @@ export const formMeant = (document: FormDocument, fresh: string, tools: Tools): 
     tools,
   );
 
+/** Deletes a form together with resources of other kinds. */
+const deleteForm = command({
+  name: 'deleteForm',
+  input: noInput,
+  on: 'existing',
+  locks: () => formReferences,
+  decide: (state: FormState, _: unknown, { refs }: Context<Pick<FormRefs, 'referrers'>>) => {
+    refuseReferred(refs.referrers, 'deleted');
+    return remove(state);
+  },
+  prepare: async ({ id, state: { content }, actor }, tools) => ({
+    referrers: await referrersOf([id, content.name], actor, tools),
+  }),
+});
+
 /** Part of a decision to delete forms. */
 const removeForm = command({ name: 'removeForm', input: noInput, on: 'any', decide: remove });
 const deletion = commandsOf(formDeletion);
@@ -142,5 +167,6 @@ export const formKind: Kind = {
     member: 'form',
     meant: formMeant,
   }),
+  remove: deleteForm,
   restore: { there: by(updateForm), gone: byImport(importForm, 'form', 'importForms') },
 };

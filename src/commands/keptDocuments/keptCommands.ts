@@ -125,6 +125,7 @@ export const keptCommands = <Content extends Kept, E extends Event, Doc extends 
 
   const kind: Kind = {
     ...imported({ documents, collection, command: importing, member: 'document', meant }),
+    remove: deletion,
     restore: {
       there: by(replacement, { input: (former) => former }),
       gone: byImport(importing, 'document', `import${word}s`),

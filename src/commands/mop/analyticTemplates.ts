@@ -67,5 +67,6 @@ export const analyticTemplateKind: Kind = {
     member: 'template',
     inside: '/template',
   }),
+  remove: deleteAnalyticTemplate,
   restore: { there: by(updateAnalyticTemplate), gone: byImport(importAnalyticTemplate, 'template', 'importTemplate') },
 };

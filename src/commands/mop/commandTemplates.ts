@@ -82,5 +82,6 @@ export const commandTemplateKind: Kind = {
     member: 'template',
     inside: '/template',
   }),
+  remove: deleteCommandTemplate,
   restore: { there: by(updateCommandTemplate), gone: byImport(importCommandTemplate, 'template', 'importTemplate') },
 };

@@ -17,10 +17,10 @@ type Given = {
 };
 
 /** The decision that `importAutomation` would make for this document; undefined if nothing changes. */
-const decideImport = async ({ request, world, installedAs }: Draft, bundle: Bundle, index: number) => {
-  const { actor, now, newId } = request;
+const decideImport = async ({ request, world }: Draft, bundle: Bundle, index: number) => {
+  const { actor, now, newId, overwrite, installedAs } = request;
   const id = newId(`automation import ${index}`);
-  const input = { automation: bundle.data as never, overwrite: request.input.overwrite ?? false };
+  const input = { automation: bundle.data as never, overwrite };
   const refs = await preparing(
     { input, actor, newId: (word) => newId(`automation ${index} ${word}`) },
     world,

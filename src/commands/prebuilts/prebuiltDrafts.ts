@@ -1,18 +1,21 @@
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { bounded } from '../../domain/engine/secretFields.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import {
-  matching,
-  type Part,
-  type Plan,
-  type PrebuiltImport,
-  type PrebuiltState,
-} from '../../domain/prebuilts/prebuilts.ts';
+import type { Part, Plan } from '../../domain/prebuilts/prebuilts.ts';
 import type { Preparing, Tools } from '../engine/define.ts';
 import type { Imports } from '../engine/kinds.ts';
 
-/** The request to install a package, and the installed version of it. */
-export type Installing = Pick<Preparing<PrebuiltState, PrebuiltImport>, 'input' | 'state' | 'actor' | 'now' | 'newId'>;
+/** The request to install several documents at once. */
+export type Installing = Pick<Preparing<unknown, unknown>, 'actor' | 'now' | 'newId'> & {
+  readonly bundles: readonly Bundle[];
+  readonly overwrite: boolean;
+  /** The installed versions of a document: a masked secret keeps its value from there. Called once for each, in order. */
+  readonly installedAs: (bundle: Bundle, index: number) => readonly Bundle['data'][];
+  /** An id for a document that has none, if its name is free; one is made unless this gives it. */
+  readonly freshId?: (index: number) => string | undefined;
+  /** JSON pointer to a document in the request. */
+  readonly pathOf: (index: number) => string;
+};
 
 /** The resources as they are after the installation. */
 const plannedOf = () => {
@@ -35,8 +38,8 @@ const plannedOf = () => {
         (states.get(`${aggregate.category}-${id}`) as never) ?? tools.state(aggregate, id),
       find: async (of, idOrName) => {
         const { collection } = of;
-        const known = ids.get(`${collection}/${idOrName}`) ?? ids.get(`${collection} ${idOrName}`);
-        if (known !== undefined) return known;
+        const own = ids.get(`${collection}/${idOrName}`) ?? ids.get(`${collection} ${idOrName}`);
+        if (own !== undefined) return own;
         const id = await tools.find(of, idOrName);
         // If the package contains the document, it gives the document another name.
         return ids.has(`${collection}/${id}`) ? undefined : id;
@@ -50,28 +53,28 @@ const plannedOf = () => {
  * them; `release` gives up those of a document that is refused.
  */
 const reservations = () => {
-  const taken = new Map<string, number>();
+  const holders = new Map<string, number>();
   return {
     reserve: (index: number, keys: readonly string[]): void => {
       for (const key of keys) {
-        const earlier = taken.get(key);
+        const earlier = holders.get(key);
         if (earlier !== undefined && earlier !== index)
           throw new RequestError(
             'invalid',
             `The documents of bundles ${earlier} and ${index} have an id or name in common`,
           );
-        taken.set(key, index);
+        holders.set(key, index);
       }
     },
     release: (index: number): void => {
-      for (const [key, holder] of taken) if (holder === index) taken.delete(key);
+      for (const [key, holder] of holders) if (holder === index) holders.delete(key);
     },
   };
 };
 
 /** An unfinished plan. Each document adds to it. */
-export const newDraft = (request: Installing, given: Tools) => {
-  const tools = { ...given, seal: bounded(given.seal) };
+export const newDraft = (request: Installing, outer: Tools) => {
+  const tools = { ...outer, seal: bounded(outer.seal) };
   const planned = plannedOf();
   return {
     request,
@@ -80,8 +83,7 @@ export const newDraft = (request: Installing, given: Tools) => {
     world: planned.within(tools),
     add: planned.add,
     ...reservations(),
-    installedAs: matching(request.state),
-    sealed: [...request.input.prebuilt.bundles] as Bundle[],
+    sealed: [...request.bundles] as Bundle[],
     parts: [] as Part[],
     removed: [] as Plan['removed'][number][],
     /** By index of the document in the package. */

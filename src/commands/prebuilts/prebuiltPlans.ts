@@ -3,8 +3,10 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import { documentKinds } from '../../domain/kinds.ts';
 import { type Bundle, isHeld, kindMeant } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
-import type { BundleError, Plan } from '../../domain/prebuilts/prebuilts.ts';
+import type { BundleError, Part, Plan } from '../../domain/prebuilts/prebuilts.ts';
 import type { Tools } from '../engine/define.ts';
+import type { PartOfPackage } from '../engine/kinds.ts';
+import type { Next } from '../engine/reactions.ts';
 import { kindOf } from '../kinds.ts';
 import { planAutomation } from './prebuiltAutomations.ts';
 import { planDocument } from './prebuiltDocuments.ts';
@@ -14,10 +16,10 @@ import { type Draft, type Installing, newDraft } from './prebuiltDrafts.ts';
  * The error of one document as an error of the request. `inside` is the prefix of its paths that stands for the
  * document.
  */
-const moved = ({ code, message, faults }: RequestError, index: number, inside: string): RequestError => {
+const moved = ({ code, message, faults }: RequestError, at: string, inside: string): RequestError => {
   const within = (path = '') => (path.startsWith(inside) ? path.slice(inside.length) : path);
   return new RequestError(code, message, {
-    faults: faults.map((fault) => ({ ...fault, path: `/prebuilt/bundles/${index}/data${within(fault.path)}` })),
+    faults: faults.map((fault) => ({ ...fault, path: at + within(fault.path) })),
   });
 };
 
@@ -32,9 +34,9 @@ type Planned = {
  * So nothing can be rejected after the package is decided. Errors are returned, not thrown. `sealed` are the documents
  * that are installed or kept, with sealed secrets.
  */
-export const planOf = async (request: Installing, given: Tools): Promise<Planned> => {
-  const { bundles } = request.input.prebuilt;
-  const draft = newDraft(request, given);
+export const planOf = async (request: Installing, outer: Tools): Promise<Planned> => {
+  const { bundles, installedAs, pathOf } = request;
+  const draft = newDraft(request, outer);
   const errors: BundleError[] = [];
 
   const each = async (
@@ -47,7 +49,7 @@ export const planOf = async (request: Installing, given: Tools): Promise<Planned
       work(bundle, index).catch((error: unknown) => {
         if (!(error instanceof RequestError)) throw error;
         draft.release(index);
-        errors.push({ index, error: moved(error, index, inside) });
+        errors.push({ index, error: moved(error, pathOf(index), inside) });
       }),
     );
   };
@@ -75,7 +77,7 @@ export const planOf = async (request: Installing, given: Tools): Promise<Planned
     (type) => !isHeld(type) && !kindMeant(type),
     '',
     async (bundle, index) => {
-      draft.sealed[index] = sealKept(bundle, draft.installedAs(bundle, index), draft.tools.seal);
+      draft.sealed[index] = sealKept(bundle, installedAs(bundle, index), draft.tools.seal);
     },
   );
   return { ...withoutRefused(draft, errors), errors: errors.sort((a, b) => a.index - b.index) };
@@ -98,4 +100,21 @@ const withoutRefused = (
     },
     sealed: sealed.filter((_, index) => places.has(index)),
   };
+};
+
+/** Throws if a stored plan refers to something unknown. That would be a bug. */
+const orThrow = <T>(found: T | undefined): T => {
+  if (found === undefined) throw new Error('The plan of an installation names what is not there');
+  return found;
+};
+
+/** The command that carries out a part of an installation. */
+export const partOf = (
+  { category, id, bundle, content }: Part,
+  { bundles, accounts, at }: Omit<PartOfPackage, 'document'> & { readonly bundles: readonly Bundle[] },
+): Next => {
+  const command = orThrow(kindOf(category)?.part);
+  if (content !== undefined) return { command, id, input: content };
+  const { data: document } = orThrow(bundles[bundle]);
+  return { command, id, input: { document, accounts, at } satisfies PartOfPackage };
 };

@@ -13,6 +13,7 @@ import {
   complete,
   decideImport,
   isInstalled,
+  matching,
   type Part,
   type Plan,
   type PrebuiltEvent,
@@ -29,13 +30,12 @@ import { accountIds } from '../authorization/authors.ts';
 import { treeReferences } from '../configuration-manager/trees.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
-import { by, type Kind, type PartOfPackage } from '../engine/kinds.ts';
+import { by, type Kind } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { formReferences } from '../json-forms/forms.ts';
-import { kindOf } from '../kinds.ts';
 import { removeTrigger } from '../operations-manager/triggers.ts';
-import { planOf } from './prebuiltPlans.ts';
+import { partOf, planOf } from './prebuiltPlans.ts';
 
 const command = commandsOf(prebuilt);
 
@@ -101,28 +101,37 @@ type Prepared = PrebuiltRefs & {
 /** Plans the installation, unless nothing can come of it. */
 const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
   const {
-    input: { prebuilt, overwrite },
+    input: { prebuilt, overwrite = false },
     actor,
     precomputed: seen,
   } = request;
   const state = withDescriptionsIn(request.state, tools);
   const hidden = (await hiddenAutomations(state.automations, actor, tools)).size > 0;
-  const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
-  const idle = state.pending || hidden || (!overwrite && known());
+  const isKnown = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
+  const idle = state.pending || hidden || (!overwrite && isKnown());
   const about = { ...seen, hidden, present: state };
   if (idle) return { ...about, plan: noPlan, around: prebuilt, sealed: prebuilt.bundles, errors: [], accounts: {} };
   const around = sealAround(prebuilt, state.imported?.prebuilt, tools.seal);
+  const { now, newId } = request;
   const { plan, sealed, errors } = await planOf(
-    { ...request, state, input: { ...request.input, prebuilt: around } },
+    {
+      actor,
+      now,
+      newId,
+      bundles: around.bundles,
+      overwrite,
+      installedAs: matching(state),
+      pathOf: (index) => `/prebuilt/bundles/${index}/data`,
+    },
     tools,
   );
-  const left = withoutRefused(prebuilt, errors);
-  const { bundles } = left;
+  const rest = withoutRefused(prebuilt, errors);
+  const { bundles } = rest;
   const accounts = await accountIds(
     bundles.map(({ data }) => data),
     tools,
   );
-  const seenNow = errors.length > 0 ? await seenIn(left) : seen;
+  const seenNow = errors.length > 0 ? await seenIn(rest) : seen;
   return { ...about, ...seenNow, plan, around, sealed, errors, accounts };
 };
 
@@ -191,12 +200,6 @@ const completePrebuilt = command({
   decide: complete,
 });
 
-/** Throws if a stored plan refers to something unknown. That would be a bug. */
-const known = <T>(found: T | undefined): T => {
-  if (found === undefined) throw new Error('The plan of a package names what is not there');
-  return found;
-};
-
 /**
  * The commands that carry an installation out, in the streams of its resources. The last one notes that it is complete.
  */
@@ -210,12 +213,7 @@ const installAll = async ({
   },
   metadata: { at },
 }: Recorded<PrebuiltImported>): Promise<readonly Next[]> => {
-  const restored = ({ category, id, bundle, content }: Part): Next => {
-    const command = known(kindOf(category)?.part);
-    if (content !== undefined) return { command, id, input: content };
-    const { data: document } = known(bundles[bundle]);
-    return { command, id, input: { document, accounts, at } satisfies PartOfPackage };
-  };
+  const restored = (part: Part): Next => partOf(part, { bundles, accounts, at });
   const documents = parts.filter(({ content }) => content === undefined);
   const automations = parts.filter(({ content }) => content !== undefined);
   return [

@@ -100,5 +100,6 @@ export const templateKind: Kind = {
     member: 'template',
     meant: templateMeant,
   }),
+  remove: deleteTemplate,
   restore: { there: by(updateTemplate), gone: byImport(importTemplate, 'template', 'importTemplates') },
 };

@@ -19,6 +19,7 @@ export const areas = [
   'json-forms',
   'inventory-manager',
   'automation-catalog',
+  'automation-studio',
   'audit',
   'health',
 ] as const;

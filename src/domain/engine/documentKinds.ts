@@ -26,6 +26,8 @@ export type DocumentKind = {
   readonly types: readonly string[];
   /** The places that its import seals. */
   readonly secrets: Places;
+  /** True if no other place holds secrets; else a text under the name of a secret is one wherever it stands. */
+  readonly onlyThere?: true;
   /** True if a document is of this kind, by its members. */
   readonly is: (document: Members) => boolean;
   /** The request that imports a document. */

@@ -103,6 +103,7 @@ export const workflowDocuments: DocumentKind = {
   name: 'workflow',
   types: ['workflow'],
   secrets: (document, work) => work(document, secretsOf(document)) as Members,
+  onlyThere: true,
   is: ({ name, tasks, transitions }) => typeof name === 'string' && isObject(tasks) && isObject(transitions),
   importing: listOf('PUT', '/operations-manager/workflows', 'workflows'),
   ...at('/operations-manager/workflows'),

@@ -1,6 +1,6 @@
 import type { Places } from '../engine/documentKinds.ts';
 import { hasClearSecret, maskDocument, sealDocument } from '../engine/importedSecrets.ts';
-import { holdsClear, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
+import { holdsClear, isSecretOfDocument, maskNamed, maskSecrets, type Seal, sealBy } from '../engine/secretFields.ts';
 import { installedKinds } from '../kinds.ts';
 import type { Bundle, PrebuiltDocument } from './prebuiltSchemas.ts';
 
@@ -10,16 +10,22 @@ const anywhere: Places = (document, work) => work(document, isSecretOfDocument) 
 
 const placesOf = (type: string): Places => installedKinds.get(type)?.secrets ?? anywhere;
 
+/** True if the places of its kind are the only ones where such a document has secrets. */
+const onlyThere = (type: string): boolean => installedKinds.get(type)?.onlyThere === true;
+
 /** The document for answers: secrets are masked, even those that an earlier version stored in clear. */
-export const maskBundle = (bundle: Bundle): Bundle => ({
-  ...(maskDocument({ ...bundle, data: {} }) as Bundle),
-  data: maskDocument(placesOf(bundle.type)(bundle.data, maskNamed)) as Document,
-});
+export const maskBundle = (bundle: Bundle): Bundle => {
+  const data = placesOf(bundle.type)(bundle.data, maskNamed);
+  return {
+    ...(maskDocument({ ...bundle, data: {} }) as Bundle),
+    data: (onlyThere(bundle.type) ? maskSecrets(data) : maskDocument(data)) as Document,
+  };
+};
 
 /** Whether the document has a secret in clear. */
 export const isClear = (bundle: Bundle): boolean => {
   const { type, data } = bundle;
-  let found = hasClearSecret(bundle);
+  let found = hasClearSecret(onlyThere(type) ? { ...bundle, data: {} } : bundle);
   placesOf(type)(data, (value, isSecret) => {
     found ||= holdsClear(value, isSecret);
     return value;

@@ -13,7 +13,7 @@ import { type Bundle, isHeld, type PrebuiltDocument, type PrebuiltPackage, packa
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
 
 /** The change of one stream by a package, and the names that the resource has then. */
-const part = Type.Object({
+export const part = Type.Object({
   category: text,
   id: text,
   names: Type.Array(Type.Object({ kind: text, parent: Type.Optional(text), name: text })),
@@ -291,7 +291,7 @@ const first: readonly Code[] = ['invalid', 'not_found', 'forbidden', 'conflict']
 const rank = ({ code }: RequestError): number => (first.includes(code) ? first.indexOf(code) : first.length);
 
 /** Throws one error for all errors of the code that comes first. */
-const refuseAll = (errors: readonly RequestError[]): void => {
+export const refuseAll = (errors: readonly RequestError[]): void => {
   const least = Math.min(...errors.map(rank));
   const [one, ...others] = errors.filter((error) => rank(error) === least);
   if (!one) return;

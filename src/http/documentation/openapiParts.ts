@@ -24,6 +24,7 @@ const areas: Readonly<Record<AreaRoutes['area'], readonly [string, string]>> = {
     'Resource models, their instances, groups of instances, and the actions that are run on them',
   ],
   'agent-session-manager': ['Agents', 'Agents and their sessions'],
+  'automation-studio': ['Projects', 'Projects: what belongs together, imported, exported and deleted as one'],
   prebuilts: ['Packages', 'Prebuilts: automations with what they need, installed and exported as one'],
   'group-mappings': ['Group mappings', 'Groups of authentication providers and the groups they stand for'],
   'gateway-manager': ['Gateways', 'Service groups and certificates of gateways'],

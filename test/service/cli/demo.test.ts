@@ -63,7 +63,13 @@ describe('the sample', () => {
     const forms = (await service.ask('GET', '/json-forms/forms')).body.results;
     assert.deepEqual(
       forms.map(({ name }: { name: string }) => name),
-      ['Access port', 'Software upgrade request', 'VLAN rollout approval', 'VLAN rollout request'],
+      [
+        '@5e0a1b2c3d4e5f6071829301: Which site',
+        'Access port',
+        'Software upgrade request',
+        'VLAN rollout approval',
+        'VLAN rollout request',
+      ],
     );
     const trigger = (await service.ask('GET', '/operations-manager/triggers/Upgrade%20by%20hand')).body.data;
     assert.equal(trigger.formId, 'Software upgrade request');

@@ -60,7 +60,9 @@ const reads = ({
   heldTask = '',
   changeJob = '',
   portWorkflow = '',
+  survey = '',
 }: Kept): Readonly<Record<string, Json>> => ({
+  'GET /automation-studio/projects/:id/export': { id: survey },
   'GET /operations-manager/tasks/:id': { id: heldTask },
   'GET /operations-manager/jobs/:id/tasks/:task': { id: changeJob, task: 'apply' },
   'GET /audit/resources/:kind/:id': { kind: 'automation', id: upgrade },
@@ -86,6 +88,11 @@ const asking = {
     ask: { name: 'ViewData', app: 'WorkFlowEngine', type: 'manual', variables: { incoming: {}, outgoing: {} } },
   },
   transitions: { workflow_start: { ask: edge }, ask: { workflow_end: edge } },
+};
+const packedProject = {
+  _id: '0123456789abcdef01234572',
+  name: 'Asking',
+  components: [{ iid: 1, type: 'workflow', reference: 'ask', folder: '/', document: { name: 'Ask', ...asking } }],
 };
 const user = { username: 'admin', password: adminPassword };
 const group = { name: 'trier-rollout', description: 'Opens the site in Trier' };
@@ -327,6 +334,10 @@ const requests = ({
     params: { id: stoppedJob },
     body: { fromTask: 'apply', variables: { vlan: 211 } },
   },
+  'POST /automation-studio/projects': { body: { name: 'Trier' } },
+  'POST /automation-studio/projects/import': { body: { project: packedProject } },
+  'PATCH /automation-studio/projects/:id': { params: { id: 'Trier' }, body: { description: 'Site in Trier' } },
+  'DELETE /automation-studio/projects/:id': { params: { id: packedProject._id } },
   'POST /operations-manager/workflows': { body: { name: 'Ask a person', ...asking } },
   'PUT /operations-manager/workflows': {
     body: { workflows: [{ ...asking, _id: '0123456789abcdef01234570', name: '@0123456789abcdef01234571: Ask' }] },

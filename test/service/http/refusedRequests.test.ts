@@ -10,6 +10,7 @@ import { type Answer, adminPassword, type TestService } from '../../support/serv
 import { usePeople, useService } from '../../support/useService.ts';
 
 const om = '/operations-manager';
+const as = '/automation-studio/projects';
 const cm = '/configuration_manager';
 const lm = '/lifecycle-manager/resources';
 const stale = { 'If-Match': '"99"' };
@@ -107,6 +108,7 @@ const world = async ({ ask }: TestService) => {
     tasks: [task],
   } = (await post(`${lm}/trier/run-action`, { actionId: '0c01', instance: 'trier', inputs: { n: 2 } })).data;
   await post(`${om}/jobs/${task.job}/complete`, {});
+  await post(`${as}/import`, { project: packedProject });
   for (const name of ['trier', 'free']) await post(`${om}/workflows`, { ...flow, name });
   await post(`${om}/automations`, { name: 'by workflow', componentType: 'workflows', componentName: 'trier' });
   const start = async (): Promise<string> => (await post(`${om}/jobs/start`, { workflow: 'W', options: {} })).data._id;
@@ -147,6 +149,13 @@ const world = async ({ ask }: TestService) => {
     scheduled: scheduled._id,
   };
 };
+const form = { type: 'jsonForm', document: { _id: '0123456789abcdef01234573', name: 'in a project' } };
+const packedProject = {
+  _id: '0123456789abcdef01234572',
+  name: 'trier',
+  components: [form],
+};
+const unfit = { name: 'unfit', components: [{ type: 'jsonForm', document: { name: 1 } }] };
 const flow = { name: 'free', tasks: { workflow_start: {}, workflow_end: {} }, transitions: {} };
 type World = Awaited<ReturnType<typeof world>>;
 
@@ -548,6 +557,25 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     'POST /mop/updateAnalyticTemplate/:id': named('/mop/updateAnalyticTemplate', { template: { name: 'trier' } }),
     'POST /mop/deleteAnalyticTemplate/:id': [refuse('stale', '/mop/deleteAnalyticTemplate/free', undefined, stale)],
 
+    [`POST ${as}`]: [refuse('invalid', as, { name: '' }), refuse('invalid', as, { name: 'x', components: [1] })],
+    [`POST ${as}/import`]: [
+      refuse('conflict', `${as}/import`, { project: { ...packedProject, description: 'other' } }),
+      refuse('invalid', `${as}/import`, { project: { name: 'x', components: [{ type: 'workflow' }] } }),
+      refuse('invalid', `${as}/import`, { project: unfit }),
+      refuse('invalid', `${as}/import`, {
+        project: { ...packedProject, _id: none, components: [form, ...unfit.components] },
+        strict: true,
+      }),
+      refuse('unprocessable', `${as}/import`, {
+        project: { name: 'x', components: [], members: [{ type: 'account', username: 'admin', role: 'owner' }] },
+      }),
+    ],
+    [`PATCH ${as}/:id`]: [
+      refuse('not_found', `${as}/${none}`, { name: 'x' }),
+      refuse('stale', `${as}/trier`, { description: 'x' }, stale),
+      refuse('unprocessable', `${as}/trier`, { members: [{ type: 'account', username: 'admin', role: 'owner' }] }),
+    ],
+    [`DELETE ${as}/:id`]: [refuse('not_found', `${as}/${none}`), refuse('stale', `${as}/trier`, undefined, stale)],
     [`POST ${om}/workflows`]: [
       refuse('conflict', `${om}/workflows`, { ...flow, name: 'trier' }),
       refuse('invalid', `${om}/workflows`, { ...flow, tasks: { 'a b': {} } }),

@@ -98,6 +98,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
   authorization: [
     'commands/admins.ts',
     'commands/authors.ts', // documents that are taken in name their authors
+    'commands/members.ts', // projects name accounts and groups
     'commands/names.ts', // access lists name groups
     'domain/admins.ts',
     'domain/gbac.ts',
@@ -133,6 +134,12 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'projections/automations.ts', // packages and migrations make them, actions name one as their workflow
     'projections/jobs.ts', // who sees a job sees its session
     'projections/triggers.ts', // they name forms, packages bring them
+  ],
+  prebuilts: [
+    'commands/prebuiltPlans.ts', // projects unpack their documents, too
+    'domain/prebuiltSchemas.ts',
+    'domain/prebuiltSecrets.ts',
+    'domain/prebuilts.ts',
   ],
   profiles: ['domain/profiles.ts'],
 };

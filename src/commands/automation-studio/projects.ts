@@ -1,0 +1,376 @@
+import { hash } from 'node:crypto';
+import { canonical, type Members } from '@automation-platform/json';
+import { type Static, Type } from 'typebox';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
+import {
+  bundleTypeOf,
+  newProjectSchema,
+  type ProjectDocument,
+  projectDocumentSchema,
+  projectPatchSchema,
+} from '../../domain/automation-studio/projectSchemas.ts';
+import {
+  aroundDocument,
+  type Component,
+  complete,
+  componentIdIn,
+  create,
+  decideImport,
+  documentIdIn,
+  type ProjectImport,
+  type ProjectImported,
+  type ProjectRefs,
+  type ProjectState,
+  prefixOf,
+  project,
+  remove,
+  restore,
+  update,
+  withoutComponents,
+  withProject,
+} from '../../domain/automation-studio/projects.ts';
+import { authorsOf } from '../../domain/engine/authors.ts';
+import { hasClearSecret, maskDocument, sealDocument } from '../../domain/engine/importedSecrets.ts';
+import { asideIn } from '../../domain/engine/keptDocuments.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { installedKinds } from '../../domain/kinds.ts';
+import { type Bundle, isHeld } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { isClear, maskBundle, sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
+import type { BundleError } from '../../domain/prebuilts/prebuilts.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
+import { accountIds } from '../authorization/authors.ts';
+import { membersHere } from '../authorization/members.ts';
+import { refuseAccess } from '../engine/decide.ts';
+import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
+import { always, by, type Kind, partCommand } from '../engine/kinds.ts';
+import { importing } from '../engine/locks.ts';
+import type { Next, Reaction } from '../engine/reactions.ts';
+import { kindOf } from '../kinds.ts';
+import { partOf, planOf } from '../prebuilts/prebuiltPlans.ts';
+
+const command = commandsOf(project);
+
+/** The locks of decisions on many components at once, which may go. */
+const locks = (): readonly string[] => {
+  const ofKinds = [...installedKinds.values()].flatMap(
+    ({ of }) => kindOf(of.category)?.remove?.locks?.(of.initial, {}, '') ?? [],
+  );
+  return [importing, ...new Set(ofKinds)];
+};
+
+/** The documents of a project, with the types that they have in packages if there are such. */
+const bundlesIn = ({ components }: ProjectDocument): readonly Bundle[] =>
+  components.map(({ type, document }) => ({ type: bundleTypeOf(type) ?? type, data: document }));
+
+type Seen = Pick<ProjectRefs, 'digest' | 'bringsSecrets'>;
+
+/** A digest of the document with masked secrets, and whether any secret is in clear. Other requests run in between. */
+const seenIn = async (source: ProjectDocument): Promise<Seen> => {
+  const around = withoutComponents(source);
+  const parts = await oneByOne([...bundlesIn(source).entries()], ([i, bundle]) => ({
+    text: canonical([aroundDocument(source.components[i] ?? {}), maskBundle(bundle)]),
+    clear: isClear(bundle),
+  }));
+  const texts = [canonical(maskDocument(around)), ...parts.map(({ text }) => text)];
+  return {
+    digest: hash('sha256', texts.join('\n'), 'hex'),
+    bringsSecrets: hasClearSecret(around) || parts.some(({ clear }) => clear),
+  };
+};
+
+type Request = Preparing<ProjectState, ProjectImport, Seen>;
+
+const nameOf = ({ name }: Members): string => (typeof name === 'string' ? name : '');
+
+/**
+ * New ids for components whose ids other resources have. A resource is the project's own if the project lists it, or if it
+ * has the name that the component gets.
+ */
+const otherIds = async ({ input, state, id, newId }: Request, tools: Tools): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>();
+  for (const [i, one] of input.project.components.entries()) {
+    const came = componentIdIn(one);
+    const kind = kindOfType(one.type);
+    if (came === undefined || !kind) continue;
+    const listed = state.components.find(
+      (mine) => mine.category === kind.of.category && (mine.id === came || state.ids[mine.id ?? ''] === came),
+    );
+    if (listed?.id !== undefined) {
+      if (listed.id !== came) found.set(came, listed.id);
+      continue;
+    }
+    const there: { readonly content?: { readonly name?: string } } = await tools.state(kind.of, came);
+    if (!kind.of.exists(there)) continue;
+    const name = nameOf(withProject(one.document, { ids: new Map(), from: fromId(input.project, id), to: id }));
+    if (there.content?.name !== name) found.set(came, newId(`component ${i}`));
+  }
+  return found;
+};
+
+/** The category of the resources of a type of documents in packages. */
+const categoryOf = (bundleType: string): string | undefined => installedKinds.get(bundleType)?.of.category;
+
+const kindOfType = (type: string): Kind | undefined => {
+  const bundleType = bundleTypeOf(type);
+  return bundleType === undefined ? undefined : kindOf(categoryOf(bundleType) ?? '');
+};
+
+/** The id that the project has in its own document. */
+const fromId = (source: ProjectDocument, id: string): string => documentIdIn({ _id: source._id }) ?? id;
+
+/** A resource of a project. */
+type Place = { readonly category: string; readonly id: string };
+
+/** Why a resource cannot be deleted with its project; undefined if it can, or is gone already. */
+const whyItStays = async (
+  { category, id }: Place,
+  { actor, now, newId }: Pick<Request, 'actor' | 'now' | 'newId'>,
+  tools: Tools,
+): Promise<{ readonly name: string; readonly reason: string | undefined } | undefined> => {
+  const kind = kindOf(category);
+  if (!kind?.remove) return undefined;
+  const state = await tools.state(kind.of, id);
+  if (!kind.of.exists(state)) return undefined;
+  const name = kind.of.names?.(state)[0]?.name ?? id;
+  const refs = await kind.remove.prepare?.({ id, input: {}, state, actor, now, newId, precomputed: undefined }, tools);
+  try {
+    refuseAccess(kind.remove, { state, refs, actor });
+    kind.remove.decide(state, {}, { id, now, actor, newId, refs });
+    return { name, reason: undefined };
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return { name, reason: error.message };
+  }
+};
+
+const resourcesIn = (components: readonly Component[]): readonly (Place & { readonly type: string })[] =>
+  components.flatMap(({ category, id, around }) =>
+    category === undefined || id === undefined ? [] : [{ category, id, type: String(around.type) }],
+  );
+
+/** The document that the project keeps under the number of a component: its masked secrets stay. */
+const keptBefore = ({ components }: ProjectState, { iid }: Members): readonly Members[] =>
+  components.flatMap(({ document, around }) => (document && around.iid === iid ? [document] : []));
+
+/** Plans an import, component by component. */
+const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> => {
+  const { input, state, id, actor, now, newId, precomputed } = request;
+  const { project: source, conflictMode } = input;
+  const about = asideIn(source);
+  const bundles = bundlesIn(source);
+  const renaming = { ids: await otherIds(request, tools), from: fromId(source, id), to: id };
+  const isOfKind = (i: number): boolean => bundleTypeOf(source.components[i]?.type ?? '') !== undefined;
+  const planned = [...bundles.entries()].filter(([i, { type }]) => isOfKind(i) && isHeld(type)).map(([i]) => i);
+  const placeOf = new Map(planned.map((i, place) => [i, place]));
+  const { plan, sealed, errors } = await planOf(
+    {
+      actor,
+      now,
+      newId,
+      bundles: planned.map((i) => ({
+        type: bundles[i]?.type ?? '',
+        data: withProject(bundles[i]?.data ?? {}, renaming),
+      })),
+      overwrite: conflictMode === 'overwrite',
+      installedAs: () => [],
+      freshId: (place) => {
+        const came = componentIdIn(source.components[planned[place] ?? -1] ?? { type: '', document: {} });
+        return came === undefined ? undefined : (renaming.ids.get(came) ?? came);
+      },
+      pathOf: (place) => `/project/components/${planned[place]}/document`,
+    },
+    tools,
+  );
+  const refused: BundleError[] = [
+    ...errors.map(({ index, error }) => ({ index: planned[index] ?? -1, error })),
+    ...[...bundles.entries()].filter(([i, { type }]) => isOfKind(i) && !isHeld(type)).map(([index]) => notHeld(index)),
+  ].sort((a, b) => a.index - b.index);
+  const isRefused = new Set(refused.map(({ index }) => index));
+  const installed = [...plan.installed];
+  const components: Component[] = [];
+  for (const [i, one] of source.components.entries()) {
+    if (isRefused.has(i)) continue;
+    const around = aroundDocument(one);
+    const prefixed = nameOf(one.document).startsWith(prefixOf(renaming.from));
+    if (placeOf.has(i)) {
+      const at = installed.shift();
+      if (at) components.push({ around, prefixed, category: categoryOf(at.type) ?? '', id: at._id });
+      continue;
+    }
+    const document = sealKept({ type: one.type, data: one.document }, keptBefore(state, one), tools.seal).data;
+    components.push({ around, prefixed: true, document });
+  }
+  const former = resourcesIn(state.components).filter(
+    (mine) => !components.some(({ category, id }) => category === mine.category && id === mine.id),
+  );
+  const leaving = await Promise.all(former.map(async (one) => ({ one, why: await whyItStays(one, request, tools) })));
+  const named = (i: number) => ({
+    type: source.components[i]?.type ?? '',
+    name: nameOf(source.components[i]?.document ?? {}),
+  });
+  const accountsOf = await accountIds([about, ...bundles.map(({ data }) => asideIn(data))], tools);
+  const header = withoutComponents(renaming.from === id ? source : { ...source, _id: id });
+  return {
+    ...precomputed,
+    project: sealDocument(header, [state.project], tools.seal),
+    components,
+    ids: renaming.from === id ? Object.fromEntries([...renaming.ids].map(([came, here]) => [here, came])) : {},
+    accounts: accountsOf,
+    bundles: sealed,
+    parts: plan.parts,
+    removed: leaving.flatMap(({ one: { category, id }, why }) => (why && !why.reason ? [{ category, id }] : [])),
+    installed: plan.installed.map((one, place) => ({ ...one, type: typeAt(source, planned, isRefused, place) })),
+    staying: [
+      ...components.flatMap(({ around, document }) =>
+        document ? [{ type: String(around.type), name: nameOf(document), reason: keptReason }] : [],
+      ),
+      ...leaving.flatMap(({ one: { type }, why }) =>
+        why?.reason ? [{ type, name: why.name, reason: why.reason }] : [],
+      ),
+    ],
+    errors: refused,
+    failed: refused.map(({ index, error: { code, message } }) => ({ ...named(index), code, reason: message })),
+    members: await membersHere(source, tools),
+    authors: authorsOf(about, accountsOf, { id, now, actor, newId, refs: undefined }),
+  };
+};
+
+const keptReason = 'The platform has no resources of this type; the document is in the project';
+
+const notHeld = (index: number): BundleError => ({
+  index,
+  error: new RequestError('unprocessable', 'The platform has no resources of this type yet', {
+    path: `/project/components/${index}/type`,
+  }),
+});
+
+/** The type, in the words of projects, of the component that is installed at a place of a plan. */
+const typeAt = (
+  { components }: ProjectDocument,
+  planned: readonly number[],
+  refused: ReadonlySet<number>,
+  place: number,
+): string => components[planned.filter((i) => !refused.has(i))[place] ?? -1]?.type ?? '';
+
+/** Decides to unpack a project; the reactions below carry it out. */
+export const importProject = command({
+  name: 'importProject',
+  input: Type.Object({
+    project: projectDocumentSchema,
+    conflictMode: Type.Optional(Type.Enum(['overwrite', 'insert-new'])),
+    strict: Type.Optional(Type.Boolean()),
+  }),
+  on: 'any',
+  precompute: ({ project }): Promise<Seen> => seenIn(project),
+  locks,
+  prepare: (request, tools) => preparing(request, tools),
+  decide: decideImport,
+});
+
+/**
+ * The id of the project that an import makes or changes: that of its document if it is free, or if the project with it may
+ * be meant; else a new one.
+ */
+export const projectMeant = async (
+  source: ProjectDocument,
+  conflictMode: ProjectImport['conflictMode'],
+  fresh: string,
+  { state }: Tools,
+): Promise<string> => {
+  const came = documentIdIn({ _id: source._id });
+  if (came === undefined) return fresh;
+  if (conflictMode !== 'insert-new') return came;
+  const { exists, digest } = await state(project, came);
+  return exists && digest !== (await seenIn(source)).digest ? fresh : came;
+};
+
+export const createProject = command({ name: 'createProject', input: newProjectSchema, on: 'new', decide: create });
+export const updateProject = command({
+  name: 'updateProject',
+  input: projectPatchSchema,
+  on: 'existing',
+  decide: update,
+});
+
+const deletion = Type.Object({ components: Type.Enum(['delete', 'keep']) });
+
+/** Decides to delete a project. What something outside of it names stays. */
+export const deleteProject = command({
+  name: 'deleteProject',
+  input: deletion,
+  on: 'existing',
+  locks,
+  decide: remove,
+  prepare: async (request: Preparing<ProjectState, Static<typeof deletion>>, tools) => {
+    const { components } = request.state;
+    const all = request.input.components === 'delete' ? resourcesIn(components) : [];
+    const checked = await oneByOne(all, async (one) => ({ one, why: await whyItStays(one, request, tools) }));
+    return {
+      removed: checked.flatMap(({ one, why }) => (why && !why.reason ? [{ ...one, name: why.name }] : [])),
+      staying: checked.flatMap(({ one: { type }, why }) =>
+        why?.reason ? [{ type, name: why.name, reason: why.reason }] : [],
+      ),
+    };
+  },
+});
+
+const completeProject = command({ name: 'completeProject', input: noInput, on: 'any', decide: complete });
+
+/** Deletes a resource as part of a decision. It rejects nothing. */
+const removal = ({ category, id }: Place): readonly Next[] => {
+  const kind = kindOf(category);
+  const { remove } = kind ?? {};
+  if (!kind || !remove) return [];
+  const part = partCommand(kind.of, (state, _: unknown, context) =>
+    kind.of.exists(state) ? remove.decide(state, {}, { ...context, refs: { referrers: [] } }) : [],
+  );
+  return [{ command: { ...part, name: `remove ${category}` }, id, input: {} }];
+};
+
+const finish = (stream: string): Next => ({ command: completeProject, id: splitStream(stream).id, input: {} });
+
+export const projectReactions: readonly Reaction[] = [
+  {
+    of: project,
+    on: {
+      projectImported: async ({ stream, data, metadata: { at } }: Recorded<ProjectImported>) => [
+        ...data.removed.flatMap(removal),
+        ...data.parts.map((part) => partOf(part, { bundles: data.bundles, accounts: data.accounts, at })),
+        finish(stream),
+      ],
+      projectDeleted: async ({ stream, data }: Recorded<{ readonly removed: readonly Place[] }>) => [
+        ...data.removed.flatMap(removal),
+        finish(stream),
+      ],
+    },
+  },
+];
+
+const restoreProject = command({
+  name: 'restoreProject',
+  input: Type.Unsafe<Pick<ProjectState, 'project' | 'components' | 'ids'>>({}),
+  on: 'any',
+  decide: restore,
+  seal: ({ project, components, ids }, state: ProjectState, seal) => ({
+    project: sealDocument(project, [state.project], seal),
+    components: components.map((one) => {
+      if (!one.document) return one;
+      const bundle = { type: String(one.around.type), data: one.document };
+      return { ...one, document: sealKept(bundle, keptBefore(state, one.around), seal).data };
+    }),
+    ids,
+  }),
+});
+
+export const projectKind: Kind = {
+  of: project,
+  restore: {
+    ...always(
+      by(restoreProject, {
+        input: ({ project, parts: components, ids }) => ({ project, components, ids }),
+        method: 'importProject',
+      }),
+    ),
+    more: ({ project, components, ids }: ProjectState) => ({ project, parts: components, ids }),
+  },
+};

@@ -1,0 +1,145 @@
+import type { Members } from '@automation-platform/json';
+import { type Static, Type } from 'typebox';
+import { authored, objectId } from '../engine/authors.ts';
+import { name } from '../engine/schemas.ts';
+
+const text = (description: string) => Type.String({ description });
+const optional = (description: string) => Type.Optional(text(description));
+
+/** Types of components, and the types that the same documents have in packages. */
+const componentTypes: ReadonlyMap<string, string> = new Map([
+  ['workflow', 'workflow'],
+  ['template', 'template'],
+  ['transformation', 'transformation'],
+  ['jsonForm', 'json-forms'],
+  ['mopCommandTemplate', 'mop-template'],
+  ['mopAnalyticTemplate', 'mop-analytic-template'],
+]);
+
+/** The type that documents of a type of components have in packages; undefined: only the project keeps them. */
+export const bundleTypeOf = (type: string): string | undefined => componentTypes.get(type);
+
+/** A component of a project in an import: the members around the document are kept. */
+const importedComponentSchema = Type.Object(
+  {
+    type: Type.String({ maxLength: 256, description: `What it is: ${[...componentTypes.keys()].join(', ')}` }),
+    document: Type.Unsafe<Members>(Type.Object({}, { additionalProperties: true, description: 'The document' })),
+  },
+  { additionalProperties: true, title: 'ImportedComponent', description: 'Component of a project' },
+);
+
+/** A project of any installation. All its members are kept. */
+export const projectDocumentSchema = Type.Unsafe<ProjectDocument>(
+  Type.Object(
+    {
+      name: name('Name'),
+      components: Type.Array(importedComponentSchema, { maxItems: 10_000, description: 'Its documents' }),
+    },
+    { additionalProperties: true, title: 'ProjectDocument', description: 'Project with its components' },
+  ),
+);
+export type ProjectDocument = Members & {
+  readonly name: string;
+  readonly components: readonly ComponentDocument[];
+};
+export type ComponentDocument = Members & { readonly type: string; readonly document: Members };
+
+const about = {
+  name: name('Name'),
+  description: text('What it is for'),
+  thumbnail: text('Picture, as a data URL'),
+  backgroundColor: text('Colour behind the picture'),
+};
+const { name: named, ...others } = about;
+
+const noMembers = Type.Optional(
+  Type.Array(Type.Object({}, { additionalProperties: true }), {
+    maxItems: 1000,
+    description: 'Who may do what. Access lists of projects are not built yet: other than an empty list is refused',
+  }),
+);
+
+/** A project that is made by hand. */
+export const newProjectSchema = Type.Object(
+  {
+    name: named,
+    ...Type.Partial(Type.Object(others)).properties,
+    components: Type.Optional(
+      Type.Array(Type.Unknown(), { maxItems: 0, description: 'Empty: imports bring components' }),
+    ),
+  },
+  { additionalProperties: false, title: 'NewProject', description: 'Project to make' },
+);
+export type NewProject = Static<typeof newProjectSchema>;
+
+export const projectPatchSchema = Type.Object(
+  { ...Type.Partial(Type.Object(about)).properties, members: noMembers },
+  { additionalProperties: false, title: 'ProjectPatch', description: 'Changes of a project' },
+);
+export type ProjectPatch = Static<typeof projectPatchSchema>;
+
+const component = {
+  type: text('What it is'),
+  reference: optional('Its id here'),
+  iid: Type.Optional(Type.Integer({ description: 'Its number in the project' })),
+  folder: optional('Folder of the project'),
+};
+
+const projectMembers = {
+  _id: objectId('Id'),
+  name: text('Name'),
+  members: Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'Who may do what' }),
+  ...authored,
+};
+
+/** A project in lists. */
+export const projectSummarySchema = Type.Object(
+  {
+    ...projectMembers,
+    components: Type.Array(
+      Type.Object(component, { additionalProperties: true, title: 'ComponentSummary', description: 'Component' }),
+      { description: 'What it has' },
+    ),
+  },
+  { additionalProperties: true, title: 'ProjectSummary', description: 'Project without its documents' },
+);
+
+export const projectSchema = Type.Object(
+  {
+    ...projectMembers,
+    components: Type.Array(
+      Type.Object(
+        {
+          ...component,
+          name: optional('Its name'),
+          document: Type.Object({}, { additionalProperties: true, description: 'The document as it is now' }),
+        },
+        { additionalProperties: true, title: 'Component', description: 'Component as it is now' },
+      ),
+      { description: 'What it has' },
+    ),
+  },
+  { additionalProperties: true, title: 'Project', description: 'Project with its components as they are now' },
+);
+
+const outcome = (title: string, more: Readonly<Record<string, ReturnType<typeof text>>>, description: string) =>
+  Type.Array(
+    Type.Object({ type: text('What it is'), name: text('Its name'), ...more }, { title, description: 'Component' }),
+    { description },
+  );
+const reason = text('Why, in a sentence');
+
+/** The outcome of an import for its components. */
+export const projectImportedSchema = Type.Object({
+  total: Type.Integer({ description: 'How many components the document has' }),
+  installed: outcome('ComponentInstalled', { _id: text('Id that it has here') }, 'What the platform has now'),
+  kept: outcome('ComponentKept', { reason }, 'What is only kept: in the project, or outside of it'),
+  failedComponents: outcome('ComponentFailed', { code: text('Code of the error'), reason }, 'What stayed out'),
+});
+
+/** The outcome of a deletion for the components. */
+export const projectDeletedSchema = Type.Object({
+  total: Type.Integer({ description: 'How many components it had' }),
+  deletedComponents: outcome('ComponentDeleted', { _id: text('Id that it had') }, 'What went'),
+  kept: outcome('ComponentLeft', { reason }, 'What stays'),
+});

@@ -1,0 +1,326 @@
+import { exactEntries, exactNumber, inOrder, isObject, type Members } from '@automation-platform/json';
+import { Type } from 'typebox';
+import { type Authored, signatureMembers } from '../engine/authors.ts';
+import { same } from '../engine/changes.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { at, type DocumentKind, nowhere } from '../engine/documentKinds.ts';
+import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
+import { RequestError } from '../engine/requestError.ts';
+import { anyMembers, authors, flag, nothing, text, topicsOf } from '../engine/topics.ts';
+import type { Bundle } from '../prebuilts/prebuiltSchemas.ts';
+import { type BundleError, type Plan, part, refuseAll } from '../prebuilts/prebuilts.ts';
+import type { ComponentDocument, NewProject, ProjectDocument, ProjectPatch } from './projectSchemas.ts';
+
+const place = { category: text, id: text };
+const outcome = Type.Object({ type: text, name: text });
+
+/** A component: a resource, or a document that the project keeps. */
+const component = Type.Object({
+  /** The members around the document as they came; the document is empty. */
+  around: anyMembers,
+  /** True if the name came with the project before it. */
+  prefixed: flag,
+  category: Type.Optional(text),
+  id: Type.Optional(text),
+  document: Type.Optional(anyMembers),
+});
+export type Component = SchemaData<typeof component>;
+
+const imported = Type.Object({
+  /** The project as it came, without its components, with sealed secrets. */
+  project: anyMembers,
+  components: Type.Array(component),
+  /** The ids that components of the document have elsewhere, by those that they have here. */
+  ids: Type.Record(Type.String(), Type.String()),
+  /** SHA-256 of the document as canonical JSON with masked secrets, hexadecimal. */
+  digest: text,
+  /** The documents of the components that are resources, with sealed secrets. */
+  bundles: Type.Array(Type.Object({ type: text, data: anyMembers })),
+  /** In the order in which they are carried out. Resources that need no change are left out. */
+  parts: Type.Array(part),
+  /** The resources that the project had and the document has not: they are deleted. */
+  removed: Type.Array(Type.Object(place)),
+  installed: Type.Array(Type.Object({ ...outcome.properties, _id: text })),
+  /** Documents that the project keeps, and resources that were its own and stay because something names them. */
+  staying: Type.Array(Type.Object({ ...outcome.properties, reason: text })),
+  failed: Type.Array(Type.Object({ ...outcome.properties, code: text, reason: text })),
+  /** The account ids of the authors that documents name, by username. */
+  accounts: Type.Record(Type.String(), Type.String()),
+  ...authors,
+});
+export type ProjectImported = SchemaData<typeof imported>;
+
+const deleted = Type.Object({
+  /** The resources that are deleted. */
+  removed: Type.Array(Type.Object({ ...place, type: text, name: text })),
+  staying: Type.Array(Type.Object({ ...outcome.properties, reason: text })),
+});
+type ProjectDeleted = SchemaData<typeof deleted>;
+
+const listOfComponents = { project: anyMembers, components: Type.Array(component), ids: imported.properties.ids };
+
+const topics = topicsOf({
+  projectCreated: ['A project was made', Type.Object({ project: anyMembers })],
+  projectChanged: ['Members of a project changed', Type.Object({ changed: anyMembers })],
+  projectImported: ['A project is to be unpacked', imported],
+  projectRestored: ['A project became again what it was', Type.Object(listOfComponents)],
+  projectDeleted: ['A project is to be deleted', deleted],
+  /** All parts of the last import or deletion are carried out. */
+  projectCompleted: ['All that an import or a deletion of a project means is done', nothing],
+});
+export type ProjectEvent = EventOf<typeof topics>;
+
+type Outcome = Pick<ProjectImported, 'installed' | 'staying' | 'failed'>;
+
+export type ProjectState = {
+  readonly exists: boolean;
+  /** The project as it was written, without its components, with sealed secrets. */
+  readonly project: Members;
+  readonly components: readonly Component[];
+  readonly ids: ProjectImported['ids'];
+  /** Of the last import, if the project is as it came. */
+  readonly digest?: string | undefined;
+  /** When the document says that it was last changed; undefined if the project was not imported. */
+  readonly lastUpdated?: string | undefined;
+  readonly outcome?: Outcome;
+  readonly deletion?: ProjectDeleted;
+  /** The parts that are to be carried out; undefined if nothing is under way. */
+  readonly pending?: ProjectImported['parts'] | undefined;
+};
+
+/** A project: its members, the list of its components, and the decisions to unpack and to delete it. */
+export const project = aggregate<ProjectState, ProjectEvent>({
+  area: 'automation-studio',
+  category: 'project',
+  topics,
+  initial: { exists: false, project: { name: '' }, components: [], ids: {} },
+  evolve: {
+    projectCreated: (_, { project }) => ({ exists: true, project, components: [], ids: {} }),
+    projectChanged: ({ digest: _, ...state }, { changed }) => ({
+      ...state,
+      project: withMembers(state.project, changed),
+    }),
+    projectImported: (_, { project, components, ids, digest, lastUpdated, parts, installed, staying, failed }) => ({
+      exists: true,
+      project,
+      components,
+      ids,
+      digest,
+      lastUpdated,
+      outcome: { installed, staying, failed },
+      pending: parts,
+    }),
+    projectRestored: (_, { project, components, ids }) => ({ exists: true, project, components, ids }),
+    projectDeleted: (state, deletion) => ({ ...state, exists: false, deletion, pending: [] }),
+    projectCompleted: ({ pending: _, ...state }) => state,
+  },
+  exists: ({ exists }) => exists,
+  reservations: ({ pending = [] }) =>
+    pending.flatMap(({ category, id, names }) => names.map((name) => ({ owner: `${category}-${id}`, name }))),
+});
+
+/** The words before the names of a project's components. */
+export const prefixOf = (id: string): string => `@${id}: `;
+
+/** The value with other texts. Names of members stay. */
+const withTexts = (value: unknown, change: (text: string) => string): unknown => {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, change));
+  if (!isObject(value) || exactNumber(value) !== undefined) return value;
+  return inOrder(exactEntries(value).map(([name, member]) => [name, withTexts(member, change)]));
+};
+
+/** How the documents of a project differ elsewhere: ids there by those here, and the project's id in names. */
+type Renaming = { readonly ids: ReadonlyMap<string, string>; readonly from: string; readonly to: string };
+
+/** The document of a component with other ids, and another id of the project before names. */
+const renamed = (document: Members, { ids, from, to }: Renaming): Members => {
+  if (ids.size === 0 && from === to) return document;
+  const [before, after] = [prefixOf(from), prefixOf(to)];
+  return withTexts(document, (text) => {
+    const id = ids.get(text);
+    if (id !== undefined) return id;
+    return from !== to && text.startsWith(before) ? after + text.slice(before.length) : text;
+  }) as Members;
+};
+
+const nameIn = ({ name }: Members): string => (typeof name === 'string' ? name : '');
+
+/** The document of a component as the platform has it: with the project before its name, and with the ids of here. */
+export const withProject = (document: Members, renaming: Renaming): Members => {
+  const next = renamed(document, renaming);
+  const [name, prefix] = [nameIn(next), prefixOf(renaming.to)];
+  return name === '' || name.startsWith(prefix) ? next : withMembers(next, { name: prefix + name });
+};
+
+/** The document of a component as it came, but for what was changed here. */
+export const withoutProject = (
+  document: Members,
+  id: string,
+  prefixed: boolean,
+  ids: ProjectImported['ids'],
+): Members => {
+  const next = renamed(document, { ids: new Map(Object.entries(ids)), from: id, to: id });
+  const [name, prefix] = [nameIn(next), prefixOf(id)];
+  return prefixed || !name.startsWith(prefix) ? next : withMembers(next, { name: name.slice(prefix.length) });
+};
+
+/** The id of a document in a project; undefined if it has none of this service's form. */
+export const documentIdIn = (document: Members): string | undefined =>
+  [document._id, document.id].find((id): id is string => typeof id === 'string' && /^[0-9a-f]{24}$/.test(id));
+
+/** The id of a component: that of its document, else the reference. */
+export const componentIdIn = ({ document, reference }: ComponentDocument): string | undefined =>
+  documentIdIn(document) ?? documentIdIn({ _id: reference });
+
+/** The project without the documents of its components, whose place is kept. */
+export const withoutComponents = (document: Members): Members => withMembers(document, { components: [] });
+
+/** The members around the document of a component, whose place is kept. */
+export const aroundDocument = (component: Members): Members => withMembers(component, { document: {} });
+
+type ConflictMode = 'overwrite' | 'insert-new';
+
+export type ProjectImport = {
+  readonly project: ProjectDocument;
+  readonly conflictMode?: ConflictMode;
+  /** True if one component that cannot be unpacked refuses the project. */
+  readonly strict?: boolean;
+};
+
+/** The facts about the rest of the platform that an import needs. */
+export type ProjectRefs = Pick<ProjectImported, 'project' | 'components' | 'ids' | 'digest' | 'accounts' | 'staying'> &
+  Pick<Plan, 'parts'> & {
+    readonly bundles: readonly Bundle[];
+    readonly installed: ProjectImported['installed'];
+    readonly removed: ProjectImported['removed'];
+    readonly errors: readonly BundleError[];
+    readonly failed: ProjectImported['failed'];
+    /** True if the document has a secret in clear. Then it counts as other content. */
+    readonly bringsSecrets: boolean;
+    /** The names of those members that are here. */
+    readonly members: readonly string[];
+    readonly authors: Authored;
+  };
+
+const refusePending = ({ pending }: ProjectState): void => {
+  if (pending)
+    throw new RequestError('unavailable', 'The project is being unpacked or deleted; try again', {
+      retryAfterSeconds: 1,
+    });
+};
+
+const refuseMembers = (members: readonly string[], path: string): void => {
+  if (members.length === 0) return;
+  throw new RequestError(
+    'unprocessable',
+    `Access lists of projects are not built yet, and without them everybody could read it. Leave out the members that are here: ${members.join(', ')}`,
+    { path },
+  );
+};
+
+/** The members of a project that say what it is. */
+const essence = (project: Members): Members =>
+  withoutMembers(project, (name) => name === '_id' || (signatureMembers as readonly string[]).includes(name));
+
+/** True if an import of this document would leave the project as it is. */
+const isTheSame = (state: ProjectState, refs: ProjectRefs): boolean =>
+  refs.parts.length + refs.removed.length + refs.errors.length === 0 &&
+  same(essence(state.project), essence(refs.project)) &&
+  same(state.components, refs.components);
+
+/** Unpacks a project. The same again is no change; other content replaces what is there only if the mode says so. */
+export const decideImport = (
+  state: ProjectState,
+  { conflictMode, strict = false }: Omit<ProjectImport, 'project'>,
+  { refs }: Context<ProjectRefs>,
+): readonly ProjectEvent[] => {
+  refusePending(state);
+  const overwrite = conflictMode === 'overwrite';
+  if (state.exists && !overwrite && state.digest === refs.digest && !refs.bringsSecrets) return [];
+  refuseMembers(refs.members, '/project/members');
+  if (state.exists && isTheSame(state, refs)) return [];
+  if (state.exists && !overwrite)
+    throw new RequestError('conflict', 'A project with this id is here with other content', { path: '/project/_id' });
+  const refusals = refs.errors.map(({ error }) => error);
+  if (strict || refs.components.length === 0) refuseAll(refusals);
+  const { project, components, ids, digest, bundles, parts, removed, installed, staying, failed, accounts, authors } =
+    refs;
+  return [
+    {
+      topic: 'projectImported',
+      data: {
+        project,
+        components,
+        ids,
+        digest,
+        bundles,
+        parts,
+        removed,
+        installed,
+        staying,
+        failed,
+        accounts,
+        ...authors,
+      },
+    },
+  ];
+};
+
+export const create = (_: ProjectState, { name, components: __, ...given }: NewProject): readonly ProjectEvent[] => {
+  const about = { description: '', thumbnail: '', backgroundColor: '#FFFFFF', folders: [], ...given };
+  return [{ topic: 'projectCreated', data: { project: { name, ...about } } }];
+};
+
+/** Omitted members stay as they are. */
+export const update = (state: ProjectState, { members = [], ...given }: ProjectPatch): readonly ProjectEvent[] => {
+  refusePending(state);
+  refuseMembers(
+    members.map((one) => JSON.stringify(one)),
+    '/members',
+  );
+  const changed = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => !same(value, state.project[name])),
+  );
+  return Object.keys(changed).length > 0 ? [{ topic: 'projectChanged', data: { changed } }] : [];
+};
+
+/** Gives a project its former members and list. Components that are gone come back by restoring each of them. */
+export const restore = (
+  state: ProjectState,
+  { project, components, ids }: Pick<ProjectState, 'project' | 'components' | 'ids'>,
+): readonly ProjectEvent[] => {
+  refusePending(state);
+  const now = { project: state.project, components: state.components, ids: state.ids };
+  if (state.exists && same(now, { project, components, ids })) return [];
+  return [{ topic: 'projectRestored', data: { project, components, ids } }];
+};
+
+export const remove = (state: ProjectState, _: unknown, { refs }: Context<ProjectDeleted>): readonly ProjectEvent[] => {
+  refusePending(state);
+  return [{ topic: 'projectDeleted', data: refs }];
+};
+
+/** Runs after all parts of an import or a deletion. */
+export const complete = ({ pending }: ProjectState): readonly ProjectEvent[] =>
+  pending ? [{ topic: 'projectCompleted', data: {} }] : [];
+
+const list = '/automation-studio/projects';
+
+/** Projects of any installation. */
+export const projectDocuments: DocumentKind = {
+  of: project,
+  name: 'project',
+  types: [],
+  secrets: nowhere,
+  is: ({ components, name }) =>
+    typeof name === 'string' &&
+    Array.isArray(components) &&
+    components.every((one) => isObject(one) && typeof one.type === 'string'),
+  importing: (document, { overwrite }) => ({
+    method: 'POST',
+    path: `${list}/import`,
+    body: `{"project":${document}${overwrite ? ',"conflictMode":"overwrite"' : ''}}`,
+  }),
+  ...at(list),
+};

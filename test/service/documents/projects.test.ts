@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { ok, refused } from '../../support/people.ts';
+import { startService } from '../../support/service.ts';
+import { useService } from '../../support/useService.ts';
+
+const list = '/automation-studio/projects';
+const formId = '7e0a1b2c3d4e5f6071829302';
+const next = { type: 'standard', state: 'success' };
+
+/** A project in the words of other installations: without prefixes, with references by id and by name of a project. */
+const project = (_id: string, more: object = {}) => ({
+  _id,
+  iid: 7,
+  name: 'Sites',
+  description: '',
+  thumbnail: 'data:image/png;base64,AAAA',
+  backgroundColor: '#FFFFFF',
+  components: [
+    {
+      iid: 0,
+      type: 'workflow',
+      reference: '4fb7dc7d-73ee-4593-b1c8-6b3809c59316',
+      folder: '/Sites',
+      document: {
+        name: 'Open a site',
+        tasks: {
+          workflow_start: {},
+          workflow_end: {},
+          a1: { name: 'ShowJsonForm', app: 'JsonForms', type: 'manual', variables: { incoming: { form_id: formId } } },
+          a2: {
+            name: 'childJob',
+            app: 'WorkFlowEngine',
+            variables: { incoming: { workflow: `@${_id}: Close a site`, variables: {} } },
+          },
+        },
+        transitions: { workflow_start: { a1: next }, a1: { a2: next }, a2: { workflow_end: next } },
+        inputSchema: { type: 'object', properties: {}, example: { key: 'FP-5' } },
+        canvasVersion: 3,
+      },
+    },
+    {
+      iid: 1,
+      type: 'jsonForm',
+      reference: formId,
+      folder: '/Sites',
+      document: {
+        id: formId,
+        name: 'New site',
+        description: '',
+        struct: { type: 'object', items: [] },
+        schema: { type: 'object', title: 'New site', required: [], properties: {} },
+        uiSchema: {},
+        bindingSchema: {},
+        validationSchema: {},
+        version: '2020.1',
+        created: '2024-08-30T22:53:23.377Z',
+        createdBy: 'somebody else',
+      },
+    },
+    {
+      iid: 2,
+      type: 'mopCommandTemplate',
+      reference: `@${_id}: Pre`,
+      folder: '/',
+      // This name has the project already.
+      document: { name: `@${_id}: Pre`, os: '', passRule: true, ignoreWarnings: null, commands: [], tags: [] },
+    },
+    { iid: 3, type: 'picture', folder: '/', document: { name: 'Rack', password: '' } },
+    { iid: 4, type: 'template', folder: '/', document: { name: 'Bad', template: 1 } },
+  ],
+  folders: [{ nodeType: 'folder', name: 'Sites', children: [{ iid: 0, nodeType: 'component' }] }],
+  created: '2024-08-30T22:53:23.377Z',
+  createdBy: { username: 'somebody', provenance: 'Elsewhere' },
+  lastUpdated: '2024-08-31T22:53:23.377Z',
+  lastUpdatedBy: { username: 'somebody' },
+  ...more,
+});
+
+/** What comes in: all but the template, which does not fit. */
+const fitting = (given: ReturnType<typeof project>) => ({ ...given, components: given.components.slice(0, 4) });
+
+describe('projects', function () {
+  this.timeout(60_000);
+  const service = useService();
+  const ask = (method: string, path: string, body?: unknown) => service.ask(method, path, body);
+  const unpack = async (given: object, more: object = {}) =>
+    ok(await ask('POST', `${list}/import`, { project: given, ...more }));
+  const shown = async (id: string) => ok(await ask('GET', `${list}/${id}`)).data;
+  const exported = async (id: string) => ok(await ask('GET', `${list}/${id}/export`)).data;
+  const names = async (path: string): Promise<readonly string[]> => {
+    const body = ok(await ask('GET', path));
+    return (body.results ?? body.data ?? body).map(({ name }: { readonly name: string }) => name);
+  };
+
+  it('come in as resources, are shown as they are now, and go out equal', async () => {
+    const id = '7e0a1b2c3d4e5f6071829301';
+    const given = project(id);
+    const { data, metadata } = await unpack(given);
+    assert.deepEqual(
+      metadata.installed.map(({ type, name }: { readonly type: string; readonly name: string }) => [type, name]),
+      [
+        ['workflow', `@${id}: Open a site`],
+        ['jsonForm', `@${id}: New site`],
+        ['mopCommandTemplate', `@${id}: Pre`],
+      ],
+    );
+    assert.deepEqual(
+      [metadata.total, metadata.kept[0].name, metadata.failedComponents[0].name, metadata.failedComponents[0].code],
+      [5, 'Rack', 'Bad', 'invalid'],
+    );
+    assert.equal(data.components[1].reference, formId);
+    assert.deepEqual(await exported(id), fitting(given));
+    assert.ok((await names('/json-forms/forms')).includes(`@${id}: New site`));
+
+    ok(await ask('PUT', '/json-forms/forms', { options: { id: formId, description: 'changed here' } }));
+    assert.equal((await shown(id)).components[1].document.description, 'changed here');
+    const changed = await exported(id);
+    assert.equal(changed.components[1].document.description, 'changed here');
+    assert.equal(changed.components[1].document.name, 'New site');
+    assert.deepEqual(changed.components[0], given.components[0]);
+  });
+
+  it('are no change when they come again, nor does their export change anything; another service takes it', async () => {
+    const id = '7e0a1b2c3d4e5f6071829311';
+    const given = project(id);
+    const { data } = await unpack(given);
+    const there = await exported(id);
+    for (const again of [given, there]) {
+      const { message, data: after } = await unpack(again);
+      assert.equal(message, 'The project is here already');
+      assert.deepEqual(after, data);
+    }
+    // The form of the first project has the id: here it has another one, and the workflow names that.
+    const [workflow, form] = (await shown(id)).components;
+    assert.notEqual(form.reference, formId);
+    assert.equal(workflow.document.tasks.a1.variables.incoming.form_id, form.reference);
+    assert.deepEqual(there, fitting(given));
+
+    const other = await startService();
+    try {
+      ok(await other.ask('POST', `${list}/import`, { project: there }));
+      assert.deepEqual(ok(await other.ask('GET', `${list}/${id}/export`)).data, fitting(given));
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('of other content are refused, replace what is there, or become others with new ids', async () => {
+    const id = '7e0a1b2c3d4e5f6071829321';
+    const given = project(id);
+    const first = (await unpack(given)).data;
+    const other = { ...project(id), name: 'Other sites', components: given.components.slice(0, 1) };
+    refused(await ask('POST', `${list}/import`, { project: other }), 409, /_id/);
+    assert.deepEqual(await exported(id), fitting(given));
+
+    const another = (await unpack(other, { conflictMode: 'insert-new' })).data;
+    assert.notEqual(another._id, id);
+    const { document } = (await shown(another._id)).components[0];
+    assert.equal(document.name, `@${another._id}: Open a site`);
+    assert.equal(document.tasks.a2.variables.incoming.workflow, `@${another._id}: Close a site`);
+    assert.deepEqual(await exported(id), fitting(given));
+
+    const { data, metadata } = await unpack(other, { conflictMode: 'overwrite' });
+    assert.equal(data.name, 'Other sites');
+    assert.equal(data.components[0].reference, first.components[0].reference);
+    assert.deepEqual(metadata.kept, []);
+    assert.deepEqual(await exported(id), other);
+    assert.ok(!(await names('/json-forms/forms')).includes(`@${id}: New site`));
+  });
+
+  it('take their components with them, but for those that something outside names', async () => {
+    const id = '7e0a1b2c3d4e5f6071829331';
+    await unpack(project(id));
+    const automation = { name: 'Opening', componentType: 'workflows', componentName: `@${id}: Open a site` };
+    ok(await ask('POST', '/operations-manager/automations', automation));
+    const { metadata } = ok(await ask('DELETE', `${list}/${id}`));
+    assert.deepEqual(
+      metadata.deletedComponents.map(({ type }: { readonly type: string }) => type),
+      ['jsonForm', 'mopCommandTemplate'],
+    );
+    assert.deepEqual(
+      metadata.kept.map(({ name }: { readonly name: string }) => name),
+      [`@${id}: Open a site`],
+    );
+    refused(await ask('GET', `${list}/${id}`), 404);
+    assert.ok(!(await names('/mop/listTemplates')).includes(`@${id}: Pre`));
+    assert.ok((await names('/operations-manager/workflows')).includes(`@${id}: Open a site`));
+
+    // The workflow that stayed is taken in again.
+    const back = await unpack(project(id));
+    assert.equal(back.metadata.installed.length, 3);
+    assert.deepEqual(await exported(id), fitting(project(id)));
+    const kept = ok(await ask('DELETE', `${list}/${id}?components=keep`)).metadata;
+    assert.deepEqual(kept.deletedComponents, []);
+    assert.ok((await names('/mop/listTemplates')).includes(`@${id}: Pre`));
+  });
+
+  it('with members that are here are refused, as there are no access lists yet; strangers are kept for exports', async () => {
+    const id = '7e0a1b2c3d4e5f6071829341';
+    const member = (username: string) => ({
+      type: 'account',
+      role: 'owner',
+      reference: id,
+      username,
+      provenance: 'aaa',
+    });
+    const members = [member('nobody here')];
+    const given = project(id, { members });
+    const { data } = await unpack(given);
+    assert.deepEqual(data.members, []);
+    assert.deepEqual((await exported(id)).members, members);
+    const known = project('7e0a1b2c3d4e5f6071829342', { members: [{ ...member('admin'), provenance: undefined }] });
+    refused(await ask('POST', `${list}/import`, { project: known }), 422, /admin/);
+    refused(await ask('GET', `${list}/${known._id}`), 404);
+  });
+
+  it('become again what they were', async () => {
+    const { data } = ok(await ask('POST', list, { name: 'Trier' }));
+    const position = Number(
+      (await ask('PATCH', `${list}/${data._id}`, { name: 'Bonn' })).headers.get('x-event-position'),
+    );
+    ok(await ask('DELETE', `${list}/${data._id}`));
+    const restore = { kind: 'project', id: data._id, position };
+    ok(await ask('POST', '/audit/restore', restore));
+    assert.equal(ok(await ask('GET', `${list}/Bonn`)).data._id, data._id);
+    ok(await ask('POST', '/audit/restore', { ...restore, position: position - 1 }));
+    assert.equal(ok(await ask('GET', `${list}/${data._id}`)).data.name, 'Trier');
+  });
+});
