@@ -5,7 +5,7 @@ const form = '5e0a1b2c3d4e5f6071829302';
 const next = { type: 'standard', state: 'success' };
 
 /** A project with a form, a command template, and a workflow that names both. */
-const siteSurvey = {
+export const siteSurvey = {
   _id: survey,
   iid: 1,
   name: 'Site survey',

@@ -10,13 +10,20 @@ import {
 import { kindOf } from '../../commands/kinds.ts';
 import {
   bundleTypeOf,
+  type ProjectDocument,
   projectDeletedSchema,
   projectDocumentSchema,
   projectImportedSchema,
   projectSchema,
   projectSummarySchema,
 } from '../../domain/automation-studio/projectSchemas.ts';
-import { type Component, type ProjectState, project, withoutProject } from '../../domain/automation-studio/projects.ts';
+import {
+  type Component,
+  documentIdIn,
+  type ProjectState,
+  project,
+  withoutProject,
+} from '../../domain/automation-studio/projects.ts';
 import { withMembers } from '../../domain/engine/exactMembers.ts';
 import { maskDocument } from '../../domain/engine/importedSecrets.ts';
 import { maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
@@ -146,6 +153,19 @@ const options = {
 };
 const importBody = Type.Object({ project: projectDocumentSchema, ...options }, { additionalProperties: false });
 
+/** The id of the project that the same request has made or changed before. */
+const answeredBefore = async (
+  document: ProjectDocument,
+  fresh: string,
+  key: string | undefined,
+  { retries }: Service,
+): Promise<string | undefined> => {
+  if (key === undefined) return undefined;
+  for (const id of [fresh, documentIdIn({ _id: document._id })])
+    if (id !== undefined && (await retries.answered(project, id, key))) return id;
+  return undefined;
+};
+
 const importRoute = actionRoute({
   name: 'importProject',
   method: 'post',
@@ -163,7 +183,10 @@ const importRoute = actionRoute({
   run: async (call, service) => {
     const { project: document, conflictMode, strict = false } = call.body as Static<typeof importBody>;
     const about = requestOf('importProject', call, service);
-    const id = await projectMeant(document, conflictMode, newId(about.idempotency?.key), service.tools);
+    const fresh = newId(about.idempotency?.key);
+    const id =
+      (await answeredBefore(document, fresh, about.idempotency?.key, service)) ??
+      (await projectMeant(document, conflictMode, fresh, service.tools));
     const input = { project: document, strict, ...(conflictMode && { conflictMode }) };
     const result = await service.handle(importProject, { ...about, id, input });
     const { outcome } = result.state as ProjectState;

@@ -1,5 +1,6 @@
 import { migrateAgendaJobs } from '../../../src/commands/automation-catalog/scheduledJobMigrations.ts';
 import { createScheduledJob } from '../../../src/commands/automation-catalog/scheduledJobs.ts';
+import { deleteProject, importProject } from '../../../src/commands/automation-studio/projects.ts';
 import { importDeviceGroups } from '../../../src/commands/configuration-manager/deviceGroups.ts';
 import type { Tools } from '../../../src/commands/engine/define.ts';
 import { runAction } from '../../../src/commands/lifecycle-manager/actionExecutions.ts';
@@ -7,7 +8,9 @@ import { createResourceModel } from '../../../src/commands/lifecycle-manager/res
 import { completeJob } from '../../../src/commands/operations-manager/jobs.ts';
 import { importPrebuilt, prebuiltId } from '../../../src/commands/prebuilts/prebuilts.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
+import { siteSurvey } from '../../../src/demo/projects.ts';
 import { scheduledJobMigration } from '../../../src/domain/automation-catalog/scheduledJobMigrations.ts';
+import { project } from '../../../src/domain/automation-studio/projects.ts';
 import { deviceGroupImport } from '../../../src/domain/configuration-manager/deviceGroupImports.ts';
 import type { Aggregate } from '../../../src/domain/engine/core.ts';
 import { actionExecution } from '../../../src/domain/lifecycle-manager/actionExecutions.ts';
@@ -22,6 +25,7 @@ import { analyticTemplates } from '../../../src/projections/mop/analyticTemplate
 import { commandTemplates } from '../../../src/projections/mop/commandTemplates.ts';
 import { automations } from '../../../src/projections/operations-manager/automations.ts';
 import { triggers } from '../../../src/projections/operations-manager/triggers.ts';
+import { workflows } from '../../../src/projections/operations-manager/workflows.ts';
 import { templates } from '../../../src/projections/template-builder/templates.ts';
 import type { EventStore } from '../../../src/store/port.ts';
 import { eventsIn } from '../logged.ts';
@@ -29,6 +33,7 @@ import type { TestNode } from '../node.ts';
 import { outcomeOf } from '../scheduleOutcome.ts';
 import { type Clocks, plannersOn, schedulesOn, second } from '../scheduling.ts';
 import { expectedOf, peopleOn, sortedOutcome, triggersOn, twentyTriggers } from '../triggering.ts';
+import { until } from '../until.ts';
 import { outcome } from '../writer.ts';
 
 /** A node, the log as it sees it, and the clocks of its machine. */
@@ -64,6 +69,41 @@ const namesIn = async <Doc extends { readonly name: string }>(
 ): Promise<readonly string[]> => (await query(collection)).map(({ name }) => `${collection.collection}: ${name}`);
 
 const groups = ['Bonn', 'Köln', 'Trier'].map((name) => ({ name, devices: [`${name}-1`] }));
+
+/** The names of components by collection, and whether all parts are carried out. */
+const unpacked = async ({ node: { tools } }: Place) => {
+  const { exists, pending } = await tools.state(project, siteSurvey._id);
+  const names = await Promise.all([namesIn(tools, forms), namesIn(tools, commandTemplates), namesIn(tools, workflows)]);
+  return { exists, isComplete: pending === undefined, names: names.flat() };
+};
+const components = ['forms: Which site', 'commandTemplates: Uplinks', 'workflows: Survey'].map((name) =>
+  name.replace(': ', `: @${siteSurvey._id}: `),
+);
+
+const importOfProject: Work = {
+  name: 'the import of a project',
+  run: ({ node }) => node.command(importProject, siteSurvey._id, { project: siteSurvey }),
+  isDecided: exists(project, siteSurvey._id),
+  find: unpacked,
+  nothing: { exists: false, isComplete: true, names: [] },
+  whole: async () => ({ exists: true, isComplete: true, names: components }),
+};
+
+const deletionOfProject: Work = {
+  name: 'the deletion of a project',
+  prepare: async (place) => {
+    await importOfProject.run(place, 0);
+    await until(async () => (await unpacked(place)).isComplete, 'the project is unpacked');
+  },
+  run: async ({ node }) => {
+    if ((await node.tools.state(project, siteSurvey._id)).exists)
+      await node.command(deleteProject, siteSurvey._id, { components: 'delete' });
+  },
+  isDecided: async (place) => !(await exists(project, siteSurvey._id)(place)),
+  find: unpacked,
+  nothing: { exists: true, isComplete: true, names: components },
+  whole: async () => ({ exists: false, isComplete: true, names: [] }),
+};
 
 const importOfGroups: Work = {
   name: 'an import of device groups',
@@ -236,6 +276,8 @@ const jobsOfSchedules: Work = {
 export const works: readonly Work[] = [
   importOfGroups,
   installOfPackage,
+  importOfProject,
+  deletionOfProject,
   migrationOfJob,
   actionOfModel,
   jobsOfEvents,
