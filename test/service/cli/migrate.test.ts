@@ -82,10 +82,17 @@ describe('migrate, over HTTP', () => {
     ];
     write('b/parts.json', { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'parts' }, bundles });
     write('notes.json', '{"remember": "milk"}');
+    const component = (type: string, document: object) => ({ type, document });
+    const components = [
+      component('jsonForm', { name: 'Which site' }),
+      component('template', { name: 'No text', template: 1 }),
+    ];
+    write('sites.project.json', { _id: 'b'.repeat(24), name: 'Sites', components });
     write('broken.json', '{');
     const expected = [
       'package @vendor/vlan-rollout: imported',
       'package parts: imported',
+      'project Sites: imported',
       'form Site: imported',
       'command template Check: imported',
       'workflow Flow: imported',
@@ -100,8 +107,8 @@ describe('migrate, over HTTP', () => {
     );
     assert.equal(ok(await here.ask('GET', '/json-forms/forms')).total, 0);
     const { reports, refused, progress } = await migrated(folder, here);
-    assert.deepEqual([outcomes(reports), refused], [expected, 2]);
-    assert.match(progress, /6 imported; 1 refused: 1 document; 1 skipped: 1 document; 1 refused within packages/);
+    assert.deepEqual([outcomes(reports), refused], [expected, 3]);
+    assert.match(progress, /7 imported; 1 refused: 1 document; 1 skipped: 1 document; 2 refused within packages/);
     const text = (await here.ask('POST', '/mop/export', { options: { name: 'Check', as: 'imported' } })).text;
     assert.equal(text, '{"name":"Check","commands":[{"command":"show version","x":1.0}]}');
     const before = await positionOf(here);
