@@ -60,6 +60,7 @@ const serviceOf = (parts: Parts, health: Health): Omit<Service, 'earlier'> => {
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
     digest: node.digest,
     renderer: out.renderer,
+    simulator: out.simulator,
     filters,
     events: {
       at: (position) => node.log.at(position),

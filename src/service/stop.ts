@@ -25,6 +25,7 @@ export const stopInOrder = async (parts: Parts, server: Server, served: ServedLo
   await signing.stop();
   settings.stop();
   await out.renderer.close();
+  await out.simulator.close();
   await parts.past.stop();
   await parts.index.stop();
   await parts.rebuilding.stop();

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { devicesOf } from '../southbound/devices.ts';
-import { engines } from '../southbound/engines/engines.ts';
+import { engines, simulationLimits } from '../southbound/engines/engines.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { restCaller } from '../southbound/restCall.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
@@ -21,10 +21,12 @@ export const openWaysOut = ({ config, node, settings }: Needs) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
   const renderer = engines(() => settings.current().transformationWorkerCount);
   settings.onChange(renderer.resize);
+  const simulator = engines(() => 1, simulationLimits);
   return {
     webhook: httpWebhook(guard, node.unseal),
     rest: restCaller(guard),
     renderer,
+    simulator,
     devices: devicesOf({
       adapters: (device) => storedAdapters(node.tools, device),
       order: () => settings.current().adapterOrder,

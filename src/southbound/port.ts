@@ -3,6 +3,9 @@ import type { Outcome } from '../domain/agent-session-manager/agentSessionSchema
 import type { Comparison } from '../domain/configuration-manager/comparing/compare.ts';
 import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
+import type { Answers } from '../domain/operations-manager/workflows/simulate.ts';
+import type { JobSelf } from '../domain/operations-manager/workflows/taskValues.ts';
+import type { WorkflowDocument } from '../domain/operations-manager/workflows/workflows.ts';
 
 /** A device as its adapter lists it. */
 export type Device = {
@@ -107,6 +110,17 @@ export type ComparisonRun = {
   readonly grading?: Grading;
 };
 
+/** A workflow to run without a job. */
+export type SimulationRun = {
+  readonly workflow: WorkflowDocument;
+  readonly self: JobSelf;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** With sealed secrets. */
+  readonly variables: Members;
+  readonly answers: Answers;
+};
+
 /** A comparison, or why there is none: the line of the text with that index; of the configuration if it is null. */
 export type Compared = Comparison | { readonly reason: string; readonly line: number; readonly text: number | null };
 
@@ -128,6 +142,8 @@ export type Renderer = {
   transform(run: TransformationRun, evaluation: Evaluation): Promise<Members>;
   /** Renders golden texts and compares a configuration with them. Throws as `evaluate` does. */
   compare(run: ComparisonRun, evaluation: Evaluation): Promise<Compared>;
+  /** The end of a workflow without a job, its tasks and events: JSON text. Throws as `evaluate` does. */
+  simulate(run: SimulationRun, evaluation: Evaluation): Promise<string>;
   close(): Promise<void>;
 };
 

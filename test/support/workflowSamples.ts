@@ -58,7 +58,7 @@ export const workOn = (document: Json, more: Partial<Work> = {}): Work => ({
   job: { id: 'job1', initiator: 'ann' },
   now: 1_000_000,
   match: (pattern, text) => new RegExp(pattern).test(text),
-  fits: () => [],
+  fits: () => true,
   seal: (secret) => ({ $sealed: `sealed ${secret}`, tag: secret }),
   ...more,
 });

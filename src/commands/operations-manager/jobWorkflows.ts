@@ -1,4 +1,4 @@
-import { compileUserSchema, linearPattern, type Pattern, SchemaError } from '@automation-platform/bounded-schemas';
+import { compileUserSchema, patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
 import { isObject, plainValue } from '@automation-platform/json';
 import { LRUCache } from 'lru-cache';
 import type { Actor } from '../../domain/engine/core.ts';
@@ -8,6 +8,7 @@ import type { JobState, Variables } from '../../domain/operations-manager/jobs.t
 import type { JobWork, StartedWorkflow } from '../../domain/operations-manager/jobWorkflows.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
 import { nodeOperationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
+import { refuse } from '../../domain/operations-manager/workflows/refusals.ts';
 import type { Work } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
 import type { JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
@@ -70,27 +71,8 @@ const readyAt = async (version: Version, tools: Tools): Promise<Ready | undefine
   return document && readyFor(version, document, tools);
 };
 
-// In steps of the matcher: about 20 ms at worst.
-const mostPerMatch = 2_000_000;
-
-const patterns = new LRUCache<string, Pattern>({ max: 500 });
-
-const usablePattern = (text: string): Pattern => {
-  try {
-    return linearPattern(text, {});
-  } catch (error) {
-    throw error instanceof SchemaError ? new RequestError('unprocessable', error.message) : error;
-  }
-};
-
-/** True if a pattern occurs in a text. Throws `unprocessable` for one that cannot be used, or takes too long. */
-const matches = (text: string, within: string): boolean => {
-  const pattern = patterns.get(text) ?? usablePattern(text);
-  patterns.set(text, pattern);
-  if ((within.length + 1) * pattern.instructions > mostPerMatch)
-    throw new RequestError('unprocessable', `A text of ${within.length} characters is too long for the pattern`);
-  return pattern.expression.matcher(within).find();
-};
+const match = patternMatcher(refuse);
+const fits = schemaMatcher(refuse);
 
 /** Throws `unprocessable` if the schema cannot be used. */
 export const faultsUnder = (schema: unknown, value: unknown): readonly (Fault & { readonly path: string })[] => {
@@ -99,15 +81,12 @@ export const faultsUnder = (schema: unknown, value: unknown): readonly (Fault & 
   return compiled.matches(value).errors;
 };
 
-const fits = (schema: unknown, value: unknown): readonly string[] =>
-  faultsUnder(schema, value).map(({ path, message }) => `${path || 'It'} ${message}`);
-
 const workWith = (graph: WorkflowGraph, self: JobSelf, now: string, { seal }: Tools): Work => {
   return {
     graph,
     job: self,
     now: Date.parse(now),
-    match: matches,
+    match,
     fits,
     seal,
   };

@@ -70,7 +70,7 @@ export type JobProgress = Static<typeof jobProgress>;
 const either = <S extends TSchema>(schema: S) => Type.Union([Type.Null(), schema]);
 
 /** A task of a job in answers. */
-const jobTask = Type.Object(
+export const jobTask = Type.Object(
   {
     status: Type.Enum(['idle', 'dead', 'waiting', 'claimed', 'running', 'retrying', 'done', 'blocked'], {
       description: 'Where it is; running: the service itself holds it; blocked: its error stops the job',

@@ -138,6 +138,22 @@ const reading = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route
         }),
       }),
     }),
+    actionRoute({
+      name: `validateStored${word}`,
+      method: 'post',
+      path: `${path}/:id/validate`,
+      access,
+      summary: `Find the faults of a ${of.category} that is kept`,
+      description: 'As of now: a document that it names may have come or gone since it was saved.',
+      answer: enveloped(schemas.findings),
+      run: async ({ params, actor }, { entry, tools }) => ({
+        body: {
+          message: `Successfully validated ${of.category}`,
+          data: await findings(JSON.parse((await entry(documents, params.id, actor)).text), tools),
+          metadata: {},
+        },
+      }),
+    }),
     getRoute({
       name: `get${word}`,
       method: 'get',

@@ -5,6 +5,7 @@ import { jobClaimRoutes } from './jobClaims.ts';
 import { jobRoutes, jobStreamRoutes } from './jobs.ts';
 import { jobTaskRoutes } from './jobTasks.ts';
 import { parkedRunRoutes } from './parkedRuns.ts';
+import { simulationRoutes } from './simulations.ts';
 import { taskRoutes } from './tasks.ts';
 import { triggerRunRoutes } from './triggerRuns.ts';
 import { triggerRoutes } from './triggers.ts';
@@ -29,5 +30,6 @@ export const operationsManagerRoutes = (areas: () => readonly AreaRoutes[]): Are
     ...triggerTestRoutes,
     ...triggerRoutes,
     ...workflowRoutes(areas),
+    ...simulationRoutes,
   ],
 });

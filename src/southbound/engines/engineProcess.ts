@@ -15,6 +15,8 @@ export type EngineLimits = {
    * processor time.
    */
   readonly wallMs: number;
+  /** True if the process may turn text into code, as checks by schemas do. */
+  readonly makesCode?: true;
 };
 
 /**
@@ -56,7 +58,7 @@ export const engineProcess = (limits: EngineLimits): EngineProcess => {
 
   const started = async (): Promise<ChildProcess> => {
     if (child?.connected) return child;
-    const starting = startEngine(limits.megabytes);
+    const starting = startEngine(limits);
     child = starting.engine;
     await starting.ready;
     return child;

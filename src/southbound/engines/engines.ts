@@ -13,6 +13,8 @@ const mostMs = templateLimits.processorMs;
 // The interpreter itself ends a render whose time is over. These limits are for a render that stays within one step,
 // and for expressions.
 const usualLimits: EngineLimits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
+/** A simulation has 5 s, and checks values by schemas. */
+export const simulationLimits: EngineLimits = { megabytes: 512, processorMs: 5500, wallMs: 25_000, makesCode: true };
 const mostExpress = 2;
 const usualCount = 3;
 const inLine = 50;
@@ -25,8 +27,10 @@ const unrendered = (line: number, reason: string, template?: string): RequestErr
     { faults: [{ message: reason, line, path: '/template', ...defined({ template }) }] },
   );
 
-const unevaluated = (what: 'expression' | 'transformation' | 'comparison', reason: string): RequestError =>
-  new RequestError('unprocessable', `The ${what} fails: ${reason}`);
+const unevaluated = (
+  what: 'expression' | 'transformation' | 'comparison' | 'simulation',
+  reason: string,
+): RequestError => new RequestError('unprocessable', `The ${what} fails: ${reason}`);
 
 /** The machine is busy with something else. That is no fault of the work, so it may be tried again. */
 const starved = ({ wallMs }: EngineLimits): RequestError =>
@@ -92,7 +96,7 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
       const outcome = await engine.run(assignment, signal, used);
       if (outcome === 'dropped') throw signal.reason;
       if (outcome === 'starved') throw starved(limits);
-      if (outcome === 'late') return { cut: `takes longer than ${mostMs} ms` };
+      if (outcome === 'late') return { cut: `takes longer than ${Math.round(limits.processorMs / 1.1)} ms` };
       if (outcome === 'ended') return { cut: `needs more than ${limits.megabytes} MiB of memory` };
       return outcome;
     } finally {
@@ -129,18 +133,20 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     }
   };
 
-  /** The result of a work without templates. */
-  const resultOf = async (
+  /** The result of a work without templates, as JSON text. */
+  const textOf = async (
     job: Assignment['work'],
     evaluation: Evaluation,
     what: Parameters<typeof unevaluated>[0],
-  ): Promise<unknown> => {
+  ): Promise<string> => {
     const outcome = await beginUnlessBusy({ work: job, supply: noTemplates }, evaluation, `${what}s`);
     if ('cut' in outcome) throw unevaluated(what, `It ${outcome.cut}`);
     if ('reason' in outcome) throw unevaluated(what, outcome.reason);
     if (!('json' in outcome)) throw new Error('The engine has rendered what is no template');
-    return JSON.parse(outcome.json);
+    return outcome.json;
   };
+
+  const resultOf = async (...about: Parameters<typeof textOf>): Promise<unknown> => JSON.parse(await textOf(...about));
 
   return {
     render: async (template, variables, rendering) => {
@@ -157,6 +163,7 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     evaluate: (expression, input, evaluation) => resultOf({ expression, input }, evaluation, 'expression'),
     transform: async (run, evaluation) => (await resultOf(run, evaluation, 'transformation')) as Members,
     compare: async (run, evaluation) => (await resultOf(run, evaluation, 'comparison')) as Compared,
+    simulate: (run, evaluation) => textOf(run, evaluation, 'simulation'),
     resize: () => {
       void endSurplus();
       changed();

@@ -7,12 +7,18 @@ const module = 'southbound/engines/engine';
 /**
  * Starts the engine as a separate process with a limited heap. `ready` resolves when the engine can work. A thread
  * would not do, because a thread without memory can end the whole process. The engine gets neither the environment nor
- * the output of the service, and it cannot turn text into code.
+ * the output of the service. Unless it is said, it cannot turn text into code.
  */
-export const startEngine = (megabytes: number): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
+export const startEngine = ({
+  megabytes,
+  makesCode,
+}: {
+  readonly megabytes: number;
+  readonly makesCode?: true;
+}): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
   // `-` is the standard input.
   const engine = fork(isSource ? '-' : fileOf(module), [], {
-    execArgv: [`--max-old-space-size=${megabytes}`, '--disallow-code-generation-from-strings'],
+    execArgv: [`--max-old-space-size=${megabytes}`, ...(makesCode ? [] : ['--disallow-code-generation-from-strings'])],
     // Times without a zone mean the same on every node.
     env: { TZ: 'UTC' },
     stdio: [isSource ? 'pipe' : 'ignore', 'ignore', 'ignore', 'ipc'],

@@ -26,7 +26,7 @@ const usingOf = (variables: Json = {}): Using => {
     scope: { state, job: { id: 'job1', initiator: 'ann' }, variables: state.variables },
     now,
     match: (pattern, text) => new RegExp(pattern).test(text),
-    fits: (schema: Json, value) => (typeof value === schema?.type ? [] : ['type']),
+    fits: (schema: Json, value) => typeof value === schema?.type,
     spend: (steps) => {
       left -= steps;
       if (left < 0) throw new RequestError('unprocessable', 'steps');

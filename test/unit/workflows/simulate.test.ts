@@ -1,7 +1,35 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
+import type { Outcome } from '../../../src/domain/operations-manager/workflows/controlTasks.ts';
 import { simulate } from '../../../src/domain/operations-manager/workflows/simulate.ts';
-import { ours, person, worker, workflow, workOn } from '../../support/workflowSamples.ts';
+import { finishTask } from '../../../src/domain/operations-manager/workflows/taskClaims.ts';
+import { taskIn } from '../../../src/domain/operations-manager/workflows/taskStates.ts';
+import { drawing, randomWorkflow } from '../../support/randomWorkflows.ts';
+import { seed } from '../../support/sample.ts';
+import { jobOf, ours, person, plainState, worker, workflow, workOn } from '../../support/workflowSamples.ts';
+
+/** `npm run soak` tries 1,000 workflows, `npm test` the first 100. */
+const workflows = process.env.SOAK_ROUNDS ? 1000 : 100;
+const mostRounds = 200;
+const ann = { id: 'a'.repeat(24), admin: false };
+
+/** In a simulation all times have come: the same task in a job has to wait for none. */
+const withoutTimes = (task: any): void => {
+  delete task.timeLimit;
+  if (task.retrySettings) task.retrySettings.delay = 0;
+  const { incoming } = task.variables ?? {};
+  for (const member of ['time', 'minutes']) if (incoming && member in incoming) incoming[member] = 0;
+};
+
+const orEndless = <T>(run: () => T): T | undefined => {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof RequestError) return undefined;
+    throw error;
+  }
+};
 
 describe('simulate', () => {
   const tasks = {
@@ -69,5 +97,54 @@ describe('simulate', () => {
     const refuses = () =>
       simulate(workOn(document), { variables: {}, answers: { p: [{ result: 'failure' }] } }, () => true);
     assert.throws(refuses, (error) => error instanceof RequestError && error.code === 'unprocessable');
+  });
+
+  it(`has the events of a run, in ${workflows} random workflows`, function () {
+    this.timeout(workflows * 100);
+    let compared = 0;
+    const compare = (size: number, tape: readonly number[]): void => {
+      const chance = drawing(tape);
+      const document = randomWorkflow(size, chance);
+      for (const task of Object.values<any>(document.tasks)) withoutTimes(task);
+      const variables = { v0: 1, v1: 'text1', list: ['x', 2] };
+      const { graph } = workOn(document);
+      const answers: Record<string, Outcome[]> = {};
+      for (const { id, kind } of graph.tasks)
+        answers[id] = Array.from({ length: 1 + chance.draw(3) }, () => {
+          const result = chance.pick('success', 'success', 'failure', kind === 'people' ? 'success' : 'error');
+          const outcome = { result, outgoing: { out: chance.draw(3), password: 'pw' } } as const;
+          return result === 'error' ? { ...outcome, error: 'bad' } : outcome;
+        });
+      let rounds = 0;
+      const simulation = orEndless(() =>
+        simulate(workOn(document), { variables, answers }, () => ++rounds > mostRounds),
+      );
+      // A way back that is always taken goes on for ever.
+      if (!simulation) return;
+      compared++;
+      const job = jobOf(document, variables);
+      const count = new Map<string, number>();
+      for (;;) {
+        const state = job.state();
+        const task = graph.tasks.find(({ id }) => taskIn(state, id).status === 'open' && taskIn(state, id).to);
+        if (state.status !== 'running' || !task) break;
+        const { id } = task;
+        const n = count.get(id) ?? 0;
+        count.set(id, n + 1);
+        const outcome = answers[id]!.at(Math.min(n, answers[id]!.length - 1))!;
+        job.act(finishTask(job.work(), state, { task: id, run: taskIn(state, id).run, outcome }, ann));
+      }
+      assert.deepEqual(JSON.parse(JSON.stringify(simulation.events)), job.events());
+      assert.deepEqual(plainState(simulation.state), plainState(job.state()));
+    };
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 30 }),
+        fc.array(fc.nat(1000), { minLength: 300, maxLength: 1000, size: 'max' }),
+        compare,
+      ),
+      { numRuns: workflows, seed, endOnFailure: process.env.SOAK_ROUNDS === undefined },
+    );
+    assert.ok(compared > workflows / 2, `${compared} came to an end`);
   });
 });

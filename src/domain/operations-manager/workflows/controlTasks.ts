@@ -24,8 +24,8 @@ export type Outcome = {
 export type Using = Comparing & {
   readonly scope: Scope;
   readonly now: number;
-  /** The faults of a value by a JSON Schema. Throws `RequestError` if the schema cannot be used. */
-  readonly fits: (schema: unknown, value: unknown) => readonly string[];
+  /** True if a value fits a JSON Schema. Throws `RequestError` if the schema cannot be used. */
+  readonly fits: (schema: unknown, value: unknown) => boolean;
 };
 
 /** Throws `unprocessable`, which becomes the error of the task. */

@@ -153,7 +153,7 @@ const rows: Readonly<Record<string, Row>> = {
   validateJsonSchema: {
     takes: ['jsonData', 'schema'],
     gives: 'result',
-    run: ([data, schema], { fits }) => fits(schema, data).length === 0,
+    run: ([data, schema], { fits }) => fits(schema, data),
   },
   toLowerCase: { takes: ['str'], gives: 'lowercaseString', run: ([str]) => text(str).toLowerCase() },
   toUpperCase: { takes: ['str'], gives: 'uppercaseString', run: ([str]) => text(str).toUpperCase() },

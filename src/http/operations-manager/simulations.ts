@@ -1,0 +1,110 @@
+import { type Members, step } from '@automation-platform/json';
+import { Type } from 'typebox';
+import { workflowToStart } from '../../commands/operations-manager/jobWorkflows.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { jobTask, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
+import { refuseUnfit } from '../../domain/operations-manager/jobWorkflows.ts';
+import { outcomeMembers } from '../../domain/operations-manager/taskSchemas.ts';
+import type { Answers } from '../../domain/operations-manager/workflows/simulate.ts';
+import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
+import { workflows } from '../../projections/operations-manager/workflows.ts';
+import type { Renderer } from '../../southbound/port.ts';
+import type { Call, Route } from '../engine/route.ts';
+import { actionRoute } from '../engine/routes.ts';
+import { enveloped } from '../engine/schemas.ts';
+import type { Service } from '../engine/service.ts';
+
+declare module '../engine/service.ts' {
+  interface Service {
+    /** Runs workflows without a job. */
+    readonly simulator: Pick<Renderer, 'simulate'>;
+  }
+}
+
+/** The id that a simulated job finds in `$var.job._id`. */
+const noJob = '0'.repeat(24);
+
+const answerSchema = Type.Object(
+  {
+    result: Type.Enum(['success', 'failure', 'error'], { description: 'How the run ends' }),
+    ...outcomeMembers,
+  },
+  { additionalProperties: false, title: 'SimulatedAnswer', description: 'How one run of a task ends' },
+);
+
+const simulationSchema = Type.Object(
+  {
+    variables: Type.Optional({ ...jobVariables, description: 'Variables of the start' }),
+    answers: Type.Optional(
+      Type.Record(Type.String(), Type.Array(answerSchema, { maxItems: 10_000 }), {
+        description: 'For a task by its id: how its runs end, the last answer again; without any, in success',
+      }),
+    ),
+  },
+  { additionalProperties: false, title: 'Simulation', description: 'The start, and the answers of tasks' },
+);
+
+const eventSchema = Type.Object({
+  topic: Type.String(),
+  data: Type.Record(Type.String(), Type.Unknown(), { description: 'As in the stream of a job; secrets are masked' }),
+});
+
+const simulatedSchema = Type.Object(
+  {
+    status: Type.String({ description: 'Status at the end' }),
+    error: Type.Unknown({ description: 'What ended it in error; null: nothing' }),
+    variables: jobVariables,
+    tasks: Type.Record(Type.String(), jobTask, { description: 'Its tasks by id' }),
+    events: Type.Array(eventSchema, { description: 'What the stream of a job would have' }),
+  },
+  { title: 'SimulatedJob', description: 'The run of a workflow without a job' },
+);
+
+/** Throws `invalid` for an answer of a task that is not there, and for an error without words. */
+const checkAnswers = (answers: Answers, { places }: WorkflowGraph): void => {
+  for (const [task, list] of Object.entries(answers)) {
+    const refuse = (message: string, where: string): never => {
+      throw new RequestError('invalid', message, { path: `/answers${step(task)}${where}` });
+    };
+    if (!places.has(task)) refuse('There is no such task', '');
+    for (const [i, { result, error }] of list.entries())
+      if (result === 'error' && error === undefined) refuse('The result error needs an error', `/${i}/error`);
+  }
+};
+
+type Body = { readonly variables?: Members; readonly answers?: Answers };
+
+const run = async ({ body, params, actor, abandoned }: Call<'id', Body>, service: Service) => {
+  const { tools, moment, simulator, entry } = service;
+  const { id } = await entry(workflows, params.id, actor);
+  const variables = sealSecrets(body.variables ?? {}, {}, tools.seal, '/variables') as Members;
+  const now = moment().now;
+  const at = new Date(now).toISOString();
+  const found = await workflowToStart(id, { id: noJob, actor, now: at, variables }, tools);
+  if (!found) throw new RequestError('not_found', 'No such workflow');
+  refuseUnfit(found);
+  const { graph, job: self } = found.work;
+  checkAnswers(body.answers ?? {}, graph);
+  const simulation = { workflow: graph.document, self, now, variables, answers: body.answers ?? {} };
+  const text = await simulator.simulate(simulation, { account: actor.id, signal: abandoned() });
+  return { text: `{"message":"Successfully simulated workflow","data":${text},"metadata":{}}` };
+};
+
+/** Simulations of workflows (docs/workflows.md). */
+export const simulationRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'simulateWorkflow',
+    method: 'post',
+    path: '/workflows/:id/simulate',
+    access: ['operators', 'readers'],
+    summary: 'Run a workflow without a job',
+    description:
+      'Nothing is stored or called. Data tasks are carried out, times are over at once, and all other tasks take their ' +
+      'answers. 422 if it has faults, the variables do not fit, or it takes longer than 5 s.',
+    large: true,
+    body: simulationSchema,
+    answer: enveloped(simulatedSchema),
+    run,
+  }),
+];

@@ -1,0 +1,48 @@
+import { hash } from 'node:crypto';
+import { patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
+import { entriesIn } from '../../domain/engine/layeredMap.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import type { Sealed } from '../../domain/engine/sealed.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
+import { refuse } from '../../domain/operations-manager/workflows/refusals.ts';
+import { simulate } from '../../domain/operations-manager/workflows/simulate.ts';
+import { workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
+import type { Evaluated } from '../jsonata/evaluate.ts';
+import type { SimulationRun } from '../port.ts';
+
+const mostMicroseconds = 5_000_000;
+const mostBytes = 8 * 1024 * 1024;
+
+const [match, fits] = [patternMatcher(refuse), schemaMatcher(refuse)];
+
+/** Nobody opens these: the result is masked before it leaves the process. */
+const seal = (secret: string): Sealed => ({ $sealed: 'simulated', tag: hash('sha256', secret) });
+
+const views = (tasks: ReturnType<typeof simulate>['tasks']) =>
+  Object.fromEntries(Object.entries(tasks).map(([id, view]) => [id, { ...view, from: null, to: null }]));
+
+/** Runs a workflow without a job. Memory, and the time of one step, are limited by whoever runs this process. */
+export const simulated = ({ workflow, self, now, variables, answers }: SimulationRun): Evaluated => {
+  const begun = process.cpuUsage();
+  const isOver = (): boolean => {
+    const { user, system } = process.cpuUsage(begun);
+    return user + system > mostMicroseconds;
+  };
+  const work = { graph: workflowGraph(workflow, isInstant), job: self, now, match, fits, seal };
+  try {
+    const { status, state, events, tasks } = simulate(work, { variables, answers }, isOver);
+    const result = {
+      status,
+      error: state.error ?? null,
+      variables: Object.fromEntries(entriesIn(state.variables)),
+      tasks: views(tasks),
+      events,
+    };
+    const json = JSON.stringify(maskSecrets(result));
+    return json.length > mostBytes ? { reason: `It has more than ${mostBytes} characters` } : { json };
+  } catch (error) {
+    if (error instanceof RequestError || error instanceof RangeError) return { reason: error.message };
+    throw error;
+  }
+};
