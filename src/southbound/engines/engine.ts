@@ -3,7 +3,6 @@ import { type Job, newJob, type Template, TemplateError } from '@automation-plat
 import { evaluate } from '../jsonata/evaluate.ts';
 import { compared } from './comparison.ts';
 import type { Message, Supplied, Work } from './protocol.ts';
-import { simulated } from './simulation.ts';
 import { transformed } from './transformation.ts';
 
 /** The work that waits for templates. */
@@ -32,7 +31,8 @@ const answer = (given: Message): void => {
 const carriedOn = async (given: Work | Supplied): Promise<Message> => {
   if ('configuration' in given) return compared(given);
   if ('document' in given) return transformed(given);
-  if ('workflow' in given) return simulated(given);
+  // Only an engine that may turn text into code can load it.
+  if ('workflow' in given) return (await import('./simulation.ts')).simulated(given);
   return 'expression' in given ? evaluate(given) : rendered(given);
 };
 

@@ -343,6 +343,11 @@ const requests = ({
     body: { workflows: [{ ...asking, _id: '0123456789abcdef01234570', name: '@0123456789abcdef01234571: Ask' }] },
   },
   'POST /operations-manager/workflows/validate': { body: { document: { name: 'Ask', ...asking, transitions: {} } } },
+  'POST /operations-manager/workflows/:id/validate': { params: { id: 'Change a port' } },
+  'POST /operations-manager/workflows/:id/simulate': {
+    params: { id: 'Change a port' },
+    body: { variables: { port: 'GigabitEthernet1', vlan: 30 } },
+  },
   'PUT /operations-manager/workflows/:id': {
     params: { id: 'Change a port' },
     body: { name: 'Change a port', ...asking },
