@@ -89,7 +89,7 @@ export const jobTask = Type.Object(
     until: either(Type.Integer({ description: 'When something happens with it by itself, epoch milliseconds' })),
     error: Type.Unknown({ description: 'What went wrong; null: nothing' }),
   },
-  { description: 'A task' },
+  { title: 'JobTask', description: 'A task' },
 );
 
 /** A job in answers. */
