@@ -248,9 +248,11 @@ export const eventTriggersHealth = (
 /** The metrics and the status of tasks of jobs that run workflows. Every node knows all of them. */
 export const tasksHealth = ({ taskCounts }: Pick<JobWork, 'taskCounts'>): HealthPart => ({
   measures: {
-    tasks_waiting: { help: 'Tasks of workflows that wait for workers', value: () => taskCounts().waiting },
-    tasks_claimed: { help: 'Tasks of workflows that workers have claimed', value: () => taskCounts().claimed },
-    tasks_people: { help: 'Tasks of workflows that wait for people', value: () => taskCounts().people },
+    tasks_open: {
+      help: 'Tasks of workflows that wait for workers or nodes, that they have claimed, and that wait for people',
+      label: 'kind',
+      value: taskCounts,
+    },
   },
   status: async () => ({ tasks: taskCounts() }),
 });

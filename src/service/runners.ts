@@ -25,6 +25,7 @@ import { readAs } from '../runners/jobs/builtIn/readAs.ts';
 import { rightsNow } from '../runners/jobs/builtIn/rights.ts';
 import { tasksHere } from '../runners/jobs/builtIn/tasksHere.ts';
 import { jobWork } from '../runners/jobs/jobWork.ts';
+import { taskMeasures } from '../runners/jobs/taskMeasures.ts';
 import { retirement } from '../runners/retirement.ts';
 import { type Schedules, schedules } from '../runners/schedules/schedules.ts';
 import { anchoring } from '../runners/signing/anchoring.ts';
@@ -173,7 +174,7 @@ export const sessionsOf = ({ node, out: { webhook, renderer } }: Base): SessionR
  * The work on jobs, with the retirement of all that has ended, and the readers of jobs. All of them hear of the node's
  * events.
  */
-export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, settings }: Base) => {
+export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics, places, settings }: Base) => {
   const { handle, tools, events, retries, model, leadership, settled, clock, warn } = node;
   const whyGoneOf = whyGone({ model, tools, settled, viewerOf });
   const { operations, listeners } = operationsHere({
@@ -213,6 +214,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, places, 
       atOnce: () => settings.current().jobsAtOnce,
     },
     startLimit: () => settings.current().startLimit,
+    measures: taskMeasures({ now: clock.now, count: metrics.ranTask }),
     whyGone: whyGoneOf,
     timeoutHours: config.JOB_TIMEOUT,
     log: warn,

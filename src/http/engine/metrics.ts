@@ -3,7 +3,12 @@ import type { StoredEvent } from '../../store/port.ts';
 import type { Seen } from './appNeeds.ts';
 import type { AreaRoutes } from './route.ts';
 
-type Measured = { readonly help: string; readonly value: () => number | Promise<number> };
+type Value = number | Promise<number>;
+/** With a label, the values by it. */
+type Measured = { readonly help: string } & (
+  | { readonly value: () => Value; readonly label?: undefined }
+  | { readonly label: string; readonly value: () => Readonly<Record<string, number>> }
+);
 
 /** Values that are read at each scrape. A name that ends in `_total` is a counter: its value never goes down. */
 export type Measures = { readonly [name: string]: Measured };
@@ -18,8 +23,21 @@ type Needs = {
 
 const prefix = 'automation_platform_';
 
-const measured = (registry: Registry, name: string, { help, value }: Measured): void => {
+const measured = (registry: Registry, name: string, measure: Measured): void => {
+  const { help } = measure;
   const about = { name: prefix + name, help, registers: [registry] };
+  if (measure.label !== undefined) {
+    const { label, value } = measure;
+    new Gauge({
+      ...about,
+      labelNames: [label],
+      collect() {
+        for (const [of, number] of Object.entries(value())) this.set({ [label]: of }, number);
+      },
+    });
+    return;
+  }
+  const { value } = measure;
   if (!name.endsWith('_total'))
     new Gauge({
       ...about,
@@ -84,6 +102,18 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     'outcome',
   ]);
 
+  const tasks = counter('task_runs_total', 'Runs of tasks that ended since this process started, on whatever node', [
+    'kind',
+    'result',
+  ]);
+  const taskSeconds = new Histogram({
+    name: `${prefix}task_seconds`,
+    help: 'Time from the moment at which a task began to wait to its end',
+    labelNames: ['kind'],
+    registers: [registry],
+    buckets: [0.01, 0.1, 1, 10, 60, 600, 3600, 86_400],
+  });
+
   const starting = new Set(
     areas.flatMap(({ area, routes }) => routes.filter(({ starts }) => starts).map(({ name }) => `${area} ${name}`)),
   );
@@ -105,6 +135,11 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     },
     /** Counts what became of a run of a trigger. */
     ran: (type: string, outcome: string): void => runs.labels(type, outcome).inc(),
+    /** Counts a run of a task that has ended. */
+    ranTask: (kind: string, result: string, seconds: number): void => {
+      tasks.labels(kind, result).inc();
+      if (kind !== 'instant') taskSeconds.labels(kind).observe(seconds);
+    },
     show: (measures: Measures): void => {
       for (const [name, measure] of Object.entries(measures)) measured(registry, name, measure);
     },

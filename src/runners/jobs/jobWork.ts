@@ -29,6 +29,7 @@ import { jobQueue } from './jobQueue.ts';
 import { leases } from './leases.ts';
 import { type StartLimit, starts } from './starts.ts';
 import { isQuiet, isWorkedOn, type TaskCounts } from './taskBook.ts';
+import type { TaskMeasures } from './taskMeasures.ts';
 import { taskWork } from './taskWork.ts';
 import { workerWaits } from './waits.ts';
 
@@ -43,6 +44,7 @@ type Needs = {
   readonly builtIn: Omit<BuiltInNeeds, 'kindOf'> & { readonly jobs: WorkKind; readonly tasks: WorkKind };
   /** How many jobs may begin on this node: claims, and what runs here. */
   readonly startLimit: () => StartLimit;
+  readonly measures: TaskMeasures;
   /** Says why a job cannot go on. */
   readonly whyGone: WhyGone;
   /** After how many hours without an event a job ends; 0: never. */
@@ -83,6 +85,7 @@ export const jobWork = ({
   leadership,
   builtIn,
   startLimit,
+  measures,
   whyGone,
   timeoutHours,
   clock,
@@ -116,6 +119,7 @@ export const jobWork = ({
   const see = (doc: JobDoc, open: OpenTasksDoc | undefined): void => {
     const { _id: id, claim } = doc;
     if (doc.workflow) tasks.look(doc, open);
+    if (open) measures.see(open);
     const waiting = waitingJobIn(doc);
     if (waiting) queue.add(waiting);
     else queue.remove(id);
@@ -201,8 +205,9 @@ export const jobWork = ({
       return known && isOfClaim && !hasEnded(doc) ? known.said : null;
     },
     /** To be called with events of jobs once their documents are readable. */
-    onEvent: ({ stream }: Pick<EventNotice, 'stream'>): void => {
-      book.look(splitStream(stream).id);
+    onEvent: (event: Pick<EventNotice, 'stream' | 'topic' | 'data'>): void => {
+      measures.onEvent(event);
+      book.look(splitStream(event.stream).id);
     },
     /** The categories of the streams whose events `onEvent` needs. */
     categories: new Set([job.category]),

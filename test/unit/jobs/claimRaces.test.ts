@@ -13,6 +13,7 @@ import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { automation } from '../../../src/domain/operations-manager/automations.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { type JobWork, jobWork } from '../../../src/runners/jobs/jobWork.ts';
+import { taskMeasures } from '../../../src/runners/jobs/taskMeasures.ts';
 import type { EventStore } from '../../../src/store/port.ts';
 import { Tampered } from '../../../src/store/tampered.ts';
 import { context } from '../../support/given.ts';
@@ -110,7 +111,8 @@ describe('The work on jobs, on two nodes', () => {
     };
     const limits = { startLimit: () => ({ most: 0, windowMs: 1000 }), timeoutHours: 0 };
     const whyGone = async () => undefined;
-    work = jobWork({ ...needs, ...limits, builtIn, whyGone, lookEveryMs: 5, log: () => undefined });
+    const measures = taskMeasures({ now: () => 0, count: () => undefined });
+    work = jobWork({ ...needs, ...limits, builtIn, measures, whyGone, lookEveryMs: 5, log: () => undefined });
     works.push(work);
     work.start();
     const { claim } = work;

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { taskMeasures } from '../../../src/runners/jobs/taskMeasures.ts';
+
+describe('Measures of tasks', () => {
+  it('count each run by who carried it out, with the time that it was open', () => {
+    const counted: unknown[] = [];
+    let now = 0;
+    const measures = taskMeasures({ now: () => now, count: (...one) => counted.push(one) });
+    const tell = (topic: string, data: object) => measures.onEvent({ stream: 'job-j', topic, data });
+    const since = new Date(-5000).toISOString();
+    const open = { run: 1, to: { groups: ['ops'] }, since, due: null, isRetried: false, claim: null };
+    measures.see({ _id: 'j', open: { p: open } } as unknown as Parameters<typeof measures.see>[0]);
+    tell('taskOffered', { task: 'w', run: 1, to: { worker: { app: 'A', name: 'n', adapter: null } } });
+    tell('taskOffered', { task: 'n', run: 1, to: { platform: true } });
+    tell('taskStarted', { task: 'd', run: 1 });
+    now = 2000;
+    tell('taskFinished', { task: 'd', run: 1, result: 'loop' });
+    tell('taskFinished', { task: 'x', run: 1, result: 'failure' });
+    for (const task of ['p', 'w', 'n', 'd']) tell('taskFinished', { task, run: 1, result: 'success' });
+    assert.deepEqual(counted, [
+      ['instant', 'failure', 0],
+      ['people', 'success', 7],
+      ['worker', 'success', 2],
+      ['node', 'success', 2],
+      ['engine', 'success', 2],
+    ]);
+  });
+});
