@@ -6,7 +6,7 @@ import { type Comparison, type Findings, inTurn, perSecond, scale } from './comp
 import { mappingOf, mappingPath, mappings } from './kinds.ts';
 import { loader, type Server } from './loader.ts';
 import { temporary } from './processes.ts';
-import { admin, ask, basic, request } from './requests.ts';
+import { admin, ask, basic, metricOf, request } from './requests.ts';
 import { startWithMappings } from './service.ts';
 
 const documents = 10_000;
@@ -41,14 +41,10 @@ const storedEvent = () => {
   );
 };
 
-const countersOf = async (url: string): Promise<{ commits: number; events: number }> => {
-  const text = (await ask(url, 'GET', '/metrics')).body.toString();
-  const counter = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)![1]);
-  return {
-    commits: counter('automation_platform_store_commits_total'),
-    events: counter('automation_platform_store_events_total'),
-  };
-};
+const countersOf = async (url: string): Promise<{ commits: number; events: number }> => ({
+  commits: await metricOf(url, 'store_commits_total'),
+  events: await metricOf(url, 'store_events_total'),
+});
 
 /**
  * (b) Durable changes of group mappings, compared with Koa that reads the body, and with Koa that also commits each.

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { collecting } from './collecting.ts';
+import { collecting, memoryOf } from './collecting.ts';
 import { type Comparison, type Findings, inTurn, median, perSecond, scale } from './compare.ts';
 import { loader } from './loader.ts';
 import { startService, temporary } from './processes.ts';
-import { admin, ask, basic, request } from './requests.ts';
+import { admin, ask, basic, metricOf, request } from './requests.ts';
 import { ready } from './service.ts';
 
 const om = '/operations-manager';
@@ -86,10 +86,6 @@ const startWith = async (wanted: ((trigger: number) => Wanted) | undefined, oneT
       return request('POST', `${om}/events/monitor/${topic}`, headers, JSON.stringify(payload));
     }),
   );
-  const measure = async (name: string): Promise<number> => {
-    const { body } = await ask(service.url, 'GET', '/metrics');
-    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body.toString())![1]);
-  };
   const waits: number[] = [];
   return {
     /** How many events a second are published and decided: all jobs have been started at the end. */
@@ -100,18 +96,11 @@ const startWith = async (wanted: ((trigger: number) => Wanted) | undefined, oneT
         status: 200,
         ...(count === undefined ? { milliseconds: scale.milliseconds } : { count }),
       });
-      waits.push(await measure('nodejs_eventloop_lag_p99_seconds'));
-      while ((await measure('automation_platform_triggers_lag_events')) > 0) await pause(5);
+      waits.push(await metricOf(service.url, 'nodejs_eventloop_lag_p99_seconds'));
+      while ((await metricOf(service.url, 'triggers_lag_events')) > 0) await pause(5);
       return (done.count / (performance.now() - start)) * 1000;
     },
-    /** Megabytes that are in use. */
-    memory: async (): Promise<number> => {
-      process.kill(service.pid, 'SIGUSR2');
-      await pause(1000);
-      return (
-        ((await measure('nodejs_heap_size_used_bytes')) + (await measure('nodejs_external_memory_bytes'))) / 2 ** 20
-      );
-    },
+    memory: () => memoryOf(service),
     /** The 99th percentile of the event loop's delay, in milliseconds: the median of the rounds. */
     delay: () => 1000 * median(waits),
     stop: async (): Promise<void> => {

@@ -24,9 +24,10 @@ import { startingUp } from './startingUp.ts';
 import { table } from './table.ts';
 import { telling } from './telling.ts';
 import { triggering } from './triggering.ts';
+import { besideChains, claimingTasks, joining, longJobs, runningChains, waitingJobs } from './workflows.ts';
 import { working } from './working.ts';
 
-// npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
+// npm run bench [-- a c ...]: measures all parts or those named, and prints one table. `workflows` names all parts whose names begin so.
 
 const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   a: reading,
@@ -52,10 +53,17 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   u: proving,
   v: costing,
   w: working,
+  'workflows.chains': runningChains,
+  'workflows.tasks': claimingTasks,
+  'workflows.long': longJobs,
+  'workflows.joins': joining,
+  'workflows.others': besideChains,
+  'workflows.waiting': waitingJobs,
 };
 
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
+const isMeant = (part: string, name: string): boolean => part === name || part.startsWith(`${name}.`);
+const unknown = wanted.filter((name) => !Object.keys(parts).some((part) => isMeant(part, name)));
 if (unknown.length > 0)
   throw new Error(`No such part: ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
 
@@ -72,7 +80,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const comparisons: Comparison[] = [];
 const notes: string[] = [];
 for (const [name, measure] of Object.entries(parts)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (wanted.length > 0 && !wanted.some((one) => isMeant(name, one))) continue;
   const findings = await measure();
   comparisons.push(...findings.comparisons);
   notes.push(...(findings.notes ?? []));

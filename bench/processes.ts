@@ -103,6 +103,7 @@ export const startService = async (folder: string, settings: Record<string, stri
   });
   return {
     pid: child.pid!,
+    folder,
     url,
     port: Number(new URL(url).port),
     /** Where its log is served, if it is; without user and password. */

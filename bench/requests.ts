@@ -66,3 +66,9 @@ export const ask = async (
     throw new Error(`${method} ${path}: ${answer.status}, not ${status}\n${answer.body.toString()}`);
   return answer;
 };
+
+/** The value of a metric of a service. */
+export const metricOf = async (url: string, name: string): Promise<number> => {
+  const { body } = await ask(url, 'GET', '/metrics');
+  return Number(new RegExp(`^\\S*${name} (\\S+)$`, 'm').exec(body.toString())?.[1]);
+};

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type JobEvent, job, originless } from '../src/domain/operations-manager/jobs.ts';
 import { snapshotName } from '../src/projections/snapshots/snapshot.ts';
-import { collecting } from './collecting.ts';
+import { collecting, memoryOf } from './collecting.ts';
 import { type Findings, inTurn, median, milliseconds, progress, scale, seconds } from './compare.ts';
 import { hexId, type Kind } from './kinds.ts';
 import { type Loader, loader } from './loader.ts';
@@ -85,15 +85,6 @@ const totalOf = async ({ url }: Service): Promise<number> => {
 };
 
 const ofJobs = `@platform/${job.area}`;
-
-/** Megabytes that are in use. */
-const memoryOf = async ({ pid, url }: Service): Promise<number> => {
-  process.kill(pid, 'SIGUSR2');
-  await pause(2000);
-  const text = (await ask(url, 'GET', '/metrics')).body.toString();
-  const measure = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-  return (measure('nodejs_heap_size_used_bytes') + measure('nodejs_external_memory_bytes')) / 2 ** 20;
-};
 
 /** Seconds from a time to the last retirement of jobs. */
 const retiredSince = async (began: number, { url }: Service): Promise<number> => {

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startBare } from './bare.ts';
 import { type Findings, median, progress, scale } from './compare.ts';
 import { type Loader, loader, type Server } from './loader.ts';
-import { cpuSeconds, type Service } from './processes.ts';
-import { ask } from './requests.ts';
+import { cpuSeconds } from './processes.ts';
+import { ask, metricOf } from './requests.ts';
 import { om, post, start, startJobs, workers } from './workerRequests.ts';
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
@@ -66,11 +66,6 @@ const extensionSeconds = 160;
 const claimSeconds = extensionSeconds + beatSeconds;
 const warmRounds = 3;
 
-const storedBy = async ({ url }: Service): Promise<number> => {
-  const text = (await ask(url, 'GET', '/metrics')).body.toString();
-  return Number(/^\S*store_events_total (\S+)$/m.exec(text)?.[1]);
-};
-
 /** (w) Jobs that run, whose workers are heard of. Their claims are extended evenly. */
 export const heartbeats = async (): Promise<Findings> => {
   const service = await start();
@@ -101,10 +96,11 @@ export const heartbeats = async (): Promise<Findings> => {
   const done = beat('heartbeats', service);
   // What is compiled while it runs is compiled before.
   await pause(warmRounds * milliseconds);
-  const before = await storedBy(service);
+  const before = await metricOf(service.url, 'store_events_total');
   const measured = performance.now();
   const shares = await sharesOf(service, scale.rounds, milliseconds);
-  const events = (((await storedBy(service)) - before) / (performance.now() - measured)) * 1000;
+  const events =
+    (((await metricOf(service.url, 'store_events_total')) - before) / (performance.now() - measured)) * 1000;
   const { rate, p99, body } = await done;
   const without = await sharesOf(service, 1, milliseconds);
 

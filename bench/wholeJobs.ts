@@ -15,18 +15,18 @@ export const claimToReport = async (): Promise<Findings> => {
     port: service.port,
     workers,
     authorization,
-    component: 'Whole jobs',
+    does: { jobs: 'Whole jobs' },
     milliseconds: scale.milliseconds,
   };
-  await startJobs(service, order.component, waiting);
+  await startJobs(service, 'Whole jobs', waiting);
   // Microseconds of the service's processor time for a job, or what it is compared with.
   const costs = { jobs: [] as number[], publish: [] as number[], begin: [] as number[] };
   const jobs = async (): Promise<number> => {
     const before = cpuSeconds(service.pid);
     const worked = await program.ask<Worked>(order);
-    costs.jobs.push(((cpuSeconds(service.pid) - before) / worked.jobs) * 1e6);
-    await startJobs(service, order.component, worked.jobs);
-    return (worked.jobs / worked.milliseconds) * 1000;
+    costs.jobs.push(((cpuSeconds(service.pid) - before) / worked.done) * 1e6);
+    await startJobs(service, 'Whole jobs', worked.done);
+    return (worked.done / worked.milliseconds) * 1000;
   };
 
   const publish = loader([post('/events/monitor/linkDown', { site: 'Bonn', ports: [1, 2, 3] })]);
