@@ -21,3 +21,4 @@ export { triggerKind } from './operations-manager/triggers.ts';
 export { workflowKind } from './operations-manager/workflows.ts';
 export { activeProfileKind, profileKind } from './profiles/profiles.ts';
 export { templateKind } from './template-builder/templates.ts';
+export { transformationKind } from './template-builder/transformations.ts';

@@ -173,7 +173,22 @@ const kept: readonly Bundle[] = [
       transitions: {},
     },
   },
-  { type: 'transformation', data: { name: 'Ticket to request', incoming: [{ $id: 'ticket', type: 'object' }] } },
+  {
+    type: 'transformation',
+    data: {
+      name: 'Ticket to request',
+      incoming: [{ $id: 'ticket', type: 'object' }],
+      outgoing: [{ $id: 'request', type: 'object' }],
+      steps: [
+        {
+          type: 'assign',
+          from: { location: 'incoming', name: 'ticket', ptr: '/site' },
+          to: { location: 'outgoing', name: 'request', ptr: '/site' },
+        },
+      ],
+      functions: [],
+    },
+  },
   { type: 'integration-model', data: { model: '@vendor/tickets:1.0.0' } },
   { type: 'integration', data: { name: 'tickets', virtual: true } },
 ];

@@ -11,7 +11,7 @@ import { profileSteps } from './profiles.ts';
 import { projectSteps } from './projects.ts';
 import { scheduledJobSteps } from './scheduledJobs.ts';
 import type { Kept, Step } from './step.ts';
-import { templateSteps } from './templates.ts';
+import { templateSteps, transformationSteps } from './templates.ts';
 
 const groups = [
   { name: 'network-engineering', description: 'Designs and changes the network' },
@@ -273,4 +273,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   }),
   () => ({ method: 'POST', path: '/authorization/tokens', body: { name: 'nightly', account: 'pipeline' } }),
   ...projectSteps,
+  ...transformationSteps,
 ];

@@ -93,3 +93,44 @@ export const templateSteps: readonly ((kept: Kept) => Step)[] = [
     },
   }),
 ];
+
+const assign = (from: readonly [location: string, name: string | number, ptr: string], to: typeof from) => {
+  const [fromEnd, toEnd] = [from, to].map(([location, name, ptr]) => ({ location, name, ptr }));
+  return { type: 'assign', from: fromEnd, to: toEnd };
+};
+
+/** A transformation that makes one text of each circuit. */
+export const transformationSteps: readonly (() => Step)[] = [
+  () => ({
+    method: 'POST',
+    path: '/template_builder/transformations',
+    keep: ({ data }) => ({ circuits: data._id }),
+    body: {
+      name: 'Titles of circuits',
+      description: 'One line for each circuit of a ticket',
+      incoming: [{ $id: 'circuits', type: 'array', items: { type: 'object' }, default: [] }],
+      outgoing: [{ $id: 'titles', type: 'array' }],
+      steps: [
+        { id: 1, type: 'method', library: 'Array', method: 'map', args: [null, 'title'] },
+        assign(['incoming', 'circuits', ''], ['method', 1, '/args/0/value']),
+        assign(['method', 1, '/return'], ['outgoing', 'titles', '']),
+      ],
+      functions: [
+        {
+          id: 'title',
+          name: 'title',
+          incoming: [{ $id: 'circuit', type: 'object' }],
+          outgoing: [{ $id: 'title', type: 'string' }],
+          steps: [
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: the words of the document
+            { id: 1, type: 'template', library: 'String', method: 'templateLiteral', template: '${id} on ${port}' },
+            assign(['incoming', 'circuit', '/id'], ['template', 1, '/args/0/value']),
+            assign(['incoming', 'circuit', '/port'], ['template', 1, '/args/1/value']),
+            assign(['template', 1, '/return'], ['outgoing', 'title', '']),
+          ],
+          functions: [],
+        },
+      ],
+    },
+  }),
+];

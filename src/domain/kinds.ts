@@ -9,6 +9,7 @@ import { commandTemplateDocuments } from './mop/commandTemplates.ts';
 import { automationDocuments } from './operations-manager/importedAutomations.ts';
 import { workflowDocuments } from './operations-manager/workflow.ts';
 import { templateDocuments } from './template-builder/templates.ts';
+import { transformationDocuments } from './template-builder/transformations.ts';
 
 /** The kinds of documents of any installation, in the order of their installation: what others name comes first. */
 export const documentKinds: readonly DocumentKind[] = [
@@ -19,6 +20,7 @@ export const documentKinds: readonly DocumentKind[] = [
   deviceGroupDocuments,
   treeDocuments,
   scheduledJobDocuments,
+  transformationDocuments,
   workflowDocuments,
   automationDocuments,
   modelDocuments,

@@ -48,3 +48,4 @@ export { workflow } from './operations-manager/workflow.ts';
 export { prebuilt } from './prebuilts/prebuilts.ts';
 export { activeProfile, profile } from './profiles/profiles.ts';
 export { template } from './template-builder/templates.ts';
+export { transformation } from './template-builder/transformations.ts';

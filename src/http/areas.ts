@@ -21,7 +21,7 @@ import { mopRoutes } from './mop/mop.ts';
 import { operationsManagerRoutes } from './operations-manager/operationsManager.ts';
 import { prebuiltRoutes } from './prebuilts/prebuilts.ts';
 import { profileRoutes } from './profiles/profiles.ts';
-import { templateRoutes } from './template-builder/templates.ts';
+import { templateBuilderRoutes } from './template-builder/templateBuilder.ts';
 
 export const areas: readonly AreaRoutes[] = [
   agentSessionManagerRoutes,
@@ -46,5 +46,5 @@ export const areas: readonly AreaRoutes[] = [
   prebuiltRoutes,
   profileRoutes,
   rootLoginRoutes(() => areas),
-  templateRoutes,
+  templateBuilderRoutes(() => areas),
 ];

@@ -37,3 +37,4 @@ export { workflows } from './operations-manager/workflows.ts';
 export { prebuilts } from './prebuilts/prebuilts.ts';
 export { activeProfiles, profiles } from './profiles/profiles.ts';
 export { templates } from './template-builder/templates.ts';
+export { transformations } from './template-builder/transformations.ts';

@@ -1,4 +1,4 @@
-/** The bounds of one run. */
+/** The bounds of one run, and of a plan. */
 export const limits = {
   /** Steps that are computed, and calls of functions. */
   steps: 100_000,
@@ -8,6 +8,8 @@ export const limits = {
   size: 8 * 1024 * 1024,
   /** Characters and members that all steps together make or look at. */
   work: 64 * 1024 * 1024,
+  /** Instructions of the patterns of a document that its plan tries. */
+  patterns: 20_000,
   /** Levels of a value. */
   levels: 1000,
 } as const;

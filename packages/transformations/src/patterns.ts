@@ -10,7 +10,7 @@ const flagsOfRe2: ReadonlyMap<string, number> = new Map([
 ]);
 
 const mostCharacters = 1000;
-const mostInstructions = 5000;
+export const mostInstructions = 5000;
 /** Instructions times characters of one search. */
 const mostWork = 400_000_000;
 
@@ -42,6 +42,11 @@ export class LinearPattern extends RegExp {
     super(source, flags);
     this.#pattern = pattern;
     this.#spend = spend;
+  }
+
+  /** The size of its program. */
+  get instructions(): number {
+    return this.#pattern.instructions;
   }
 
   /** The next match from `lastIndex` on, whatever the flags are. */

@@ -1,7 +1,8 @@
 import { isObject } from '@automation-platform/json';
+import { limits } from './budget.ts';
 import { type Finding, type Report, type Scope, type Step, scopeOf, type Wire } from './document.ts';
 import { methods } from './methods/all.ts';
-import { LinearPattern } from './patterns.ts';
+import { LinearPattern, mostInstructions } from './patterns.ts';
 
 /** A document that can be carried out. */
 export type Plan = { readonly scope: Scope };
@@ -43,18 +44,26 @@ const resolveCallback = (step: Step, scope: Scope, fault: Report, warn: Report):
   if (!step.scope) fault('function', path, `There is no function ${JSON.stringify(named)}`);
 };
 
-/** A pattern that is written, not wired, is tried now. */
-const checkPattern = ({ args, wires, name, path }: Step, fault: Report): void => {
-  const [source, flags] = args;
-  if (name !== 'RegExp.new RegExp' || typeof source !== 'string' || wires.length > 0) return;
-  try {
-    new LinearPattern(source, typeof flags === 'string' ? flags : '', () => undefined);
-  } catch (error) {
-    fault('pattern', `${path}/args/0`, (error as Error).message);
-  }
+type CheckPattern = (step: Step) => void;
+
+/** Patterns that are written, not wired, are tried now, as long as that takes no time to speak of. */
+const patternCheck = (fault: Report): CheckPattern => {
+  let left = limits.patterns;
+  return ({ args, wires, name, path }) => {
+    const [source, flags] = args;
+    if (name !== 'RegExp.new RegExp' || typeof source !== 'string' || wires.length > 0 || left <= 0) return;
+    try {
+      left -= new LinearPattern(source, typeof flags === 'string' ? flags : '', () => undefined).instructions + 100;
+    } catch (error) {
+      left -= mostInstructions;
+      fault('pattern', `${path}/args/0`, (error as Error).message);
+    }
+  };
 };
 
-const checkStep = (step: Step, scope: Scope, fault: Report, warn: Report): void => {
+type Checks = { readonly fault: Report; readonly warn: Report; readonly checkPattern: CheckPattern };
+
+const checkStep = (step: Step, scope: Scope, { fault, warn, checkPattern }: Checks): void => {
   if (step.kind === 'function') {
     resolveFunction(step, scope, fault);
     return;
@@ -62,7 +71,7 @@ const checkStep = (step: Step, scope: Scope, fault: Report, warn: Report): void 
   step.method = methods.get(step.name);
   if (!step.method) fault('method', step.path, `There is no method ${step.name}`);
   resolveCallback(step, scope, fault, warn);
-  checkPattern(step, fault);
+  checkPattern(step);
 };
 
 /** The steps that a wire, a step or an output needs. */
@@ -127,12 +136,13 @@ const checkNames = (scope: Scope, warn: Report): void => {
       warn('reference', `${scope.path}/outgoing`, `Nothing goes out by the name ${JSON.stringify(name)}`);
 };
 
-const check = (scope: Scope, fault: Report, warn: Report): void => {
-  for (const step of scope.steps.values()) checkStep(step, scope, fault, warn);
+const check = (scope: Scope, checks: Checks): void => {
+  const { fault, warn } = checks;
+  for (const step of scope.steps.values()) checkStep(step, scope, checks);
   checkBranches(scope, fault);
   checkNeeds(scope, fault, warn);
   checkNames(scope, warn);
-  for (const one of scope.functions) check(one, fault, warn);
+  for (const one of scope.functions) check(one, checks);
 };
 
 const gathered = (): { readonly findings: Finding[]; readonly report: Report } => {
@@ -151,7 +161,7 @@ export const planTransformation = (document: unknown): Planned => {
     return { faults: faults.findings, warnings: [] };
   }
   const scope = scopeOf(document, null, '', faults.report);
-  check(scope, faults.report, warnings.report);
+  check(scope, { fault: faults.report, warn: warnings.report, checkPattern: patternCheck(faults.report) });
   const found = { faults: faults.findings, warnings: warnings.findings };
   return found.faults.length > 0 ? found : { ...found, plan: { scope } };
 };

@@ -223,6 +223,13 @@ const secretsIn = (value: unknown, isSealed: Run['isSealed'], found = new Set<un
   return found;
 };
 
+/** The values that a document says itself. */
+const writtenIn = (scope: Scope): readonly unknown[] => [
+  ...scope.incoming,
+  ...[...scope.steps.values()].map(({ args }) => args),
+  ...scope.functions.map(writtenIn),
+];
+
 const errorOf = (error: unknown): RunError => {
   if (error instanceof RangeError)
     return { step: null, method: null, reason: 'It is nested too deeply', message: 'It is nested too deeply' };
@@ -244,9 +251,9 @@ export const runTransformation = ({ scope }: Plan, incoming: Members, options: R
   const isSealed = options.isSealed ?? (() => false);
   const run: Run = { options, budget, isSealed, guard: guardOf(isSealed, budget) };
   try {
-    const secrets = options.isSealed ? secretsIn(incoming, isSealed) : new Set();
+    const secrets = options.isSealed ? secretsIn([incoming, writtenIn(scope)], isSealed) : new Set();
     const outgoing = outgoingOf(run, scope, withDefaults(scope, incoming, options), 0);
-    // A value that looks like a secret and did not come in as one was put together by the document.
+    // A value that looks like a secret, and neither came in nor is written as one, was put together by the document.
     const see = (one: object): boolean => isSealed(one) && (secrets.has(one) || fail('A secret cannot be made here'));
     return { outgoing: asJson(outgoing, budget, see) as Members };
   } catch (error) {

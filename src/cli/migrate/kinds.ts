@@ -7,9 +7,8 @@ import { prebuiltDocuments } from '../../domain/prebuilts/prebuilts.ts';
 /** In the order in which they are imported: packages and projects bring what single documents change. */
 export const kinds: readonly DocumentKind[] = [prebuiltDocuments, projectDocuments, ...documentKinds];
 
-/** Kinds that are known and that no import takes, by their members. Most come in as documents of a package. */
+/** Kinds that are known and that no import takes, by their members. */
 const leftOut: readonly Pick<DocumentKind, 'name' | 'is'>[] = [
-  { name: 'transformation', is: ({ steps, incoming }) => Array.isArray(steps) && Array.isArray(incoming) },
   { name: 'OpenAPI document', is: (document) => hasAny(document, 'openapi', 'swagger') && hasAny(document, 'paths') },
 ];
 
@@ -38,6 +37,7 @@ const wrappers = [
   'templates',
   'trees',
   'automations',
+  'transformations',
   'workflows',
   'scheduledJobs',
   'groups',

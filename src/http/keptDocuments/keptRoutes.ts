@@ -35,7 +35,7 @@ type KeptRoutes<Doc extends KeptDoc> = {
 
 const schemasOf = <Doc extends KeptDoc>({ commands: { word, schema }, finding, summary }: KeptRoutes<Doc>) => {
   const findings = {
-    faults: Type.Array(finding, { description: 'What must be mended before it can be started' }),
+    faults: Type.Array(finding, { description: 'What must be mended before it can run' }),
     warnings: Type.Array(finding, { description: 'What may be meant otherwise; stops nothing' }),
   };
   return {
@@ -59,12 +59,12 @@ const schemasOf = <Doc extends KeptDoc>({ commands: { word, schema }, finding, s
   };
 };
 
-const masked: Join<KeptDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
+const maskDocument: Join<KeptDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
 const joinsOf = <Doc extends KeptDoc>({ findings, summary }: Pick<KeptRoutes<Doc>, 'findings' | 'summary'>) => {
   /** A document with its faults and warnings. */
   const show: Join<Doc> = async (doc, service, call) => ({
-    ...((await masked(doc, service, call)) as Members),
+    ...((await maskDocument(doc, service, call)) as Members),
     ...(await findings(doc, service.tools)),
   });
   const summarize: Join<Doc> = async (doc, service, call) => {
@@ -114,7 +114,7 @@ const reading = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route
       answer: schema,
       run: async (call, service) => {
         const entry = await service.entry(documents, call.params.id, call.actor);
-        const view = (await masked(JSON.parse(entry.text) as Doc, service, call)) as Doc;
+        const view = (await maskDocument(JSON.parse(entry.text) as Doc, service, call)) as Doc;
         const text = await exportedText({ aggregate: of, id: view._id, view, words: 'imported' }, service);
         return { text, exported: { kind: of.category, id: view._id } };
       },

@@ -76,6 +76,7 @@ describe('migrate, over HTTP', () => {
     write('b/package.json', { prebuilt: vlanRollout });
     write('mop.json', '{"name": "Check", "commands": [{"command": "show version", "x": 1.0}]}');
     write('flow.json', { name: 'Flow', tasks: {}, transitions: {} });
+    write('moves.json', { name: 'Moves', incoming: [], outgoing: [], steps: [] });
     const bundles = [
       { type: 'templates', data: { name: 'T' } },
       { type: 'integrationModel', data: { name: 'Flow' } },
@@ -95,6 +96,7 @@ describe('migrate, over HTTP', () => {
       'project Sites: imported',
       'form Site: imported',
       'command template Check: imported',
+      'transformation Moves: imported',
       'workflow Flow: imported',
       'automation Nightly: imported',
       'null : refused',
@@ -108,7 +110,7 @@ describe('migrate, over HTTP', () => {
     assert.equal(ok(await here.ask('GET', '/json-forms/forms')).total, 0);
     const { reports, refused, progress } = await migrated(folder, here);
     assert.deepEqual([outcomes(reports), refused], [expected, 3]);
-    assert.match(progress, /7 imported; 1 refused: 1 document; 1 skipped: 1 document; 2 refused within packages/);
+    assert.match(progress, /8 imported; 1 refused: 1 document; 1 skipped: 1 document; 2 refused within packages/);
     const text = (await here.ask('POST', '/mop/export', { options: { name: 'Check', as: 'imported' } })).text;
     assert.equal(text, '{"name":"Check","commands":[{"command":"show version","x":1.0}]}');
     const before = await positionOf(here);

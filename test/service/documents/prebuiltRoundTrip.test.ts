@@ -128,7 +128,7 @@ const bundle = (name: string): fc.Arbitrary<Bundle> =>
       }),
     ),
     fc.record({
-      type: fc.constantFrom('transformation', 'integration', 'integration-model'),
+      type: fc.constantFrom('adapter', 'integration', 'integration-model'),
       data: object,
     }),
   ) as fc.Arbitrary<Bundle>;

@@ -57,11 +57,11 @@ describe('Prebuilts over HTTP', () => {
         'mop-analytic-template: VLANs before and after',
         'golden-config: Campus access switches',
         'workflow: VLAN rollout',
+        'transformation: Ticket to request',
       ],
     );
     const reason = 'The platform has no resources of this kind yet; the document is in the package';
     assert.deepEqual(data.kept, [
-      { type: 'transformation', name: 'Ticket to request', reason },
       { type: 'integration-model', reason },
       { type: 'integration', name: 'tickets', reason },
     ]);

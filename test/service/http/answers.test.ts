@@ -61,6 +61,7 @@ const reads = ({
   changeJob = '',
   portWorkflow = '',
   survey = '',
+  circuits = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /automation-studio/projects/:id/export': { id: survey },
   'GET /operations-manager/tasks/:id': { id: heldTask },
@@ -78,6 +79,8 @@ const reads = ({
   'GET /operations-manager/workflows/:id/export': { id: portWorkflow },
   'GET /operations-manager/triggers/:id/preview': { id: 'Upgrade on Sunday night' },
   'GET /template_builder/templates/:name/export': { name: 'IOS-XE uplink' },
+  'GET /template_builder/transformations/:id': { id: circuits },
+  'GET /template_builder/transformations/:id/export': { id: circuits },
 });
 
 const edge = { type: 'standard', state: 'success' };
@@ -93,6 +96,17 @@ const packedProject = {
   _id: '0123456789abcdef01234572',
   name: 'Asking',
   components: [{ iid: 1, type: 'workflow', reference: 'ask', folder: '/', document: { name: 'Ask', ...asking } }],
+};
+const moving = {
+  incoming: [{ $id: 'ticket', type: 'object' }],
+  outgoing: [{ $id: 'site', type: 'string' }],
+  steps: [
+    {
+      type: 'assign',
+      from: { location: 'incoming', name: 'ticket', ptr: '/site' },
+      to: { location: 'outgoing', name: 'site', ptr: '' },
+    },
+  ],
 };
 const user = { username: 'admin', password: adminPassword };
 const group = { name: 'trier-rollout', description: 'Opens the site in Trier' };
@@ -564,6 +578,22 @@ const requests = ({
     },
   },
   'DELETE /template_builder/templates/:name': { params: { name: 'VLAN of a floor' } },
+  'POST /template_builder/transformations': { body: { name: 'Site of a ticket', ...moving } },
+  'PUT /template_builder/transformations': {
+    body: {
+      transformations: [{ ...moving, _id: '0123456789abcdef01234579', name: '@0123456789abcdef01234571: Site' }],
+    },
+  },
+  'POST /template_builder/transformations/validate': { body: { document: { name: 'Site', ...moving, outgoing: [] } } },
+  'POST /template_builder/transformations/:id/run': {
+    params: { id: 'Site of a ticket' },
+    body: { incoming: { ticket: { site: 'Trier' } }, options: { validateIncoming: true } },
+  },
+  'PUT /template_builder/transformations/:id': {
+    params: { id: 'Site of a ticket' },
+    body: { name: 'Site of a ticket', ...moving, description: 'Where it is' },
+  },
+  'DELETE /template_builder/transformations/:id': { params: { id: 'Site of a ticket' } },
   'POST /prebuilts/import': {
     body: {
       prebuilt: {

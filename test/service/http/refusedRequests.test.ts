@@ -69,6 +69,7 @@ const world = async ({ ask }: TestService) => {
   await post(`${om}/triggers`, endpoint(automation, strictRoute));
   await post('/template_builder/templates', { name: 'trier', template: 'x' });
   await post('/template_builder/templates', { name: 'free', template: 'x' });
+  for (const name of ['trier', 'free']) await post('/template_builder/transformations', { ...moving, name });
   const agentOf = (name: string) => ({ name, runner: 'template', template: 'done', inputSchema: strict });
   await post('/agent-session-manager/agents', agentOf('trier'));
   await post('/agent-session-manager/agents', agentOf('free'));
@@ -156,6 +157,7 @@ const packedProject = {
   components: [form],
 };
 const unfit = { name: 'unfit', components: [{ type: 'jsonForm', document: { name: 1 } }] };
+const moving = { name: 'free', incoming: [{ $id: 'n', type: 'integer' }], outgoing: [], steps: [] };
 const flow = { name: 'free', tasks: { workflow_start: {}, workflow_end: {} }, transitions: {} };
 type World = Awaited<ReturnType<typeof world>>;
 
@@ -786,6 +788,24 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     'DELETE /template_builder/templates/:name': [
       refuse('conflict', '/template_builder/templates/trier'),
       refuse('stale', '/template_builder/templates/free', undefined, stale),
+    ],
+    'POST /template_builder/transformations': [
+      refuse('conflict', '/template_builder/transformations', { ...moving, name: 'trier' }),
+      refuse('invalid', '/template_builder/transformations', { ...moving, steps: undefined }),
+    ],
+    'PUT /template_builder/transformations': [
+      refuse('conflict', '/template_builder/transformations', {
+        transformations: [{ ...moving, name: 'trier', description: 'other' }],
+      }),
+    ],
+    'PUT /template_builder/transformations/:id': [
+      refuse('not_found', `/template_builder/transformations/${none}`, moving),
+      refuse('conflict', '/template_builder/transformations/free', { ...moving, name: 'trier' }),
+      refuse('stale', '/template_builder/transformations/trier', { ...moving, name: 'trier', description: 'x' }, stale),
+    ],
+    'DELETE /template_builder/transformations/:id': [
+      refuse('not_found', `/template_builder/transformations/${none}`),
+      refuse('stale', '/template_builder/transformations/free', undefined, stale),
     ],
   };
 };

@@ -157,8 +157,7 @@ describe('An imported template', () => {
 });
 
 describe('Templates are rendered', () => {
-  const row = (name: string) =>
-    templateRoutes.routes.find((one): one is ActionRoute => one.name === name && 'run' in one)!;
+  const row = (name: string) => templateRoutes.find((one): one is ActionRoute => one.name === name && 'run' in one)!;
   const docs: Readonly<Record<string, object>> = {
     uplink: { type: 'jinja2', template: 'stored' },
     parser: { type: 'textfsm', template: 'Value X' },

@@ -181,6 +181,7 @@ const packages: Record<string, readonly string[]> = {
     '@automation-platform/client',
     '@automation-platform/concurrency',
     '@automation-platform/json',
+    '@automation-platform/transformations',
   ],
 };
 

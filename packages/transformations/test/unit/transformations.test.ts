@@ -200,7 +200,14 @@ describe('transformations', () => {
     assert.deepEqual(run(moved, { in: { password: secret } }, { isSealed }), { outgoing: { out: { to: secret } } });
     const looked = document([wire('incoming in /password/$sealed', 'outgoing out')]);
     assert.match(reasonOf(looked, { in: { password: secret } }, { isSealed }), /not looked at/);
+    const written = document([step(1, 'Object.getProperty', [{ login: secret }, 'login']), out]);
+    assert.deepEqual(run(written, {}, { isSealed }), { outgoing: { out: secret } });
     const forged = document([step(1, 'Object.setProperty', [{}, '$sealed', 'x']), out]);
     assert.match(reasonOf(forged, {}, { isSealed }), /cannot be made/);
+  });
+
+  it('have patterns of which a plan tries those that take no time to speak of', () => {
+    const steps = Array.from({ length: 10 }, (_, i) => step(i, 'RegExp.new RegExp', ['(?<=x)', '']));
+    assert.equal(faultsOf(document(steps)).length, 4);
   });
 });
