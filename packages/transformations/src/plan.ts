@@ -48,14 +48,14 @@ type CheckPattern = (step: Step) => void;
 
 /** Patterns that are written, not wired, are tried now, as long as that takes no time to speak of. */
 const patternCheck = (fault: Report): CheckPattern => {
-  let left = limits.patterns;
+  let budget = limits.patterns;
   return ({ args, wires, name, path }) => {
     const [source, flags] = args;
-    if (name !== 'RegExp.new RegExp' || typeof source !== 'string' || wires.length > 0 || left <= 0) return;
+    if (name !== 'RegExp.new RegExp' || typeof source !== 'string' || wires.length > 0 || budget <= 0) return;
     try {
-      left -= new LinearPattern(source, typeof flags === 'string' ? flags : '', () => undefined).instructions + 100;
+      budget -= new LinearPattern(source, typeof flags === 'string' ? flags : '', () => undefined).instructions + 100;
     } catch (error) {
-      left -= mostInstructions;
+      budget -= mostInstructions;
       fault('pattern', `${path}/args/0`, (error as Error).message);
     }
   };

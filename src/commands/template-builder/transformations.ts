@@ -43,9 +43,9 @@ const inputsOf = ({
 
 const schemaWarnings = (document: TransformationDocument): readonly Finding[] =>
   inputsOf(document).flatMap(({ schema }, i) => {
-    const compiled = compileUserSchema(schema);
-    if (compiled.ok) return [];
-    return [{ code: 'schema', path: `/incoming/${i}`, message: `It is not checked: ${compiled.reason}` }];
+    const use = compileUserSchema(schema);
+    if (use.ok) return [];
+    return [{ code: 'schema', path: `/incoming/${i}`, message: `It is not checked: ${use.reason}` }];
   });
 
 /** The same with the warnings of its schemas. Throws `invalid` for what is no transformation. */
@@ -80,8 +80,8 @@ export const refuseUnfit = (
   const faults = inputsOf(plainValue(document) as TransformationDocument).flatMap(({ name, schema }) => {
     const input = own(inputs, name);
     if (input === undefined && revertToDefaultValue === true && schema.default !== undefined) return [];
-    const compiled = compileUserSchema(schema);
-    const errors = compiled.ok ? compiled.matches(input ?? null).errors : [];
+    const use = compileUserSchema(schema);
+    const errors = use.ok ? use.matches(input ?? null).errors : [];
     return faultsInTheOpen(errors, input).map((fault) => ({ ...fault, path: `/incoming/${name}${fault.path}` }));
   });
   const [first] = faults;

@@ -48,9 +48,9 @@ const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? 
 
 /** The document and the functions in it, the outer ones first. */
 const scopesIn = (document: Members): readonly Members[] => {
-  const found: Members[] = [document];
-  for (const { functions } of found) for (const one of itemsOf(functions)) if (isObject(one)) found.push(one);
-  return found;
+  const scopes: Members[] = [document];
+  for (const { functions } of scopes) for (const one of itemsOf(functions)) if (isObject(one)) scopes.push(one);
+  return scopes;
 };
 
 /**

@@ -39,7 +39,7 @@ const schemasOf = <Doc extends KeptDoc>({ commands: { word, schema }, finding, s
     warnings: Type.Array(finding, { description: 'What may be meant otherwise; stops nothing' }),
   };
   return {
-    findings: Type.Object(findings),
+    findings: Type.Object(findings, { title: `${word}Findings`, description: 'Faults and warnings of a document' }),
     document: Type.Object(
       { _id: objectId('Id'), name: Type.String(), ...findings, ...authored },
       { additionalProperties: true, title: word, description: `${word} with all its members; secrets are masked` },

@@ -585,6 +585,7 @@ const requests = ({
     },
   },
   'POST /template_builder/transformations/validate': { body: { document: { name: 'Site', ...moving, outgoing: [] } } },
+  'POST /template_builder/transformations/:id/validate': { params: { id: 'Site of a ticket' } },
   'POST /template_builder/transformations/:id/run': {
     params: { id: 'Site of a ticket' },
     body: { incoming: { ticket: { site: 'Trier' } }, options: { validateIncoming: true } },
