@@ -58,8 +58,11 @@ describe('a workflow, and the rights and secrets of its job', function () {
     await save('Secret', workflow(tasks, transitions));
     const options = { variables: { token: 'hunter2' } };
     const { _id: id } = (await admin('POST', `${om}/jobs/start`, { workflow: 'Secret', options })).data;
-    const [given] = (await admin('POST', `${om}/tasks/claim`, { apps: ['Lab'], worker: 'w' })).data;
-    assert.equal(given.task.incoming.login, 'hunter2');
+    const asking = { apps: ['Lab'], worker: 'w' };
+    // It comes over plain HTTP from another machine: nothing is given out, and nothing is claimed.
+    refused(await service.ask('POST', `${om}/tasks/claim`, asking, { 'X-Forwarded-For': '192.0.2.7' }), 403, /TLS/);
+    const [given] = (await admin('POST', `${om}/tasks/claim`, asking)).data;
+    assert.deepEqual([given.claim, given.task.incoming.login], [1, 'hunter2']);
     for (const path of [`tasks/${id}.w.1`, `jobs/${id}`, `jobs/${id}/tasks/w`, `tasks?job=${id}`])
       assert.doesNotMatch(JSON.stringify(await admin('GET', `${om}/${path}`)), /hunter2/, path);
     const events = await withLog(join(service.folder, 'events.db'), (log) => eventsOf(log, `job-${id}`));
