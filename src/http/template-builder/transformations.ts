@@ -82,8 +82,8 @@ export const transformationRoutes = (areas: () => readonly AreaRoutes[]): readon
     },
     sentences: {
       create: 'The body is the document. One with faults is kept, and cannot run.',
-      replace: '409 if it is renamed while a trigger names it.',
-      remove: '409 while a trigger names it.',
+      replace: 'Nothing names it yet, so it may be renamed.',
+      remove: 'Nothing names it yet, so it may be deleted at any time.',
     },
     areas,
   }),
