@@ -75,6 +75,7 @@ export class LinearPattern extends RegExp {
 
   /** JavaScript's `split`, which would search at each place anew. */
   split(text: string, limit: number): readonly (string | undefined)[] {
+    if (limit === 0) return [];
     if (text === '') return this.find(text, 0) ? [] : [''];
     const pieces: (string | undefined)[] = [];
     let [begin, from] = [0, 0];
