@@ -40,7 +40,7 @@ const tokenFrom = (file: string | undefined): string | undefined => {
 export const asksPassword = ({ tokenFile }: Pick<Asking, 'tokenFile'>): boolean =>
   process.env.AUTOMATION_PLATFORM_PASSWORD === undefined && tokenFrom(tokenFile) === undefined;
 
-/** Who asks the running service: with a token if there is one, else with a password. `$PORT` in the URL is the setting. */
+/** The way to ask the running service: with a token if there is one, else with a password. `$PORT` in the URL is the setting. */
 export const accessFrom = async ({ url, user, tokenFile }: Asking): Promise<Access> => {
   const at = url.replace('$PORT', process.env.PORT || '3000');
   const token = tokenFrom(tokenFile);

@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { provideAccount } from '../commands/authorization/accounts.ts';
 import { provideGroup } from '../commands/authorization/groups.ts';
 import { provideLab } from '../commands/configuration-manager/adapters.ts';
@@ -7,6 +7,7 @@ import type { Handle } from '../commands/engine/handle.ts';
 import { builtInGroups } from '../domain/authorization/groups.ts';
 import { labName } from '../domain/configuration-manager/adapters.ts';
 import { platform } from '../domain/engine/core.ts';
+import { derivedId } from '../store/derivedIds.ts';
 import { isUnusable } from '../store/tampered.ts';
 
 type Needs = {
@@ -22,7 +23,7 @@ type Needs = {
 const username = 'admin';
 
 /** The id is always the same, so that two processes that start at once use the same stream. */
-const idOf = (kind: string, name: string): string => hash('sha256', `built-in ${kind} ${name}`, 'hex').slice(0, 24);
+const idOf = (kind: string, name: string): string => derivedId(`built-in ${kind} ${name}`);
 
 /**
  * Makes sure that the built-in groups exist. At the first start it also creates the account `admin` in `admins`, and

@@ -66,7 +66,7 @@ const failed = (error: unknown, signal: AbortSignal): never => {
     : new RequestError('unprocessable', `The call failed: ${reasonOf(error)}`);
 };
 
-/** What is wrong with a call is said before it is made. Throws `unprocessable` for that, and for a call that fails. */
+/** Checks a call before it is made. Throws `unprocessable` for one that cannot be made, and for one that fails. */
 export const restCaller =
   (guard: Outbound) =>
   ({ uri, verb, headers, body, traceparent }: RestCall) => {

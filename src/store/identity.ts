@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { identityStream } from '@automation-platform/event-log';
+import { derivedUuid } from './derivedIds.ts';
 import { type EventStore, type NewEvent, WrongRevision } from './port.ts';
-import { derivedUuid } from './uuid.ts';
 
 /**
  * The one event of `log-identity`. The id of the event depends only on the log's id, so a repeated append stores it

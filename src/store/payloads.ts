@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isForeign, partsStream } from '@automation-platform/event-log';
+import { derivedUuid } from './derivedIds.ts';
 import {
   type Batch,
   type EventStore,
@@ -10,7 +11,6 @@ import {
   TamperedStream,
   WrongRevision,
 } from './port.ts';
-import { derivedUuid } from './uuid.ts';
 
 /** The data of an event in the log when the fact itself is stored in parts, in the stream `payload-<sha256>`. */
 type Reference = { readonly $payload: { readonly sha256: string; readonly parts: number } };

@@ -161,7 +161,6 @@ const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> =
   const renaming = { ids: await otherIds(request, tools), from: fromId(source, id), to: id };
   const isOfKind = (i: number): boolean => bundleTypeOf(source.components[i]?.type ?? '') !== undefined;
   const planned = [...bundles.entries()].filter(([i, { type }]) => isOfKind(i) && isHeld(type)).map(([i]) => i);
-  const placeOf = new Map(planned.map((i, place) => [i, place]));
   const { plan, sealed, errors } = await planOf(
     {
       actor,
@@ -186,14 +185,16 @@ const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> =
     ...[...bundles.entries()].filter(([i, { type }]) => isOfKind(i) && !isHeld(type)).map(([index]) => notHeld(index)),
   ].sort((a, b) => a.index - b.index);
   const isRefused = new Set(refused.map(({ index }) => index));
-  const installed = [...plan.installed];
+  const indexAtPlace = planned.filter((i) => !isRefused.has(i));
+  const placeOf = new Map(indexAtPlace.map((i, place) => [i, place]));
   const components: Component[] = [];
   for (const [i, one] of source.components.entries()) {
     if (isRefused.has(i)) continue;
     const around = aroundDocument(one);
     const prefixed = nameOf(one.document).startsWith(prefixOf(renaming.from));
-    if (placeOf.has(i)) {
-      const at = installed.shift();
+    const place = placeOf.get(i);
+    if (place !== undefined) {
+      const at = plan.installed[place];
       if (at) components.push({ around, prefixed, category: categoryOf(at.type) ?? '', id: at._id });
       continue;
     }
@@ -219,7 +220,10 @@ const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> =
     bundles: sealed,
     parts: plan.parts,
     removed: leaving.flatMap(({ one: { category, id }, why }) => (why && !why.reason ? [{ category, id }] : [])),
-    installed: plan.installed.map((one, place) => ({ ...one, type: typeAt(source, planned, isRefused, place) })),
+    installed: plan.installed.map((one, place) => ({
+      ...one,
+      type: source.components[indexAtPlace[place] ?? -1]?.type ?? '',
+    })),
     staying: [
       ...components.flatMap(({ around, document }) =>
         document ? [{ type: String(around.type), name: nameOf(document), reason: keptReason }] : [],
@@ -243,14 +247,6 @@ const notHeld = (index: number): BundleError => ({
     path: `/project/components/${index}/type`,
   }),
 });
-
-/** The type, in the words of projects, of the component that is installed at a place of a plan. */
-const typeAt = (
-  { components }: ProjectDocument,
-  planned: readonly number[],
-  refused: ReadonlySet<number>,
-  place: number,
-): string => components[planned.filter((i) => !refused.has(i))[place] ?? -1]?.type ?? '';
 
 /** Decides to unpack a project; the reactions below carry it out. */
 export const importProject = command({

@@ -1,9 +1,10 @@
-import { hash as digest, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { withinTime } from '@automation-platform/client';
 import { mutex } from '@automation-platform/concurrency';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { derivedId } from '../../store/derivedIds.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { isUnusable } from '../../store/tampered.ts';
@@ -210,7 +211,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
     let seed: string | undefined;
     const newId = (word: string) => {
       seed ??= `${stream} ${request.idempotency?.key ?? randomUUID()}`;
-      return digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
+      return derivedId(`${seed} ${word}`);
     };
     const wanted = { command, request, precomputed, stream, newId, began: performance.now(), tried: 0 };
     const { done, stored, position } = await carryOut(wanted).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { derivedId } from '../../store/derivedIds.ts';
 import type { EventStore } from '../../store/port.ts';
 import { nameClaims } from './claims.ts';
 import { type Attempt, decide, namesWanted } from './decide.ts';
@@ -39,7 +39,7 @@ export const previewer =
       requestId,
       schemaVersion: 1,
     };
-    const newId = (word: string): string => hash('sha256', `preview ${stream} ${word}`, 'hex').slice(0, 24);
+    const newId = (word: string): string => derivedId(`preview ${stream} ${word}`);
     const attempt: Attempt = { command, request, precomputed, stream, past, at, about, newId };
     const { events } = await decide(attempt, tools);
     await nameClaims(store, streams).refuseTaken(namesWanted(attempt, events));

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { agentSession } from '../../domain/agent-session-manager/agentSessions.ts';
 import { actionExecution, hasEnded as hasEndedExecution } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import type { Claims } from '../../domain/operations-manager/claims.ts';
@@ -6,8 +5,8 @@ import { hasEnded, type JobState, job } from '../../domain/operations-manager/jo
 import { type NodeOperation, nodeOperationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
 import { foldTasks, taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
+import { derivedId, derivedUuid } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { derivedUuid } from '../../store/uuid.ts';
 import { endSession } from '../agent-session-manager/agentSessions.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
@@ -25,7 +24,7 @@ export const runKeyOf = (id: string, { last, attempts }: Pick<Claims, 'last' | '
 export const sessionOf = (run: string): string => derivedUuid(`session ${run}`);
 
 /** The id of the execution of a run, likewise. */
-export const executionOf = (run: string): string => hash('sha256', `execution ${run}`, 'hex').slice(0, 24);
+export const executionOf = (run: string): string => derivedId(`execution ${run}`);
 
 const cancelSession = async (run: string, { state }: Tools): Promise<readonly Next[]> => {
   const id = sessionOf(run);

@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { reset, set, settle, triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { schedulePlans, triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
+import { derivedId } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
@@ -10,8 +10,7 @@ import type { Next, Reaction } from '../engine/reactions.ts';
 const command = commandsOf(triggerSchedule);
 
 /** The id of the job that an instant of a trigger starts. It follows from both, so there is never a second one. */
-export const jobOfInstant = (trigger: string, instant: number): string =>
-  hash('sha256', `job ${trigger} ${instant}`, 'hex').slice(0, 24);
+export const jobOfInstant = (trigger: string, instant: number): string => derivedId(`job ${trigger} ${instant}`);
 
 /** What the trigger says now, and what the stream shows. Both are read from the log. */
 const present = async (id: string, tools: Tools) => {

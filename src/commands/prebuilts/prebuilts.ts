@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { canonical } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
@@ -25,6 +25,7 @@ import {
   remove,
   withoutRefused,
 } from '../../domain/prebuilts/prebuilts.ts';
+import { derivedId } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { treeReferences } from '../configuration-manager/trees.ts';
@@ -40,7 +41,7 @@ import { partOf, planOf } from './prebuiltPlans.ts';
 const command = commandsOf(prebuilt);
 
 /** The id of the package with this name. It is the same for every caller. */
-export const prebuiltId = (name: string): string => hash('sha256', `prebuilt ${name}`, 'hex').slice(0, 24);
+export const prebuiltId = (name: string): string => derivedId(`prebuilt ${name}`);
 
 type Seen = Required<Pick<PrebuiltRefs, 'bundlesHash' | 'bringsSecrets'>>;
 

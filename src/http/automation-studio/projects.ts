@@ -294,11 +294,9 @@ export const projectRoutes: AreaRoutes = {
         const entry = await service.entry(projects, call.params.id, call.actor);
         const doc = JSON.parse(entry.text) as ProjectDoc;
         return {
-          text: exactText({
-            message: 'Successfully exported project',
-            data: await exportedProject(doc, service, call as Call),
-            metadata: {},
-          }),
+          text: withMessage('Successfully exported project')(
+            exactText(await exportedProject(doc, service, call as Call)),
+          ),
           exported: { kind: project.category, id: doc._id },
         };
       },

@@ -11,7 +11,7 @@ import type { Collection, Projection } from '../../projections/engine/define.ts'
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
 import type { Query, ReadModel, Where } from '../../projections/engine/port.ts';
-import { derivedUuid } from '../../store/uuid.ts';
+import { derivedId, derivedUuid } from '../../store/derivedIds.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Page } from './query.ts';
@@ -192,7 +192,7 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
  */
 export const newId = (key: string | undefined, ids?: 'uuid'): string => {
   if (ids) return key === undefined ? randomUUID() : derivedUuid(key);
-  return key === undefined ? randomId() : digest('sha256', key, 'hex').slice(0, 24);
+  return key === undefined ? randomId() : derivedId(key);
 };
 
 /** True if the document exists. Throws if the document is parked or its stream was tampered with. */

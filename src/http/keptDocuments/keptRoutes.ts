@@ -131,11 +131,9 @@ const reading = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route
       exact: '*',
       answer: enveloped(schemas.findings),
       run: async ({ body }, { tools }) => ({
-        text: exactText({
-          message: `Successfully validated ${of.category}`,
-          data: await findings(schemas.one.input({}, body), tools),
-          metadata: {},
-        }),
+        text: withMessage(`Successfully validated ${of.category}`)(
+          exactText(await findings(schemas.one.input({}, body), tools)),
+        ),
       }),
     }),
     actionRoute({

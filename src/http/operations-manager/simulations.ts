@@ -10,6 +10,7 @@ import type { Answers } from '../../domain/operations-manager/workflows/simulate
 import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
 import type { Renderer } from '../../southbound/port.ts';
+import { withMessage } from '../engine/envelopes.ts';
 import type { Call, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
@@ -75,6 +76,8 @@ const checkAnswers = (answers: Answers, { places }: WorkflowGraph): void => {
 
 type Body = { readonly variables?: Members; readonly answers?: Answers };
 
+const simulated = withMessage('Successfully simulated workflow');
+
 const run = async ({ body, params, actor, abandoned }: Call<'id', Body>, service: Service) => {
   const { tools, moment, simulator, entry } = service;
   const { id } = await entry(workflows, params.id, actor);
@@ -88,7 +91,7 @@ const run = async ({ body, params, actor, abandoned }: Call<'id', Body>, service
   checkAnswers(body.answers ?? {}, graph);
   const simulation = { workflow: graph.document, self, now, variables, answers: body.answers ?? {} };
   const text = await simulator.simulate(simulation, { account: actor.id, signal: abandoned() });
-  return { text: `{"message":"Successfully simulated workflow","data":${text},"metadata":{}}` };
+  return { text: simulated(text) };
 };
 
 /** Simulations of workflows (docs/workflows.md). */

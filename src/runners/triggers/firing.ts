@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { RefusalReason } from '../../domain/operations-manager/triggerRuns.ts';
+import { derivedId } from '../../store/derivedIds.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Definition } from './definitions.ts';
 import type { Read } from './read.ts';
@@ -38,10 +38,8 @@ export type Started =
   | { readonly job: string; readonly at: string; readonly isNew: boolean }
   | { readonly refusal: Refusal };
 
-const derived = (text: string): string => hash('sha256', text, 'hex').slice(0, 24);
-
 /** The id of the job by which a trigger answers an event. It follows from both, so there is never a second one. */
-export const jobIdOf = (trigger: string, event: string): string => derived(`job ${trigger} ${event}`);
+export const jobIdOf = (trigger: string, event: string): string => derivedId(`job ${trigger} ${event}`);
 
 /** The id of the parked run of a trigger by an event. */
-export const parkedIdOf = (event: string, trigger: string): string => derived(`parked ${event} ${trigger}`);
+export const parkedIdOf = (event: string, trigger: string): string => derivedId(`parked ${event} ${trigger}`);

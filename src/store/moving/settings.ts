@@ -1,6 +1,6 @@
 import { unwrapForeign, wrapForeign } from '@automation-platform/event-log';
+import { derivedUuid } from '../derivedIds.ts';
 import type { StoredEvent } from '../port.ts';
-import { derivedUuid } from '../uuid.ts';
 import { appender, type CopyEnd, place, stoppedAt } from './appends.ts';
 import { type Choice, content, differences, shown } from './content.ts';
 

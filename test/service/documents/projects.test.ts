@@ -76,7 +76,7 @@ const project = (_id: string, more: object = {}) => ({
   ...more,
 });
 
-/** What comes in: all but the template, which does not fit. */
+/** The components that come in: all but the template, which does not fit. */
 const fitting = (given: ReturnType<typeof project>) => ({ ...given, components: given.components.slice(0, 4) });
 
 describe('projects', function () {

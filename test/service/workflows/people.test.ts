@@ -91,7 +91,7 @@ describe('tasks for people of two groups', function () {
     await look('');
     ok(await service.ask('POST', `${om}/jobs/cancel`, { jobIds: [job] }));
     await look(`&asOf=${then}`);
-    // What has ended is shown to those who might have done it.
+    // A task that has ended is shown to those who might have done it.
     for (const [who, task] of pairs)
       assert.equal((await as(who)('GET', `${om}/jobs/${job}/tasks/${task}`)).status, mayDo(who, task) ? 200 : 404);
   });

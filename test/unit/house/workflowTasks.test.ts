@@ -7,7 +7,7 @@ import { publishedAdapters, publishedTasks } from '../../support/publishedTasks.
 
 const page = new URL('../../../docs/workflow-tasks.md', import.meta.url);
 
-/** Who carries out a task, as the engine of workflows decides it. */
+/** The party that carries out a task, as the engine of workflows decides it. */
 const carrierOf = (app: string, name: string, type: string): string => {
   const task = readTask('a', { app, name, type, location: 'Application' }, isInstant);
   if (isOffered(task)) return 'workers';

@@ -1,7 +1,7 @@
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { publishEvent } from '../../../commands/operations-manager/publishedEvents.ts';
 import { maskSecrets } from '../../../domain/engine/secretFields.ts';
-import { derivedUuid } from '../../../store/uuid.ts';
+import { derivedUuid } from '../../../store/derivedIds.ts';
 import { requestOnce } from './once.ts';
 import type { OperationFor } from './run.ts';
 
