@@ -11,6 +11,8 @@ import type { Outbound } from './outbound.ts';
 import type { Device, DeviceAdapter, DeviceCalls, Devices } from './port.ts';
 import { Busy, semaphore } from './semaphore.ts';
 import { sshAdapter } from './ssh.ts';
+import type { SshTarget } from './sshConnection.ts';
+import { sshSessions } from './sshSessions.ts';
 
 /**
  * An adapter as it is stored. The secrets in its properties are sealed. `created` is its time of creation (ISO 8601).
@@ -55,12 +57,30 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   const underWay = new Set<Promise<unknown>>();
   const places = semaphore(perAdapter, inLine);
   const oneAtATime = semaphore(1, inLine);
+  const sessions = sshSessions();
 
-  const open = ({ name, type, properties, created }: StoredAdapter, traceparent: string | undefined): DeviceAdapter => {
+  const open = async (
+    { name, type, properties, created }: StoredAdapter,
+    traceparent: string | undefined,
+  ): Promise<DeviceAdapter> => {
+    if (type === 'lab') return labAdapter({ name, made: created, folder: labFolder });
     const opened = openSecrets(properties, unseal);
     if (type === 'http') return httpAdapter(name, opened as HttpProperties, guard, traceparent);
-    if (type === 'ssh') return sshAdapter(name, opened as SshProperties, guard);
-    return labAdapter({ name, made: created, folder: labFolder });
+    const ssh = opened as SshProperties;
+    const jump = ssh.jumpHost === undefined ? undefined : await jumpHost(name, ssh.jumpHost);
+    return sshAdapter(name, ssh, guard, { sessions, jump });
+  };
+
+  /** The device by which an adapter reaches its own, with its own credentials. It is reached directly. */
+  const jumpHost = async (adapter: string, name: string): Promise<SshTarget> => {
+    const fails = (why: string) => adapterFailure(adapter, `the jump host ${JSON.stringify(name)} ${why}`);
+    const found = await lookUp(name).catch((error: unknown) => {
+      throw error instanceof RequestError && error.code === 'not_found' ? fails('is not known') : error;
+    });
+    if (found.adapter.type !== 'ssh') throw fails('is no device of an adapter of the type ssh');
+    const properties = openSecrets(found.adapter.properties, unseal) as SshProperties;
+    if (properties.jumpHost !== undefined) throw fails('has a jump host itself: there may be one');
+    return { device: found.device, properties };
   };
 
   const ordered = (some: readonly StoredAdapter[]): readonly StoredAdapter[] => {
@@ -111,7 +131,7 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     ): Promise<string> => {
       const { adapter, device } = await lookUp(name);
       const call = { adapter, device, alone: false, ending };
-      const text = await calling(call, (signal) => work(open(adapter, traceparent), device, signal));
+      const text = await calling(call, async (signal) => work(await open(adapter, traceparent), device, signal));
       // It may become a part of an event.
       if (!isWellFormed(text)) throw adapterFailure(adapter.name, 'the answer has a lone surrogate');
       return text;
@@ -120,7 +140,8 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
       apply: async (name, device, config, options) => {
         const adapter = (await adapters(device.name)).find((one) => one.name === name);
         if (!adapter) throw adapterFailure(name, 'it is not there any more');
-        const apply = (signal: AbortSignal) => open(adapter, traceparent).apply(device, config, options, signal);
+        const apply = async (signal: AbortSignal) =>
+          (await open(adapter, traceparent)).apply(device, config, options, signal);
         return calling({ adapter, device, alone: true, ending }, apply);
       },
       configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
@@ -143,6 +164,7 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     close: async () => {
       stopping.abort(new DOMException('The service is shutting down', 'AbortError'));
       await Promise.allSettled(underWay);
+      sessions.close();
     },
   };
 };

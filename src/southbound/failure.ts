@@ -17,6 +17,17 @@ export const adapterFailure = (
     metadata: { adapter: { name, status, body } },
   });
 
+/** Nobody knows whether the device took a configuration: no outcome may be stored, and nobody may send it again. */
+export class UnknownOutcome extends RequestError {
+  constructor(adapter: string, reason: string) {
+    super(
+      'unavailable',
+      `Adapter ${JSON.stringify(adapter)}: ${reason}, after it was sent what takes effect: nobody knows whether the device took ` +
+        'it. Look at the device; another Idempotency-Key is another attempt',
+    );
+  }
+}
+
 /** An answer has more bytes than are allowed. */
 export class TooMuch extends Error {}
 

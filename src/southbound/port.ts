@@ -1,7 +1,9 @@
 import type { Members } from '@automation-platform/json';
+import type { Static } from 'typebox';
 import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import type { Comparison } from '../domain/configuration-manager/comparing/compare.ts';
 import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
+import type { changeAccountSchema } from '../domain/configuration-manager/deviceConfigurations.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import type { Answers } from '../domain/operations-manager/workflows/simulate.ts';
 import type { JobSelf } from '../domain/operations-manager/workflows/taskValues.ts';
@@ -20,7 +22,15 @@ export type Device = {
  * body stays unchanged. Any other body becomes a JSON string. `unverified`: nobody knows whether the device took all of
  * a configuration.
  */
-export type AdapterAnswer = { readonly status: number; readonly text: string; readonly unverified?: true };
+export type AdapterAnswer = {
+  readonly status: number;
+  readonly text: string;
+  readonly unverified?: true;
+  readonly account?: ChangeAccount;
+};
+
+/** The facts about a change beside the answer: no secrets of the configuration stand in it. */
+export type ChangeAccount = Static<typeof changeAccountSchema>;
 
 /**
  * The way to some devices. Every adapter passes the same contract suite. Throws `RequestError('adapter_failed')` when

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import ssh2, { type ClientChannel, type ConnectConfig, type PseudoTtyOptions } from 'ssh2';
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { abortable, reasonOf } from './failure.ts';
 import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
 import type { Device } from './port.ts';
@@ -12,13 +14,26 @@ export class SshFailure extends Error {}
 // Bytes beside the output itself: key exchange, banners, packets.
 const overhead = 1024 * 1024;
 
-type Target = {
-  readonly device: Device;
-  readonly properties: SshProperties;
+/** A device, and what its adapter says of it. */
+export type SshTarget = { readonly device: Device; readonly properties: SshProperties };
+
+type Opening = SshTarget & {
+  /** The device by whose connection it is reached. */
+  readonly jump?: SshTarget | undefined;
   readonly guard: Outbound;
-  /** The most bytes of output. */
+  /** The most bytes of output of a call. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+};
+
+/** A shell on a device. */
+export type SshShell = {
+  readonly shell: ClientChannel;
+  /** Does what the work does, unless the connection breaks off or the signal aborts first. */
+  during<T>(work: Promise<T>, signal: AbortSignal): Promise<T>;
+  /** A call begins: its bytes are counted anew. */
+  begin(): void;
+  close(): void;
 };
 
 /** The ways to log in. A way that is not configured must not be a member at all. */
@@ -34,47 +49,50 @@ const credentialsOf = ({ password, privateKey, passphrase }: SshProperties): Con
   return credentials;
 };
 
-/**
- * Opens a shell on the device, does the work with it, and then closes everything. Throws `SshFailure`, or the error of
- * the work. The host key of the device is checked before the device gets any credentials.
- */
-export const withShell = async <T>(
-  { device, properties, guard, maxBytes, signal }: Target,
-  work: (shell: ClientChannel) => Promise<T>,
-): Promise<T> => {
-  const { username, password, privateKey, passphrase } = properties;
-  const key = privateKey === undefined ? undefined : ssh2.utils.parseKey(privateKey, passphrase);
-  if (key instanceof Error) throw new SshFailure('the private key cannot be read, or its passphrase is wrong');
-  const wanted = typeof properties.hostKey === 'string' ? properties.hostKey : properties.hostKey[device.name];
-  if (wanted === undefined) throw new SshFailure('no host key is pinned for this device');
+type Login = SshTarget & { readonly maxBytes: number; readonly signal: AbortSignal };
 
-  const [host, port] = [device.host ?? device.name, device.port ?? 22];
+/** A connection that is logged in. */
+type Connection = Omit<SshShell, 'shell'> & { readonly client: ssh2.Client };
+
+/**
+ * Logs in over a stream that leads to the device. The host key of the device is checked before the device gets any
+ * credentials.
+ */
+const logIn = async (stream: Duplex, { device, properties, maxBytes, signal }: Login): Promise<Connection> => {
+  const { username, password } = properties;
+  const wanted = hostKeyOf({ device, properties });
   const client = new ssh2.Client();
-  let socket: Socket | undefined;
   let shown: string | undefined;
-  let tooMuch = false;
+  let [bytes, tooMuch] = [0, false];
   // The first error ends the work, whatever the work waits for.
   const broken = new Promise<never>((_, reject) => {
     client.on('error', (error) =>
       reject(tooMuch ? new SshFailure('there is too much output') : failureOf(error, shown, wanted)),
     );
     client.on('keyboard-interactive', (_name, _text, _language, ...[prompts, answer]) =>
-      answer(prompts.map(() => password ?? '')),
+      answer(prompts.map(({ prompt }) => (/\b(?:user ?name|login)\b/i.test(prompt) ? username : (password ?? '')))),
     );
     client.on('close', () => reject(new SshFailure(tooMuch ? 'there is too much output' : 'the connection broke off')));
   });
   broken.catch(() => undefined);
-  const orBroken = <R>(promise: Promise<R>): Promise<R> => abortable(Promise.race([promise, broken]), signal);
-
+  const connection: Connection = {
+    client,
+    during: (work, during) => abortable(Promise.race([work, broken]), during),
+    begin: () => {
+      bytes = 0;
+    },
+    close: () => {
+      client.end();
+      client.destroy();
+      stream.destroy();
+    },
+  };
   try {
-    const addresses = await abortable(guard.addresses(host), signal);
-    // A line is a few bytes that wait for nothing, and the next line waits for its answer.
-    socket = connect({ host, port, lookup: pinned(addresses), noDelay: true });
     const ready = new Promise<void>((resolve) => {
       client.on('ready', resolve);
     });
     client.connect({
-      sock: socket,
+      sock: stream,
       username,
       readyTimeout: 0,
       keepaliveInterval: 0,
@@ -85,28 +103,98 @@ export const withShell = async <T>(
         return shown === wanted.replace(/=+$/, '');
       },
     });
-    const bytes = socket;
-    bytes.on('data', () => {
-      if (bytes.bytesRead <= maxBytes + overhead) return;
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes + overhead) return;
       tooMuch = true;
-      bytes.destroy();
+      stream.destroy();
     });
-    await orBroken(ready);
-    const shell = await orBroken(
-      shellOf(client, { term: 'dumb', cols: 511, rows: 1000 }).catch(() => shellOf(client, false)),
-    );
-    return await orBroken(work(shell));
+    await connection.during(ready, signal);
+    return connection;
   } catch (error) {
-    if (signal.aborted) throw new SshFailure(reasonOf(signal.reason));
-    const known =
-      error instanceof SshFailure ||
-      !((error as NodeJS.ErrnoException).code !== undefined || error instanceof OutboundRefused);
-    throw known ? error : new SshFailure(reasonOf(error));
-  } finally {
-    client.end();
-    client.destroy();
-    socket?.destroy();
+    connection.close();
+    throw error;
   }
+};
+
+/** Throws `SshFailure` for a key that cannot be read, and where no host key is pinned. */
+const hostKeyOf = ({ device, properties: { hostKey, privateKey, passphrase } }: SshTarget): string => {
+  const key = privateKey === undefined ? undefined : ssh2.utils.parseKey(privateKey, passphrase);
+  if (key instanceof Error) throw new SshFailure('the private key cannot be read, or its passphrase is wrong');
+  const wanted = typeof hostKey === 'string' ? hostKey : hostKey[device.name];
+  if (wanted === undefined) throw new SshFailure('no host key is pinned for this device');
+  return wanted;
+};
+
+const placeOf = ({ name, host = name, port = 22 }: Device) => ({ host, port });
+
+/** A socket to the device, from here. */
+const directly = async (device: Device, guard: Outbound, signal: AbortSignal): Promise<Socket> => {
+  const { host, port } = placeOf(device);
+  const addresses = await abortable(guard.addresses(host), signal);
+  // A line is a few bytes that wait for nothing, and the next line waits for its answer.
+  return connect({ host, port, lookup: pinned(addresses), noDelay: true });
+};
+
+/** A stream to the device from another one, which looks its name up. */
+const through = (client: ssh2.Client, device: Device): Promise<Duplex> =>
+  new Promise((resolve, reject) => {
+    const { host, port } = placeOf(device);
+    client.forwardOut('127.0.0.1', 0, host, port, (error, stream) =>
+      error ? reject(new SshFailure('the jump host does not reach the device')) : resolve(stream),
+    );
+  });
+
+/** Opens a shell on the device. Throws `SshFailure`. */
+export const openShell = async ({ jump, guard, signal, ...target }: Opening): Promise<SshShell> => {
+  const { maxBytes } = target;
+  const opened: Connection[] = [];
+  const close = (): void => {
+    for (const one of opened.toReversed()) one.close();
+  };
+  try {
+    hostKeyOf(target);
+    const first = jump ?? target;
+    opened.push(
+      await logIn(await directly(first.device, guard, signal), { ...first, maxBytes, signal }).catch(
+        (error: unknown) => {
+          throw jump && error instanceof SshFailure ? new SshFailure(`jump host: ${error.message}`) : error;
+        },
+      ),
+    );
+    const [way] = opened;
+    if (jump && way)
+      opened.push(await logIn(await way.during(through(way.client, target.device), signal), { ...target, signal }));
+    const last = opened.at(-1) ?? raise(new SshFailure('the connection broke off'));
+    const terminal = { term: 'dumb', cols: 511, rows: 1000 };
+    const shell = await last.during(
+      shellOf(last.client, terminal).catch(() => shellOf(last.client, false)),
+      signal,
+    );
+    return {
+      shell,
+      during: last.during,
+      begin: () => {
+        for (const one of opened) one.begin();
+      },
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+};
+
+/** Why a session ended: an `SshFailure` for all that is no fault of this program. */
+export const sshFailureOf = (error: unknown, signal: AbortSignal): unknown => {
+  if (signal.aborted) return new SshFailure(reasonOf(signal.reason));
+  if (error instanceof SshFailure || error instanceof RequestError) return error;
+  const isKnown = (error as NodeJS.ErrnoException).code !== undefined || error instanceof OutboundRefused;
+  return isKnown ? new SshFailure(reasonOf(error)) : error;
+};
+
+const raise = (error: Error): never => {
+  throw error;
 };
 
 const shellOf = (client: ssh2.Client, terminal: PseudoTtyOptions | false): Promise<ClientChannel> =>

@@ -1,121 +1,214 @@
 import type { ClientChannel } from 'ssh2';
+import { cleaned, type Echo, echoOf, joined, listenTo, pager, pagers } from './shellText.ts';
 import { SshFailure } from './sshConnection.ts';
+import type { DeviceType } from './types/type.ts';
+
+/** The output of a command. `late`: text that has come of the command before it, after what looked like a prompt. */
+type Printed = { readonly output: string; readonly late: string };
 
 /** The command line of a device, over a shell. */
 export type Cli = {
-  /** Sends a command of one or more lines. Returns the output up to the next prompt, without the echo. */
-  run(command: string): Promise<string>;
+  /**
+   * Sends a command of one or more lines. Returns the output up to the next prompt, without the echo. With `answers`, what
+   * the device asks is answered as its type says.
+   */
+  run(command: string, answers?: boolean): Promise<Printed>;
+  /** Runs a command that shows something: whatever looks like a prompt in it, all of it is waited for. */
+  read(command: string): Promise<string>;
+  /** Waits until all has come of the command before, and returns what was missing. */
+  settle(): Promise<string>;
   /** The prompt that was shown last. */
   prompt(): string;
+  /** True if the prompt is the one of the beginning. */
+  isAtStart(): boolean;
 };
 
-// Matches escape sequences of terminals, and the characters NUL, BEL and backspace.
-const escapes =
-  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])|[\u0000\u0007\u0008]/g;
+/** How a command line is recognised, and who logs in. */
+export type Recognition = {
+  readonly type: DeviceType;
+  /** The characters that prompts end with, instead of the prompts of the type. */
+  readonly ends?: string | undefined;
+  readonly username: string;
+  readonly password?: string | undefined;
+  readonly enablePassword?: string | undefined;
+  /** The most characters of output of a call. */
+  readonly most: number;
+};
+
 // In the prompts of its modes, a device may cut its name to this length.
 const leastName = 16;
-// Output comes in pieces of any size. These limits keep the text short that is searched for each piece.
-const longestPrompt = 1000;
-const echoedWithin = 32_768;
 
-/**
- * Finds the prompt of a shell, and returns its command line. The first prompt is the line that appears again after an
- * empty line is sent. Later prompts begin with the same name in every mode, and come after the echo of the command.
- * `ends` are the characters that prompts may end with. Throws `SshFailure` beyond `maxBytes`.
- */
-export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number): Promise<Cli> => {
-  let parts: string[] = [];
-  let head = '';
-  let tail = '';
-  let size = 0;
-  let wake = (): void => undefined;
-  let fault: Error | undefined;
+/** The prompts of a device. They have its name in every mode. */
+const promptsOf = (type: DeviceType, ends: string | undefined) => {
   const names: string[] = [];
-
-  const stop = (error: Error) => {
-    fault ??= error;
-    wake();
+  // A device whose first prompt is not one of its type is read as any other.
+  let form = ends === undefined ? type.prompt : undefined;
+  const endings = ends ?? '#>$%';
+  const isLike = (line: string): boolean => /\w/.test(line) && endings.includes(line.slice(-1));
+  const nameIn = (line: string): string | undefined => {
+    if (form) return form.exec(line)?.[1];
+    return isLike(line) ? line.slice(0, -1) : undefined;
   };
-  shell.setEncoding('utf8');
-  shell.on('data', (chunk: string) => {
-    size += chunk.length;
-    if (size > maxBytes) {
-      stop(new SshFailure('there is too much output'));
-      return;
-    }
-    parts.push(chunk);
-    if (head.length < echoedWithin) head += chunk;
-    tail = chunk.includes('\n') ? chunk.slice(chunk.lastIndexOf('\n') + 1) : tail + chunk;
-    if (tail.length > longestPrompt) tail = tail.slice(-longestPrompt);
-    wake();
-  });
-  shell.on('close', () => stop(new SshFailure('the session broke off')));
-  shell.on('error', () => stop(new SshFailure('the session broke off')));
-
-  /** The last line, which has no line end yet. */
-  const lastLine = (): string => cleaned(tail).trim();
-  const prompting = (): boolean => {
-    const line = lastLine();
-    return /\w/.test(line) && ends.includes(line.slice(-1));
-  };
-
-  const until = async (there: () => boolean): Promise<void> => {
-    while (!there()) {
-      if (fault) throw fault;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  };
-  const send = (command: string): void => {
-    parts = [];
-    head = '';
-    tail = '';
-    shell.write(`${command}\n`);
-  };
-
-  await until(prompting);
-  for (let seen = ''; lastLine() !== seen; ) {
-    seen = lastLine();
-    send('');
-    await until(prompting);
-  }
-  names.push(lastLine().slice(0, -1).slice(0, leastName));
-
+  const isName = (name: string): boolean =>
+    names.some((known) => {
+      if (!form || known.length >= leastName) return name.startsWith(known.slice(0, leastName));
+      return name === known || (type.viewAfter !== undefined && name.startsWith(known + type.viewAfter));
+    });
   return {
-    prompt: lastLine,
-    run: async (command) => {
-      const [, renamed] = /^\s*hostname (\S+)/.exec(command) ?? [];
-      if (renamed !== undefined) names.push(renamed.slice(0, leastName));
-      send(command);
-      // A prompt before the echo does not follow the command.
-      let echo = -1;
-      await until(() => {
-        if (echo < 0) echo = echoEnd(head, command);
-        if (echo < 0 || head.indexOf('\n', echo) < 0) return false;
-        return prompting() && names.some((name) => lastLine().startsWith(name));
-      });
-      return cleaned(parts.join('').slice(head.indexOf('\n', echo) + 1))
-        .split('\n')
-        .slice(0, -1)
-        .join('\n');
+    /** True if a line may be the prompt of any device. */
+    isLike,
+    isOne: (line: string): boolean => {
+      const name = nameIn(line);
+      return name !== undefined && isName(name);
+    },
+    /** Learns the name from the first prompt. */
+    begin: (line: string): void => {
+      if (nameIn(line) === undefined) form = undefined;
+      names.push(nameIn(line) ?? line);
+    },
+    /** The device gets another name, at once or later. */
+    rename: (name: string): void => {
+      names.push(name);
     },
   };
 };
 
-const cleaned = (text: string): string => text.replace(escapes, '').replace(/\r/g, '');
+/**
+ * Finds the prompt of a shell, and returns its command line. The first prompt is the line that appears again after an
+ * empty line is sent. Later prompts have the same name in every mode, and come after the echo of the command. Questions
+ * of the type are answered, pages turned. Throws `SshFailure` when the shell ends or prints too much.
+ */
+export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<Cli & { begin(): void }> => {
+  const { type, ends, most } = how;
+  const text = listenTo(shell, most);
+  const prompts = promptsOf(type, ends);
+  let start = '';
+  let isPaged = false;
+  const prompting = (): boolean => prompts.isOne(text.lastLine());
+  /** Waits, turns pages, and answers what the device asks if it may. */
+  const until = async (there: () => boolean, mayAnswer: () => boolean): Promise<void> => {
+    while (!there()) {
+      const line = text.lastLine();
+      const answer = line !== '' && mayAnswer() ? answerTo(line) : undefined;
+      if (answer !== undefined) text.write(answer + lineEnd);
+      else if (pager.test(line)) {
+        isPaged = true;
+        text.write(' ');
+      } else await text.more();
+    }
+  };
+  const answerTo = (line: string): string | undefined => {
+    const asksWho = start === '' ? type.login?.find(({ asks }) => asks.test(line)) : undefined;
+    if (asksWho) return (asksWho.of === 'username' ? how.username : how.password) ?? '';
+    return type.questions.find(({ asks }) => asks.test(line))?.answer;
+  };
+  const lineEnd = type.lineEnd ?? '\n';
+  const send = (command: string): void => {
+    isPaged = false;
+    text.forget();
+    text.write(command.replaceAll('\n', lineEnd) + lineEnd);
+  };
 
-// How many characters of a line the echo surely has. Of longer lines a device may show only a part.
-const echoed = 40;
+  const looksLikePrompt = (): boolean => prompts.isLike(text.lastLine()) && !pager.test(text.lastLine());
+  /** The line that appears again after an empty one. */
+  const findPrompt = async (): Promise<void> => {
+    await until(looksLikePrompt, always);
+    for (let seen = ''; text.lastLine() !== seen; ) {
+      seen = text.lastLine();
+      send('');
+      await until(looksLikePrompt, always);
+    }
+  };
 
-/** The index after the echo of the command's last line, or of its first part. -1 while the echo is missing. */
-const echoEnd = (text: string, command: string): number => {
-  let at = 0;
-  for (const line of command.split('\n')) {
-    const begin = line.trim().slice(0, echoed);
-    at = text.indexOf(begin, at);
-    if (at < 0) return -1;
-    at += begin.length;
+  const enable = async (command: string, password: string): Promise<void> => {
+    const refused = new SshFailure('the device does not accept the enable password');
+    const asksPassword = (): boolean => /password: ?$/i.test(text.lastLine());
+    send(command);
+    const echoed = (): boolean => text.head().includes('\n', text.head().indexOf(command) + command.length);
+    await until(() => echoed() && (asksPassword() || prompting()), never);
+    if (asksPassword()) {
+      send(password);
+      await until(() => text.head().includes('\n') && (asksPassword() || prompting()), never);
+    }
+    if (asksPassword() || /[>$]$/.test(text.lastLine())) throw refused;
+  };
+
+  await findPrompt();
+  prompts.begin(text.lastLine());
+  start = text.lastLine();
+  if (how.enablePassword !== undefined && type.enable !== undefined && start.endsWith('>')) {
+    await enable(type.enable, how.enablePassword);
+    start = text.lastLine();
   }
-  return at;
+
+  /** The lines of a text, without what was at the end of a page. */
+  const linesOf = (text: string): readonly string[] =>
+    (isPaged ? cleaned(text).replace(pagers, '') : cleaned(text)).split('\n');
+
+  /** Runs a command up to what looks like its prompt. Returns where its echo begins, and where its output begins. */
+  const runToPrompt = async (command: string, answers = false): Promise<Echo> => {
+    const [, renamed] = type.rename?.exec(command.trim()) ?? [];
+    if (renamed !== undefined) prompts.rename(renamed);
+    send(command);
+    // A prompt before the echo does not follow the command.
+    let echo: Echo | undefined;
+    const isEchoed = (): boolean => {
+      echo ??= echoOf(text.head(), command);
+      return echo !== undefined && text.head().indexOf('\n', echo.end) >= 0;
+    };
+    await until(
+      () => isEchoed() && prompting(),
+      () => answers && isEchoed(),
+    );
+    const { begin, end } = echo ?? { begin: 0, end: 0 };
+    return { begin, end: text.head().indexOf('\n', end) + 1 };
+  };
+
+  /** Where the prompt stands that the last line repeats; -1 if it repeats none. A device may write lines above each prompt. */
+  const repeated = (lines: readonly string[]): number => {
+    const last = lines.at(-1)?.trim();
+    for (let i = lines.length - 2; i >= 0; i--) {
+      const line = lines[i]?.trim() ?? '';
+      if (line === last) return i;
+      if (line !== '' && !type.harmless.some((form) => form.test(line))) return -1;
+    }
+    return -1;
+  };
+  /** Sends an empty line, and waits until its prompt repeats the one before it: then nothing more comes. */
+  const confirm = async (): Promise<void> => {
+    text.write(lineEnd);
+    await until(() => prompting() && repeated(cleaned(text.end()).split('\n')) >= 0, never);
+  };
+  /** The lines before the prompt that is repeated. */
+  const beforeEnd = (text: string): readonly string[] => {
+    const lines = linesOf(text);
+    return lines.slice(0, Math.max(repeated(lines), 0));
+  };
+
+  return {
+    begin: text.begin,
+    prompt: text.lastLine,
+    isAtStart: () => text.lastLine() === start,
+    run: async (command, answers) => {
+      const { begin, end } = await runToPrompt(command, answers);
+      const whole = text.whole();
+      return {
+        output: joined(linesOf(whole.slice(end)).slice(0, -1)),
+        late: joined(linesOf(whole.slice(0, begin)).slice(0, -1)),
+      };
+    },
+    read: async (command) => {
+      const { end } = await runToPrompt(command);
+      await confirm();
+      return joined(beforeEnd(text.whole().slice(end)));
+    },
+    settle: async () => {
+      text.forget(`${text.lastLine()}\n`);
+      await confirm();
+      return beforeEnd(text.whole()).slice(1).join('\n');
+    },
+  };
 };
+
+const always = (): boolean => true;
+const never = (): boolean => false;

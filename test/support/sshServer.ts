@@ -38,6 +38,7 @@ while printf %s "$name$mode#"; input line; do
     "show version") echo "Test Router, Version 1.0" ;;
     "show flood") yes "all work and no play makes a dull router, and that without an end" ;;
     "show nothing") sleep 20 ;;
+    "show shell") echo $$ ;;
     "reload") kill -9 $PPID ;;
     say\\ *) echo "\${line#say }" ;;
     hostname\\ *) [ -n "$mode" ] && name=\${line#hostname } && echo "$line" >> ${file} ;;

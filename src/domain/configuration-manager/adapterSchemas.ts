@@ -53,6 +53,15 @@ const sshPropertiesSchema = Type.Object(
     password: secret('Its password', '^[^\\u0000-\\u001f\\u007f]+$'),
     privateKey: secret('Its private key, instead of a password', '^[\\x20-\\x7e\\r\\n]+$'),
     passphrase: secret('Of the private key', '^[^\\u0000-\\u001f\\u007f]+$'),
+    enablePassword: secret('Gives the rights to configure, where the login does not', '^[^\\u0000-\\u001f\\u007f]+$'),
+    jumpHost: Type.Optional(name('Device of an adapter of the type ssh, by whose connection these are reached')),
+    keepSession: Type.Optional(
+      Type.Integer({
+        description: 'Seconds that a session waits for the next call of its device; 30 unless given, 0: never',
+        minimum: 0,
+        maximum: 600,
+      }),
+    ),
     hostKey: Type.Union(
       [fingerprint, Type.Record(Type.String(), fingerprint, { description: 'By name of the device' })],
       { description: 'Fingerprint of the host key: one for all devices, or one for each' },
@@ -60,20 +69,20 @@ const sshPropertiesSchema = Type.Object(
     timeout,
     prompt: Type.Optional(
       Type.String({
-        description: 'Characters that a prompt may end with; #>$% unless given',
+        description: 'Characters that a prompt may end with; the prompts of the type unless given',
         minLength: 1,
         maxLength: 10,
         pattern: '^[\\x21-\\x7e]+$',
       }),
     ),
-    setup: lines('Commands at the begin of a session; "terminal length 0" unless given'),
-    enter: lines('Commands before a configuration; "configure terminal" unless given'),
+    setup: lines('Commands at the begin of a session; those of the type unless given'),
+    enter: lines('Commands before a configuration; those of the type unless given'),
     leave: lines(
-      'Commands after a configuration; "end" unless given. Add one that saves, if it shall survive a restart of the device',
+      'Commands after a configuration, also those that commit; those of the type unless given. Add one that saves, if it shall survive a restart of the device',
     ),
     refusals: words('Parts of lines by which the devices refuse a line, besides those that are known'),
     harmless: words('Parts of lines that mean nothing, besides those that are known'),
-    show: Type.Optional(line('Command that prints the running configuration; "show running-config" unless given')),
+    show: Type.Optional(line('Command that prints the running configuration; that of the type unless given')),
   },
   { additionalProperties: false, title: 'SshAdapterProperties', description: 'Of CLI sessions over SSH' },
 );

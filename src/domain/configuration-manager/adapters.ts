@@ -67,7 +67,7 @@ export const sealProperties = (
   return hostKey === undefined ? sealed : { ...sealed, hostKey };
 };
 
-const secrets = new Set(['auth', 'token', 'password', 'privateKey', 'passphrase']);
+const secrets = new Set(['auth', 'token', 'password', 'privateKey', 'passphrase', 'enablePassword']);
 const destination = ({ baseUrl, hostKey }: Properties): unknown => ({ baseUrl, hostKey });
 
 /** `properties` is the result of `sealProperties`. */

@@ -8,6 +8,21 @@ import { sealed, text, topicsOf, whole } from '../engine/topics.ts';
 const about = { adapter: text, device: text, digest: text, lines: whole };
 type About = SchemaData<TObject<typeof about>>;
 
+const lines = Type.Array(text);
+
+/** The facts about a change beside the adapter's answer. Secrets of the configuration are masked. */
+const account = {
+  /** The configuration shows every line; null if it could not be read, or does not tell. */
+  verified: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  output: Type.Optional(text),
+  unrecognized: Type.Optional(lines),
+  warnings: Type.Optional(lines),
+  refused: Type.Optional(Type.Object({ line: whole, text })),
+  /** The lines before the refused one that stay on the device; null if that is not known. */
+  left: Type.Optional(Type.Union([lines, Type.Null()])),
+};
+export const changeAccountSchema = Type.Object(account);
+
 /**
  * `status` and `answer` (JSON text) are the adapter's answer; null if there was none. `unverified`: nobody knows whether
  * the device took everything.
@@ -18,6 +33,7 @@ const outcome = Type.Object({
   answer: Type.Union([sealed, Type.Null()]),
   reason: Type.Optional(text),
   unverified: Type.Optional(Type.Literal(true)),
+  ...account,
 });
 type Outcome = Omit<SchemaData<typeof outcome>, keyof About>;
 
@@ -67,6 +83,7 @@ export const outcomeSchema = Type.Object({
   text: Type.Union([Type.String(), Type.Null()]),
   reason: Type.Optional(Type.String()),
   unverified: Type.Optional(Type.Literal(true)),
+  account: Type.Optional(changeAccountSchema),
 });
 
 export const attempt = (_: unknown, about: About): readonly DeviceConfigurationEvent[] => [
@@ -76,11 +93,11 @@ export const attempt = (_: unknown, about: About): readonly DeviceConfigurationE
 /** `answer` is the sealed text of the answer. Only the first outcome counts. */
 export const conclude = (
   { about, outcome }: DeviceConfigurationState,
-  { status, reason, unverified }: Omit<Static<typeof outcomeSchema>, 'text'>,
+  { status, reason, unverified, account }: Omit<Static<typeof outcomeSchema>, 'text'>,
   { refs }: Context<{ readonly answer: Sealed | null }>,
 ): readonly DeviceConfigurationEvent[] => {
   if (!about || outcome) return [];
-  const data = { ...about, status, answer: refs.answer, ...defined({ reason, unverified }) };
+  const data = { ...about, status, answer: refs.answer, ...defined({ reason, unverified }), ...account };
   const applied = status !== null && status >= 200 && status < 300;
   return [{ topic: applied ? 'deviceConfigurationApplied' : 'deviceConfigurationFailed', data }];
 };

@@ -14,6 +14,7 @@ import {
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
+import { UnknownOutcome } from '../../southbound/failure.ts';
 import type { Answer, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { fromStart } from '../engine/schemas.ts';
@@ -165,14 +166,21 @@ const apply = actionRoute({
           .calls(call.traceparent)
           .apply(adapter, device, config, options)
           .then(
-            ({ status, text, unverified }) => ({ input: defined({ status, text, unverified }), bug: undefined }),
-            (error: unknown) => ({
-              input:
-                error instanceof RequestError
-                  ? withoutAnswer(error)
-                  : { status: null, text: null, reason: 'The adapter failed' },
-              bug: error instanceof RequestError ? undefined : error,
+            ({ status, text, unverified, account }) => ({
+              input: defined({ status, text, unverified, account }),
+              bug: undefined,
             }),
+            (error: unknown) => {
+              // No outcome is stored: whoever tries again under the same key learns the same, and calls nobody.
+              if (error instanceof UnknownOutcome) throw error;
+              return {
+                input:
+                  error instanceof RequestError
+                    ? withoutAnswer(error)
+                    : { status: null, text: null, reason: 'The adapter failed' },
+                bug: error instanceof RequestError ? undefined : error,
+              };
+            },
           );
     const { position } = outcome
       ? await service

@@ -3,6 +3,7 @@ import type { SshProperties } from '../../../src/domain/configuration-manager/ad
 import { blockList } from '../../../src/southbound/addresses.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import { sshAdapter } from '../../../src/southbound/ssh.ts';
+import { sshSessions } from '../../../src/southbound/sshSessions.ts';
 import { deviceAdapterContract, fails } from '../../support/deviceAdapter.contract.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { describeSsh } from '../../support/sshServer.ts';
@@ -43,8 +44,9 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
     };
     const strange = 'ntp server 192.0.2.9\nsay The flux is unstable\n';
     assert.deepEqual(await applied('ntp server 192.0.2.9\n'), [200, 'success', false, undefined]);
-    assert.deepEqual(await applied(strange), [200, 'unverified', true, ['The flux is unstable']]);
-    assert.deepEqual(await applied(strange, { harmless: ['flux is'] }), [200, 'success', false, undefined]);
+    const notShown = 'The configuration does not show: say The flux is unstable';
+    assert.deepEqual(await applied(strange), [200, 'unverified', true, ['The flux is unstable'], notShown]);
+    assert.deepEqual(await applied(strange, { harmless: ['flux is'] }), [200, 'success', false, undefined, notShown]);
     assert.deepEqual(await applied(strange, { refusals: ['flux is'] }), [422, 'error', false, 'The flux is unstable']);
     assert.deepEqual(await applied('say Bad mask /24 for address\n'), [
       422,
@@ -52,13 +54,69 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
       false,
       'Bad mask /24 for address',
     ]);
-    assert.deepEqual(await applied('ntp server 192.0.2.9\n', {}, 'cisco-ios-xr'), [
-      ...[200, 'unverified', true, []],
-      'No line commits the configuration',
-    ]);
+    const uncommitted = await applied('ntp server 192.0.2.9\n', { leave: ['end'] }, 'cisco-ios-xr');
+    assert.deepEqual(uncommitted, [...[200, 'unverified', true, []], 'No line commits the configuration']);
     // What is refused at the end is refused.
     const late = await applied('ntp server 192.0.2.9\n', { leave: ['say % Failed to commit one', 'end'] });
     assert.deepEqual(late, [422, 'error', false, '% Failed to commit one']);
+  });
+
+  it('reads back what it sent, masks secrets, and says what stays of a change that is refused', async () => {
+    const ask = async (config: string, options: Readonly<Record<string, unknown>> = {}) => {
+      const { status, text, unverified = false, account } = await adapter().apply(device(), config, options, patient());
+      return { status, unverified, account, ...JSON.parse(text) };
+    };
+    const right = await ask('interface Loopback3\n description three\n');
+    assert.deepEqual([right.status, right.verified, right.account], ['success', true, { verified: true, output: '' }]);
+    assert.equal('verified' in (await ask('interface Loopback3\n', { verify: false })), false);
+
+    // The words are not known, but each line stands there.
+    const said = await ask('interface Loopback5\n description say\n');
+    assert.equal(said.status, 'success');
+    const secret = 'say password Hunter2.5 is weak';
+    const weak = await ask(`interface Loopback6\n${secret}\n`);
+    assert.deepEqual(
+      [weak.status, weak.unverified, weak.verified, weak.unrecognized, weak.output],
+      ['unverified', true, false, ['password ******** is weak'], 'password ******** is weak\n'],
+    );
+    const strict = await ask(`interface Loopback7\n${secret}\nntp server 192.0.2.77\n`, { strict: true });
+    assert.deepEqual(
+      [strict.status, strict.refused, strict.message, strict.left, strict.account.refused.text],
+      [
+        'error',
+        { line: 2, text: secret },
+        'password ******** is weak',
+        ['interface Loopback7'],
+        'say password ******** is weak',
+      ],
+    );
+    assert.doesNotMatch(JSON.stringify([weak.account, strict.account]), /Hunter2/);
+    assert.doesNotMatch(await adapter().configuration(device(), patient()), /192\.0\.2\.77/);
+  });
+
+  it('uses a session again for its device and credential, and opens another one where it has ended', async () => {
+    const sessions = sshSessions();
+    const { username, privateKey, hostKey } = server();
+    const kept = (more: Partial<SshProperties> = {}) =>
+      sshAdapter('tested', { username, privateKey, hostKey, ...more }, guard, { sessions });
+    const shell = async (one = kept()) => one.run(device(), 'show shell', patient());
+    try {
+      const first = await shell();
+      assert.match(first, /^\d+$/);
+      assert.equal(await shell(), first);
+      await kept().apply(device(), 'ntp server 192.0.2.55\n', {}, patient());
+      assert.equal(await shell(), first, 'after a change');
+      assert.notEqual(await shell(kept({ setup: [] })), first, 'of another way to log in');
+      assert.notEqual(await shell(kept({ keepSession: 0 })), first);
+      await fails(kept().run(device(), 'reload', patient()), /broke off/);
+      const second = await shell();
+      assert.notEqual(second, first, 'after it broke off');
+      // It ends while nobody uses it.
+      process.kill(Number(second), 'SIGKILL');
+      assert.notEqual(await shell(), second);
+    } finally {
+      sessions.close();
+    }
   });
 
   it('gives no refusal for a configuration', () =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { judge, needsCommit, refusalIn } from '../../../src/southbound/cliAnswers.ts';
+import { isCommit, isProvisional, judge, refusalIn, showsCandidate } from '../../../src/southbound/cliAnswers.ts';
+import { deviceTypes, typeOf } from '../../../src/southbound/types/table.ts';
 
 /** What devices say when they refuse a line, by vendor. */
 const refusals: Readonly<Record<string, readonly string[]>> = {
@@ -56,11 +57,32 @@ const refusals: Readonly<Record<string, readonly string[]>> = {
   'a shell': ['bash: foo: command not found', 'sh: 1: foo: not found', 'cat: /x: Permission denied'],
 };
 
+const types: Readonly<Record<string, string>> = {
+  'Cisco IOS': 'ios',
+  'Cisco IOS XR': 'cisco.iosxr.iosxr',
+  'Cisco NX-OS': 'nxos_ssh',
+  'Cisco ASA': 'cisco_asa',
+  'Cisco WLC': 'aireos',
+  'Arista EOS': 'EOS',
+  'Juniper Junos': 'junos',
+  'Palo Alto PAN-OS': 'paloalto_panos',
+  'Fortinet FortiOS': 'fortinet',
+  'MikroTik RouterOS': 'mikrotik_routeros',
+  'Nokia SR OS': 'nokia_sros',
+  VyOS: 'vyos.vyos.vyos',
+  'HP ProCurve': 'hp_procurve',
+  'Huawei VRP': 'huawei_vrp',
+  'a shell': 'linux',
+};
+
 describe('what a device says to a line', () => {
   for (const [vendor, lines] of Object.entries(refusals))
     for (const line of lines)
-      it(`is a refusal of ${vendor}: ${line}`, () =>
-        assert.equal(judge(`            ^\n  ${line}\r`, {}).refusal, line));
+      it(`is a refusal of ${vendor}: ${line}`, () => {
+        const said = `            ^\n  ${line}\r`;
+        assert.equal(judge(said, {}, typeOf(types[vendor])).refusal, line);
+        assert.equal(judge(said, {}).refusal, line, 'of a device whose type nobody said');
+      });
 
   it('is harmless: nothing, and what is known to be', () => {
     for (const said of [
@@ -93,13 +115,18 @@ describe('what a device says to a line', () => {
     assert.equal(refusalIn('hostname a', {}), undefined);
   });
 
-  it('may leave a configuration that only a commit makes the running one', () => {
-    const seen = { prompt: 'r1(config)#', said: '' };
-    assert.equal(needsCommit(seen), false);
-    assert.equal(needsCommit({ ...seen, ostype: 'cisco-ios' }), false);
-    for (const ostype of ['cisco-ios-xr', 'iosxr', 'juniper-junos', 'vyos', 'paloalto-panos'])
-      assert.equal(needsCommit({ ...seen, ostype }), true, ostype);
-    assert.equal(needsCommit({ ...seen, prompt: 'RP/0/RP0/CPU0:core(config)#' }), true);
-    assert.equal(needsCommit({ ...seen, said: '\n[edit]\n' }), true);
+  it('shows a candidate by prompts and by what stands above them', () => {
+    assert.equal(showsCandidate('r1(config)#', ''), false);
+    assert.equal(showsCandidate('RP/0/RP0/CPU0:core(config)#', ''), true);
+    assert.equal(showsCandidate('admin@r1#', '\n[edit]\n'), true);
+  });
+
+  it('knows commits, and those that the device takes back', () => {
+    for (const line of ['commit', ' commit comment "x"', 'commit and-quit', 'commit confirmed accept'])
+      assert.deepEqual([isCommit(line), isProvisional(line)], [true, false], line);
+    for (const { name, candidate } of deviceTypes)
+      if (candidate?.confirmed)
+        assert.deepEqual([isCommit(candidate.confirmed), isProvisional(candidate.confirmed)], [true, true], name);
+    for (const line of ['commit check', 'description commit', 'committee']) assert.equal(isCommit(line), false, line);
   });
 });

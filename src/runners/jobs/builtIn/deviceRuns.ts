@@ -11,6 +11,7 @@ import type { DeviceConfigurationState } from '../../../domain/configuration-man
 import { defined } from '../../../domain/engine/defined.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
+import { UnknownOutcome } from '../../../southbound/failure.ts';
 import type { Devices } from '../../../southbound/port.ts';
 import { idBy } from './once.ts';
 import { type OperationFor, RunEnded } from './run.ts';
@@ -59,9 +60,11 @@ export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
     await handle(attemptDeviceConfig, { ...about, input: facts });
     const call = devices.calls(started.metadata.traceparent, signal).apply(adapter, device, config, {});
     const input = await call.then(
-      ({ status, text, unverified }) => defined({ status, text, unverified }),
+      ({ status, text, unverified, account }) => defined({ status, text, unverified, account }),
       (error: unknown) => {
         signal.throwIfAborted();
+        // No outcome is stored, so nobody takes the attempt for one that may be repeated.
+        if (error instanceof UnknownOutcome) throw new RunEnded(error.message);
         if (error instanceof RequestError) return withoutAnswer(error);
         throw error;
       },

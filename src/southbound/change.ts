@@ -1,0 +1,238 @@
+import { cut } from '@automation-platform/json';
+import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
+import { masking } from '../domain/configuration-manager/comparing/masking.ts';
+import { wordsOf } from '../domain/configuration-manager/comparing/words.ts';
+import { defined } from '../domain/engine/defined.ts';
+import { isCommit, isProvisional, type Judged, judge, refusalIn, showsCandidate } from './cliAnswers.ts';
+import { cliLines } from './cliLines.ts';
+import { redacted } from './failure.ts';
+import type { AdapterAnswer, ChangeAccount } from './port.ts';
+import { type ReadBack, readBack } from './readBack.ts';
+import { SshFailure } from './sshConnection.ts';
+import type { Cli } from './sshSession.ts';
+import type { DeviceType } from './types/type.ts';
+
+/** A change of a device. `effect` is called before something is sent that takes effect. */
+type Change = {
+  readonly cli: Cli;
+  readonly type: DeviceType;
+  readonly device: string;
+  readonly properties: SshProperties;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly effect: () => void;
+};
+
+/** A line to send. `number` counts those of its part from 1. */
+type Step = { readonly part: 'enter' | 'lines' | 'leave'; readonly number: number; readonly text: string };
+
+const stepsOf = (part: Step['part'], lines: readonly string[]): readonly Step[] =>
+  lines.map((text, i) => ({ part, number: i + 1, text }));
+
+/** The outcome of some steps. `answers`: the words of the device to each that was sent. */
+type Sent = {
+  readonly answers: readonly { readonly step: Step; readonly text: string }[];
+  readonly refused?: { readonly step: Step; readonly message: string; readonly output: string };
+  readonly unrecognized: readonly string[];
+};
+
+const mostLines = 20;
+const mostOutput = 64 * 1024;
+const shortestSecret = 4;
+
+/** Shows the running configuration; undefined where nobody knows how. */
+export const showRunning = async (
+  cli: Cli,
+  type: DeviceType,
+  { show, enter, leave }: SshProperties,
+): Promise<string | undefined> => {
+  const command = show ?? type.running;
+  if (command === undefined) return undefined;
+  if (show !== undefined || !type.showsWithin) return cli.read(command);
+  for (const line of enter ?? type.enter) await cli.run(line);
+  const text = await cli.read(command);
+  for (const line of leave ?? type.leave) if (!isCommit(line)) await cli.run(line);
+  return text;
+};
+
+/** Judges an answer to a line: by its words, and by its exit status where it has one. */
+const judgeAnswer = async (text: string, { cli, type, properties, options }: Change): Promise<Judged> => {
+  const judged = judge(text, properties, type);
+  if (judged.refusal !== undefined) return judged;
+  const [word] = judged.unrecognized;
+  if (type.exitStatus === undefined) return options.strict === true ? { ...judged, refusal: word } : judged;
+  const status = (await cli.run(type.exitStatus)).output.trim();
+  return { refusal: status === '0' ? undefined : (word ?? `The exit status is ${status}`), unrecognized: [] };
+};
+
+/** Sends the steps up to the first one that the device refuses. */
+const send = async (steps: readonly Step[], isCandidate: boolean, change: Change): Promise<Sent> => {
+  const { cli, effect } = change;
+  const answers: { readonly step: Step; readonly text: string }[] = [];
+  const unrecognized: string[] = [];
+  const refusalOf = async (step: Step, text: string): Promise<Sent['refused']> => {
+    answers.push({ step, text });
+    const judged = await judgeAnswer(text, change);
+    unrecognized.push(...judged.unrecognized);
+    return judged.refusal === undefined ? undefined : { step, message: judged.refusal, output: text };
+  };
+  let before: Step | undefined;
+  for (const step of steps) {
+    if (isCandidate ? isCommit(step.text) : step.part === 'lines') effect();
+    const { output, late } = await cli.run(step.text, true);
+    // What comes after something that looked like a prompt is still said to the line before.
+    const isLate = before !== undefined && late.trim() !== '';
+    const refused = (before && isLate && (await refusalOf(before, late))) || (await refusalOf(step, output));
+    if (refused) return { answers, refused, unrecognized };
+    before = step;
+  }
+  const late = await cli.settle();
+  const refused = before && late.trim() !== '' ? await refusalOf(before, late) : undefined;
+  return { answers, unrecognized, ...defined({ refused }) };
+};
+
+/** Masks the secrets in what is quoted of a configuration, and what devices say of them. */
+const maskingOf = (lines: readonly string[]) => {
+  const byWord = masking([]);
+  const secrets = lines.flatMap((line) => {
+    const words = wordsOf(line.trim());
+    const masked = byWord(words);
+    return words.filter((word, i) => masked[i] !== word);
+  });
+  const mask = masking(secrets);
+  const text = (quoted: string): string =>
+    quoted
+      .split('\n')
+      .map((line) => {
+        const words = wordsOf(line.trim());
+        const masked = mask(words);
+        return words.every((word, i) => word === masked[i]) ? line : masked.join(' ');
+      })
+      .join('\n');
+  return {
+    text,
+    /** Words of the device itself, of which only the secrets that it repeats are masked. */
+    words: (words: string): string =>
+      redacted(
+        words,
+        secrets.filter(({ length }) => length >= shortestSecret),
+      ),
+  };
+};
+
+/** Reads the configuration back; undefined where there is none, or none that can be read. */
+const readBackOf = async (
+  lines: readonly string[],
+  { cli, type, properties }: Change,
+): Promise<ReadBack | undefined> => {
+  try {
+    const text = await showRunning(cli, type, properties);
+    if (text === undefined || refusalIn(text, properties, type) !== undefined) return undefined;
+    return readBack(lines, text, type);
+  } catch (error) {
+    // The change itself is over, and its outcome must not be lost.
+    if (error instanceof SshFailure) return undefined;
+    throw error;
+  }
+};
+
+/** Leaves the mode after a refusal. Returns true if a candidate was forgotten. */
+const abandon = async (isCandidate: boolean, { cli, type, properties }: Change): Promise<boolean> => {
+  const { leave = type.leave } = properties;
+  const instead = isCandidate ? (type.candidate?.discard ?? []) : (type.abandon ?? leave);
+  try {
+    let isForgotten = isCandidate && instead.length > 0;
+    for (const line of instead) {
+      const { output } = await cli.run(line, true);
+      isForgotten &&= judge(output, properties, type).refusal === undefined;
+    }
+    return isForgotten;
+  } catch (error) {
+    if (error instanceof SshFailure) return false;
+    throw error;
+  }
+};
+
+/** The lines before the refused one that stay on the device; null if nobody knows. */
+const leftOf = async (
+  outcome: Sent,
+  lines: readonly string[],
+  isForgotten: boolean,
+  change: Change,
+): Promise<readonly string[] | null> => {
+  const { refused, answers } = outcome;
+  const isCommitted = answers.some(({ step }) => step !== refused?.step && isCommit(step.text));
+  if (isForgotten && !isCommitted) return [];
+  const accepted = refused?.step.part === 'lines' ? lines.slice(0, refused.step.number - 1) : lines;
+  if (refused?.step.part === 'enter' || accepted.length === 0) return [];
+  return (await readBackOf(accepted, change))?.present ?? null;
+};
+
+const answerOf = (status: number, body: object, account: ChangeAccount): AdapterAnswer => ({
+  status,
+  text: JSON.stringify(body),
+  account,
+});
+
+/** True if the lines go into a candidate. */
+const takesCandidate = ({ type, properties }: Change, enter: readonly string[], leave: readonly string[]): boolean => {
+  const { candidate } = type;
+  if (!candidate) return properties.leave !== undefined && leave.some(isCommit);
+  return candidate.entered === undefined || enter.some((line) => candidate.entered?.test(line));
+};
+
+/**
+ * Sends a configuration, judges what the device says, and reads back what it shows. Throws `SshFailure` when the session
+ * is lost before that is known.
+ */
+export const applyChange = async (change: Change, config: string): Promise<AdapterAnswer> => {
+  const { cli, type, properties, options, device } = change;
+  const { enter = type.enter, leave = [...(type.candidate ? [type.candidate.commit] : []), ...type.leave] } =
+    properties;
+  const lines = cliLines(config).filter((line) => !type.comment.test(line.trimStart()));
+  const isCandidate = takesCandidate(change, enter, leave);
+  const steps = [...stepsOf('enter', enter), ...stepsOf('lines', lines), ...stepsOf('leave', leave)];
+  const outcome = await send(steps, isCandidate, change);
+  const mask = maskingOf(lines);
+  if (outcome.refused) {
+    const { step, message, output } = outcome.refused;
+    const remaining = await leftOf(outcome, lines, await abandon(isCandidate, change), change);
+    const account = { output: cut(mask.text(output), mostOutput), left: remaining && remaining.map(mask.text) };
+    const refused = { line: step.number, text: step.text };
+    const body = { device, status: 'error', message: mask.words(message), refused, ...account };
+    return answerOf(422, body, { ...account, refused: { ...refused, text: mask.text(step.text) } });
+  }
+  const back = options.verify === false ? undefined : await readBackOf(lines, change);
+  const words = outcome.answers.map(({ text }) => text).join('\n');
+  const open = commitWarnings(steps, isCandidate || (!type.candidate && showsCandidate(cli.prompt(), words)));
+  const missing = (back?.missing ?? []).map((line) => `The configuration does not show: ${line}`);
+  const verified = verdictOf(back);
+  const isOpen = open.length > 0 || (outcome.unrecognized.length > 0 && verified !== true);
+  const output = outcome.answers.flatMap(({ step, text }) =>
+    step.part === 'lines' && text !== '' ? [`${text}\n`] : [],
+  );
+  const lists = {
+    unrecognized: outcome.unrecognized.slice(0, mostLines).map(mask.text),
+    warnings: [...open, ...missing.slice(0, mostLines).map(mask.text)],
+  };
+  const account: ChangeAccount = {
+    ...(options.verify !== false && { verified }),
+    output: cut(mask.text(output.join('')), mostOutput),
+    ...Object.fromEntries(Object.entries(lists).filter(([, list]) => isOpen || list.length > 0)),
+  };
+  const answer = answerOf(200, { device, status: isOpen ? 'unverified' : 'success', ...account }, account);
+  return isOpen ? { ...answer, unverified: true } : answer;
+};
+
+/** Why the lines may not be, or not stay, the running configuration of a device with a candidate. */
+const commitWarnings = (steps: readonly Step[], isCandidate: boolean): readonly string[] => {
+  const commit = steps.findLast(({ text }) => isCommit(text));
+  if (!commit) return isCandidate ? ['No line commits the configuration'] : [];
+  return isProvisional(commit.text) ? ['The device goes back by itself, unless the commit is confirmed in time'] : [];
+};
+
+/** True if the configuration shows every line, null if it does not tell. */
+const verdictOf = (back: ReadBack | undefined): boolean | null => {
+  if (!back) return null;
+  if (back.missing.length > 0) return false;
+  return back.open.length > 0 ? null : true;
+};

@@ -1,0 +1,41 @@
+import type { DeviceType } from './type.ts';
+import { ciscoHarmless, ciscoRefusals, exclamation, hostname, undoneByNo } from './words.ts';
+
+export const ciscoIosXr: DeviceType = {
+  name: 'cisco-ios-xr',
+  title: 'Cisco IOS XR',
+  aliases: ['ios-xr', 'iosxr', 'cisco-iosxr', 'cisco-xr', 'iosxr-netconf', 'cisco.iosxr.iosxr'],
+  prompt: /^(?:RP|LC)\/\d+\/\w+\/CPU\d+:([^\s()#>]+)(?:\([^)]*\))?[#>]$/,
+  rename: hostname,
+  setup: ['terminal length 0', 'terminal width 511'],
+  enter: ['configure terminal'],
+  leave: ['end'],
+  candidate: {
+    commit: 'commit',
+    discard: ['abort'],
+    check: 'validate config',
+    compare: 'show commit changes diff',
+    confirmed: 'commit confirmed minutes {minutes}',
+    confirm: 'commit',
+    rollback: ['rollback configuration last 1'],
+  },
+  save: [],
+  running: 'show running-config',
+  ...undoneByNo,
+  form: 'sections',
+  comment: exclamation,
+  refusals: [...ciscoRefusals, /^commit failed\b/i],
+  harmless: [
+    ...ciscoHarmless,
+    /^% ?no (?:configuration )?(?:changes|modifications) to commit\b/i,
+    /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} +\d+ \d\d:\d\d:\d\d/,
+    /^loading\.?$/i,
+    /^\d+ items? committed in \d+ sec/i,
+    /^updating\. ?(?:updated|commit database)/i,
+  ],
+  questions: [
+    { asks: /uncommitted changes found, commit them[^?]*\?\s*\[cancel\]:$/i, answer: 'no' },
+    { asks: /do you wish to proceed with this commit anyway\? \[no\]:$/i, answer: 'no' },
+    { asks: /\[confirm\]$/i, answer: '' },
+  ],
+};

@@ -1,0 +1,51 @@
+import type { DeviceType } from './type.ts';
+import { editBanner, numberSign, undoneByDelete } from './words.ts';
+
+export const paloaltoPanos: DeviceType = {
+  name: 'paloalto-panos',
+  title: 'Palo Alto PAN-OS',
+  aliases: ['panos', 'pan-os', 'palo-alto', 'paloalto', 'palo-alto-panos', 'paloaltonetworks.panos.panos'],
+  prompt: /^[\w.-]+@([\w.-]+)(?:\([\w-]+\))?[>#]$/,
+  rename: /^set deviceconfig system hostname "?([^\s"]+)/,
+  setup: ['set cli scripting-mode on', 'set cli pager off', 'set cli config-output-format set'],
+  enter: ['configure'],
+  leave: ['exit'],
+  candidate: {
+    commit: 'commit',
+    discard: ['revert config', 'exit'],
+    check: 'validate full',
+    compare: 'show config diff',
+    rollback: ['load config last-saved'],
+  },
+  save: [],
+  running: 'show',
+  showsWithin: true,
+  ...undoneByDelete,
+  form: 'lines',
+  comment: numberSign,
+  refusals: [
+    /^(?:server|validation) error\b/i,
+    /^invalid (?:syntax|object|value|command)\b/i,
+    /^unknown command\b/i,
+    /^(?:commit|validation|configuration) failed\b/i,
+    /^(?:error|errors)\b\s*:/i,
+    /^.* (?:is invalid|is not a valid reference|constraints failed|is already in use)\b/i,
+    /^(?:ambiguous|incomplete) command\b/i,
+  ],
+  harmless: [
+    editBanner,
+    /^entering configuration mode$/i,
+    /^exiting configuration mode$/i,
+    /^commit job \d+ is in progress\b/i,
+    /^(?:commit|configuration|validate) job \d+\b.*(?:enqueued|in progress)/i,
+    /^[.\d%]+(?:\.*\d+%)+[.\d%]*$/,
+    /^configuration committed successfully$/i,
+    /^configuration is valid$/i,
+    /^there are no changes to commit\.?$/i,
+    /^config reverted\b|^configuration reverted\b/i,
+  ],
+  questions: [
+    { asks: /(?:continue|proceed|sure)[^?]*\? ?\(y(?:es)? or n(?:o)?\)$/i, answer: 'y' },
+    { asks: /uncommitted changes.*\? ?\[y\/n\]$/i, answer: 'y' },
+  ],
+};
