@@ -50,7 +50,7 @@ export const listenTo = (shell: ClientChannel, most: number) => {
     head: (): string => head,
     whole: (): string => parts.join(''),
     /** The last line, which has no line end yet. */
-    lastLine: (): string => cleaned(tail).trim(),
+    lastLine: (): string => cleaned(tail).split('\n').at(-1)?.trim() ?? '',
     write: (text: string): void => {
       tail = '';
       shell.write(text);
@@ -77,7 +77,13 @@ export const listenTo = (shell: ClientChannel, most: number) => {
 
 export const joined = (lines: readonly string[]): string => lines.join('\n');
 
-export const cleaned = (text: string): string => text.replace(escapes, '').replace(/\r/g, '');
+/** A text as lines. Some devices repaint a line after a carriage return: nothing is taken for painted over. */
+export const cleaned = (text: string): string =>
+  text
+    .replace(escapes, '')
+    .replace(/\r*\n\r*/g, '\n')
+    .replace(/\r+$/, '')
+    .replace(/\r+/g, '\n');
 
 // How many characters of a line the echo surely has. Of longer lines a device may show only a part.
 const echoed = 40;

@@ -179,10 +179,13 @@ export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<Cli
     text.write(lineEnd);
     await until(() => prompting() && repeated(cleaned(text.end()).split('\n')) >= 0, never);
   };
-  /** The lines before the prompt that is repeated. */
-  const beforeEnd = (text: string): readonly string[] => {
-    const lines = linesOf(text);
-    return lines.slice(0, Math.max(repeated(lines), 0));
+  /** The lines before the prompt that is repeated, without other repaintings of it. */
+  const beforeEnd = (whole: string): readonly string[] => {
+    const lines = linesOf(whole);
+    const last = lines.at(-1)?.trim();
+    let end = Math.max(repeated(lines), 0);
+    while (end > 0 && lines[end - 1]?.trim() === last) end--;
+    return lines.slice(0, end);
   };
 
   return {
@@ -205,7 +208,7 @@ export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<Cli
     settle: async () => {
       text.forget(`${text.lastLine()}\n`);
       await confirm();
-      return beforeEnd(text.whole()).slice(1).join('\n');
+      return joined(beforeEnd(text.whole()).slice(1));
     },
   };
 };

@@ -32,7 +32,7 @@ export type Recorded = {
   /** How it shows lines. */
   readonly shows: (lines: readonly string[]) => string;
   readonly refuses: string;
-  /** What it says to commands that it does not know. */
+  /** What it writes at the end of a page. */
   readonly pager: string;
   /** How it shows what was typed. */
   readonly echo?: (prompt: string, line: string) => string;
@@ -85,7 +85,7 @@ export const recordedDevices: readonly Recorded[] = [
     name: 'leaf-1',
     banner: 'Cisco Nexus Operating System (NX-OS) Software',
     refuses: "                      ^\n% Invalid command at '^' marker.",
-    echo: (prompt, line) => `${line}\r\r\n`.replace('\r\r', prompt.startsWith('\0') ? '' : '\r'),
+    echo: (_, line) => `${line}\r\r\n`,
   },
   {
     ...cisco,
@@ -354,8 +354,7 @@ const crlf = (text: string): string => text.replaceAll('\n', '\r\n');
 
 /** Plays a device over the shell of a session. */
 export const play = (device: Recorded, { refusesEnable, takes }: Scene, played: Played) => {
-  const { enter, exit, commit, commitRefused, discard = [] } = device;
-  void commitRefused;
+  const { enter, exit, commit, discard = [] } = device;
   return (channel: ServerChannel): void => {
     let mode: 'user' | 'exec' | 'config' = refusesEnable ? 'user' : 'exec';
     let candidate: readonly string[] = [];

@@ -269,5 +269,5 @@ describe('A recorded device of the type', () => {
     assert.equal(recordedDevices.length, 15);
     assert.ok(all.length >= 180);
   });
-  for (const { title, device, scene } of sampled(all, 26)) it(title, () => scene(stageOf(device)));
+  for (const { title, device, scene } of sampled(all, 20)) it(title, () => scene(stageOf(device)));
 });
