@@ -11,6 +11,7 @@ import { actionReactions } from './lifecycle-manager/actionReactions.ts';
 import { groupReactions } from './lifecycle-manager/resourceGroups.ts';
 import { modelReactions } from './lifecycle-manager/resourceModels.ts';
 import { automationReactions } from './operations-manager/automationReactions.ts';
+import { childReactions } from './operations-manager/jobChildren.ts';
 import { jobReactions } from './operations-manager/jobMoves.ts';
 import { jobSessionReactions } from './operations-manager/jobSessions.ts';
 import { taskReactions } from './operations-manager/taskReports.ts';
@@ -27,6 +28,7 @@ export const reactions: readonly Reaction[] = [
   ...jobReactions,
   ...jobSessionReactions,
   ...taskReactions,
+  ...childReactions,
   ...modelReactions,
   ...planReactions,
   ...prebuiltReactions,

@@ -71,11 +71,11 @@ export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }:
     for (const { next } of reactions) {
       // The table gives each function only events of its own topic.
       const follows = await next(event as Recorded<never>, toolsSince(event.position, { tools, reached }));
-      for (const { command, id, input } of follows) {
+      for (const { command, id, input, about } of follows) {
         // A stopped process leaves the rest to the next start, or to the process that leads next.
         stop.throwIfAborted();
         const idempotency = { key: keyFor(`${command.aggregate.category}-${id}`), request: '' };
-        const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
+        const { position } = await handle(command, { ...requestFor(event), ...about, id, input, idempotency });
         highest = Math.max(highest, position);
       }
     }

@@ -4,7 +4,13 @@ import type { AnyCommand, Tools } from './define.ts';
 import type { Request } from './requests.ts';
 
 /** A command that follows from an event. */
-export type Next = { readonly command: AnyCommand; readonly id: string; readonly input: unknown };
+export type Next = {
+  readonly command: AnyCommand;
+  readonly id: string;
+  readonly input: unknown;
+  /** The account for which it happens, and the event that it follows from, if they are not those of the event itself. */
+  readonly about?: Pick<Request, 'actor' | 'causation' | 'correlation'>;
+};
 
 /**
  * Returns the commands that follow from an event. Each function names the type of its topic's data. It may be called

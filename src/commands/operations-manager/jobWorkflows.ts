@@ -45,9 +45,8 @@ const keptBy = (tools: Tools): LRUCache<string, Ready> => {
   return cache;
 };
 
-/** True for tasks that are not carried out here: workers do them as any others. */
-export const isOffered = (task: Task): boolean =>
-  task.kind === 'childJob' || (task.kind === 'platform' && nodeOperationOf(task) === undefined);
+/** True for operations that are not carried out here: workers do them as any other task. */
+export const isOffered = (task: Task): boolean => task.kind === 'platform' && nodeOperationOf(task) === undefined;
 
 type Version = { readonly id: string; readonly revision: number };
 
@@ -108,19 +107,21 @@ type Starting = {
   readonly now: string;
   /** With sealed secrets. */
   readonly variables: Variables;
+  /** How many jobs it is a part of, one in the other. */
+  readonly level?: number;
 };
 
 /** The workflow of a job that is about to start, if the name means one. */
 export const workflowToStart = async (
   name: string,
-  { id, actor, now, variables }: Starting,
+  { id, actor, now, variables, level = 0 }: Starting,
   tools: Tools,
 ): Promise<StartedWorkflow | undefined> => {
   const found = await workflowNamed(name, tools);
   if (!found) return undefined;
   const ready = readyFor(found, found.document, tools);
   ready.faults ??= faultsOf(ready.graph);
-  const self = { id, initiator: actor.username };
+  const self = { id, initiator: actor.username, level };
   return {
     id: found.id,
     revision: found.revision,
@@ -153,7 +154,7 @@ export const runningOf = async (
   const ready = version && (await readyAt(version, tools));
   if (!ready) return undefined;
   const initiator = ready.namesInitiator ? ((await tools.shown(openTasks, id))?.initiator ?? '') : '';
-  return { graph: ready.graph, self: { id, initiator } };
+  return { graph: ready.graph, self: { id, initiator, level: state.started?.parent?.level ?? 0 } };
 };
 
 /** The knowledge that a decision about a job's tasks needs; undefined if the job runs no workflow. */

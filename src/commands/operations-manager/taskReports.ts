@@ -300,6 +300,7 @@ export const taskReactions: readonly Reaction[] = [
     background: true,
     on: {
       taskStarted: advanceMore,
+      childrenBegun: advanceMore,
       taskOffered: advanceMore,
       taskFinished: advanceMore,
       tasksReverted: advanceMore,

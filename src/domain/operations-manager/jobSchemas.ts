@@ -88,6 +88,18 @@ export const jobTask = Type.Object(
     ),
     until: either(Type.Integer({ description: 'When something happens with it by itself, epoch milliseconds' })),
     error: Type.Unknown({ description: 'What went wrong; null: nothing' }),
+    children: Type.Optional(
+      Type.Array(
+        Type.Object({
+          job: nullable('Id of the job; null: it could not begin'),
+          index: Type.Integer({ description: 'Which of the jobs of the task it is' }),
+          status: Type.Enum(['running', 'complete', 'error', 'canceled', 'incomplete'], {
+            description: 'How it ended; running: the task waits for it',
+          }),
+        }),
+        { description: 'Jobs that the task has begun' },
+      ),
+    ),
   },
   { title: 'JobTask', description: 'A task' },
 );
@@ -119,6 +131,8 @@ export const jobSchema = Type.Object(
           job: Type.String({ description: 'Id of the job' }),
           task: Type.String({ description: 'Its task' }),
           index: Type.Integer({ description: 'Which of the jobs of that task it is' }),
+          run: Type.Optional(Type.Integer({ description: 'Run of the task that began it' })),
+          level: Type.Optional(Type.Integer({ description: 'How many jobs it is a part of, one in the other' })),
         }),
       ],
       { description: 'Task of another job that it is a part of' },

@@ -52,7 +52,20 @@ const started = Type.Object({
   /** How many triggers have fired one after the other until this job began. It ends loops. */
   depth: Type.Optional(whole),
   /** The task of another job that this job is a part of. */
-  parent: Type.Optional(Type.Union([Type.Object({ job: text, task: text, index: whole }), Type.Null()])),
+  parent: Type.Optional(
+    Type.Union([
+      Type.Object({
+        job: text,
+        task: text,
+        index: whole,
+        /** The run of the task that began it. */
+        run: Type.Optional(whole),
+        /** How many jobs it is a part of, one in the other. */
+        level: Type.Optional(whole),
+      }),
+      Type.Null(),
+    ]),
+  ),
   /** The version of the workflow that it runs, if the platform holds the workflow. */
   workflow: Type.Optional(Type.Union([Type.Object({ id: text, revision: whole }), Type.Null()])),
   /** The groups whose members may see the job. If it is empty, whoever may see its automation may see the job. */
@@ -137,6 +150,8 @@ const evolveJob: Evolve = {
   jobGivenUp: become('incomplete'),
   jobRetried: (state) => ({ ...state, status: 'running', error: null, claims: forgotten(state.claims) }),
   taskStarted: asIs,
+  childrenBegun: asIs,
+  childNoted: asIs,
   taskOffered: asIs,
   taskClaimed: asIs,
   taskClaimExtended: asIs,
@@ -267,6 +282,32 @@ export const startTriggered = (
     ...originless,
     ...origin,
     groups: [],
+  };
+  return startEvents(started, running);
+};
+
+/** A job that is a part of another one. */
+export type ChildStart = Pick<
+  JobStarted,
+  'name' | 'variables' | 'automation' | 'parent' | 'groups' | 'watchers' | 'depth'
+>;
+
+/** A child has one job: if the job is there, nothing happens, and neither if it cannot run. */
+export const startChild = (
+  { status }: JobState,
+  _: unknown,
+  { refs }: Context<{ readonly child: ChildStart; readonly running: StartedWorkflow } | undefined>,
+): readonly JobEvent[] => {
+  if (status !== undefined || !refs) return [];
+  const { child, running } = refs;
+  const started: JobStarted = {
+    description: '',
+    type: 'workflow',
+    component: { type: 'workflows', name: child.name },
+    trigger: null,
+    execution: null,
+    ...originless,
+    ...child,
   };
   return startEvents(started, running);
 };

@@ -2,8 +2,10 @@ import { exactText, type Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { mayRead } from '../../commands/engine/access.ts';
 import { missing } from '../../commands/engine/decide.ts';
+import { childIdOf } from '../../commands/operations-manager/jobChildren.ts';
 import { historyOf, type JobRead, readJob, readRun } from '../../commands/operations-manager/jobReading.ts';
 import { continueJob, listThatDeniesTask, retryTask } from '../../commands/operations-manager/taskReports.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { maskNamed, maskSecrets } from '../../domain/engine/secretFields.ts';
@@ -22,13 +24,25 @@ import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 import { showJob } from './jobs.ts';
 
-const showTask = ({ claim, error, ...view }: TaskView, times: RunTimes | undefined) => ({
-  ...view,
-  from: times?.from ?? null,
-  to: times?.to ?? null,
-  claim: claim && { claim: claim.claim, worker: claim.worker, until: claim.until },
-  error: maskSecrets(error),
-});
+type OfJob = { readonly job: string; readonly task: string };
+
+/** The jobs that a task has begun. */
+const showChildren = ({ job, task }: OfJob, children: TaskView['children']) =>
+  children?.map(({ run, index, status }) => ({
+    job: run === null ? null : childIdOf(job, { task, run, index }),
+    index,
+    status,
+  }));
+
+const showTask = (of: OfJob, { claim, error, children, ...view }: TaskView, times: RunTimes | undefined) =>
+  defined({
+    ...view,
+    from: times?.from ?? null,
+    to: times?.to ?? null,
+    claim: claim && { claim: claim.claim, worker: claim.worker, until: claim.until },
+    error: maskSecrets(error),
+    children: showChildren(of, children),
+  });
 
 /** The ids of the jobs that a job is a part of, the nearest first. */
 const ancestorsOf = async ({ parent }: JobDoc, { model }: Service): Promise<readonly string[]> => {
@@ -43,7 +57,9 @@ const ancestorsOf = async ({ parent }: JobDoc, { model }: Service): Promise<read
 const tasksOf = async (id: string, read: JobRead, last: number, { tools }: Service) => {
   const history = await historyOf(id, last, tools);
   const { tasks, progress } = taskViews(read.graph, read.tasks);
-  const views = Object.entries(tasks).map(([task, view]) => [task, showTask(view, history.get(task)?.at(-1))] as const);
+  const views = Object.entries(tasks).map(
+    ([task, view]) => [task, showTask({ job: id, task }, view, history.get(task)?.at(-1))] as const,
+  );
   return { tasks: Object.fromEntries(views), progress };
 };
 

@@ -112,6 +112,8 @@ export const jobs = projection<JobDoc>()(job, {
         last_updated: at,
       },
     taskStarted: touched,
+    childrenBegun: touched,
+    childNoted: touched,
     taskOffered: touched,
     taskClaimed: touched,
     taskClaimExtended: touched,

@@ -116,6 +116,8 @@ export const openTasks = projection<OpenTasksDoc>()(job, {
     jobClaimExtended: asIs,
     jobReleased: asIs,
     taskStarted: opens,
+    childrenBegun: asIs,
+    childNoted: asIs,
     taskOffered: opens,
     taskClaimed: (doc, { data }) => {
       const { claim, worker, account, until } = data;

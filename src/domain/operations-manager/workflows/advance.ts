@@ -1,12 +1,21 @@
-import { isObject, type Members } from '@automation-platform/json';
+import type { Members } from '@automation-platform/json';
 import { defined } from '../../engine/defined.ts';
-import { maskSecrets } from '../../engine/secretFields.ts';
-import { childCount, loopItems, type Outcome, timedTask, type Using } from './controlTasks.ts';
+import {
+  type ChildOfTask,
+  type Children,
+  type ChildrenWanted,
+  childrenDue,
+  childrenUnderWay,
+  endOfChildren,
+  nextChildren,
+} from './children.ts';
+import { childrenWanted } from './childTasks.ts';
+import { loopItems, type Outcome, timedTask, type Using } from './controlTasks.ts';
 import { type Course, courseOf, isDue } from './course.ts';
 import { performed } from './dataTasks.ts';
 import { weigh } from './jsonBounds.ts';
 import { refuse } from './refusals.ts';
-import { finishedRun, orError, type Work } from './taskOutcomes.ts';
+import { finishedRun, longestMessage, messageOf, orError, type Work } from './taskOutcomes.ts';
 import { type FollowingEvent, foldTasks, type OfferedTo, type TaskStates, type Variables } from './taskStates.ts';
 import { inputsOf } from './taskValues.ts';
 import { endTask, type Task } from './workflows.ts';
@@ -19,14 +28,6 @@ const mostBytesAtOnce = 256 * 1024;
 const mostRuns = 10_000;
 const mostWaiting = 1000;
 const mostSteps = 1_000_000;
-const longestMessage = 1000;
-
-/** The text of an error of a task. */
-const messageOf = (stored: unknown): string => {
-  const error = maskSecrets(stored);
-  const message = isObject(error) ? (error.message ?? error) : error;
-  return (typeof message === 'string' ? message : JSON.stringify(message ?? null)).slice(0, longestMessage);
-};
 
 /** The knowledge of a decision at one moment. */
 type Moment = { readonly work: Work; readonly course: Course; readonly state: TaskStates };
@@ -63,16 +64,23 @@ const orFailed = <V>(run: () => V): { readonly value: V } | { readonly failed: O
 
 type Ended = { readonly place: number; readonly run: number; readonly outcome: Outcome };
 
+/** The children of these tasks that are broken off, because the tasks end or are put back. */
+const broken = ({ work, course }: Omit<Moment, 'state'>, places: readonly number[]): readonly ChildOfTask[] =>
+  places.flatMap((place) => childrenUnderWay(taskAt(work, place).id, course.taskAt(place).children));
+
+const orNone = <Item>(list: readonly Item[]): readonly Item[] | undefined => (list.length > 0 ? list : undefined);
+
 /** Ends a run. `back`: tasks of a loop's body that are put back. */
 const finish = (
-  { work, state }: Moment,
+  { work, course, state }: Moment,
   { place, run, outcome }: Ended,
   back: readonly number[] = [],
 ): readonly Step[] => {
   const data = finishedRun(work, state, { task: taskAt(work, place), run, outcome });
-  const tasks = back.length > 0 ? idsOf(work, back) : undefined;
+  const tasks = orNone(idsOf(work, back));
+  const stops = orNone(broken({ work, course }, [place, ...back]));
   const ended: Step = {
-    event: { topic: 'taskFinished', data: defined({ ...data, tasks }) },
+    event: { topic: 'taskFinished', data: defined({ ...data, tasks, stops }) },
     changed: [place, ...back],
   };
   const { description } = outcome;
@@ -94,10 +102,14 @@ const limitOf = ({ now }: Work, { timeLimit }: Task): number | undefined => time
 /** A run that is about to begin. */
 type Beginning = { readonly place: number; readonly run: number; readonly task: Task; readonly using: Using };
 
-type Starting = { readonly until?: number | undefined; readonly keeps?: number | undefined };
+type Starting = {
+  readonly until?: number | undefined;
+  readonly keeps?: number | undefined;
+  readonly children?: ChildrenWanted | undefined;
+};
 
-const start = ({ place, run, task }: Beginning, { until, keeps }: Starting): readonly Step[] => [
-  { event: { topic: 'taskStarted', data: defined({ task: task.id, run, until, keeps }) }, changed: [place] },
+const start = ({ place, run, task }: Beginning, { until, keeps, children }: Starting): readonly Step[] => [
+  { event: { topic: 'taskStarted', data: defined({ task: task.id, run, until, keeps, children }) }, changed: [place] },
 ];
 
 const startTimed = (moment: Moment, beginning: Beginning): readonly Step[] => {
@@ -123,15 +135,29 @@ const startLoop = (moment: Moment, beginning: Beginning): readonly Step[] => {
 
 const noChildren: Outcome = { result: 'success', outgoing: { job_details: { loop: [] } } };
 
+const mostLevels = 8;
+
 const startChildren = (moment: Moment, beginning: Beginning): readonly Step[] => {
   const { place, run, task, using } = beginning;
-  const count = orFailed(() => childCount(inputsOf(using.scope, task)));
-  if ('failed' in count) return finish(moment, { place, run, outcome: count.failed });
-  if (count.value === 0) return finish(moment, { place, run, outcome: noChildren });
+  const wanted = orFailed(() => {
+    const { level = 0 } = moment.work.job;
+    if (level >= mostLevels) refuse(`Jobs can be parts of others to ${mostLevels} levels`);
+    return childrenWanted(inputsOf(using.scope, task));
+  });
+  if ('failed' in wanted) return finish(moment, { place, run, outcome: wanted.failed });
+  if (wanted.value.count === 0) return finish(moment, { place, run, outcome: noChildren });
   const before = moment.course.taskAt(place);
   const isAgain = before.again === true || before.status === 'retrying';
   const keeps = isAgain ? (before.keeps ?? before.run) : undefined;
-  return start(beginning, { until: limitOf(moment.work, task), keeps });
+  return start(beginning, { until: limitOf(moment.work, task), keeps, children: wanted.value });
+};
+
+/** Begins the children of a task whose turn it is, or ends the task with them. */
+const goOnWithChildren = (moment: Moment, place: number, children: Children): readonly Step[] => {
+  const { run } = moment.course.taskAt(place);
+  if (childrenDue(children) === 'ends') return finish(moment, { place, run, outcome: endOfChildren(children) });
+  const data = { task: taskAt(moment.work, place).id, run, ...nextChildren(children) };
+  return [{ event: { topic: 'childrenBegun', data }, changed: [place] }];
 };
 
 const mayBegin = ({ state }: Moment): boolean => state.runs < mostRuns;
@@ -230,8 +256,9 @@ export const reverted = (moment: Omit<Moment, 'state'>, from: number | null, tar
     to: taskAt(work, target).id,
     tasks: idsOf(work, back),
     run: course.taskAt(target).run + 1,
+    stops: orNone(broken({ work, course }, back)),
   };
-  return { event: { topic: 'tasksReverted', data }, changed: [target, ...back] };
+  return { event: { topic: 'tasksReverted', data: defined(data) }, changed: [target, ...back] };
 };
 
 /** The next steps of a task that the course has named. */
@@ -241,7 +268,8 @@ const carryOn = (moment: Moment, place: number): readonly Step[] => {
   const target = course.revertOf(place);
   if (target !== undefined) return [reverted(moment, place, target)];
   if (task.status !== 'open') return enter(moment, place);
-  return isDue(task, work.now) ? expire(moment, place) : turn(moment, place);
+  if (isDue(task, work.now)) return expire(moment, place);
+  return task.children ? goOnWithChildren(moment, place, task.children) : turn(moment, place);
 };
 
 /** The event that ends a job in which nothing is under way and nothing can be entered. */

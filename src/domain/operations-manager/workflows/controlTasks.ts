@@ -283,16 +283,3 @@ export const loopItems = (scope: Scope, task: Task): readonly unknown[] => {
   const { data_array: list } = inputsOf(scope, task);
   return Array.isArray(list) ? list : refuse('data_array must be a list');
 };
-
-/** How many children a task may have. */
-const mostChildren = 10_000;
-
-/** The number of children that the inputs of a `childJob` ask for; null for a single one. */
-export const childCount = ({ data_array: list, loopType, workflow }: Members): number | null => {
-  if (typeof workflow !== 'string' || workflow === '') return refuse('workflow must name a workflow');
-  if (list === null || list === undefined || list === '') return null;
-  if (!Array.isArray(list)) return refuse('data_array must be a list');
-  if (list.length > mostChildren) return refuse(`A task has ${mostChildren} children at most`);
-  if (loopType !== 'parallel' && loopType !== 'sequential') return refuse('loopType must be parallel or sequential');
-  return list.length;
-};

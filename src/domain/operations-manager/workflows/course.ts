@@ -1,4 +1,5 @@
 import { get } from '../../engine/layeredMap.ts';
+import { childrenDue } from './children.ts';
 import { idleTask, type TaskState, type TaskStates } from './taskStates.ts';
 import type { Edge, WorkflowGraph } from './workflowGraph.ts';
 
@@ -133,7 +134,8 @@ export const courseOf = (graph: WorkflowGraph, from: TaskStates, now: number): C
       case 'retrying':
         return isDue(task, now);
       case 'open':
-        return isDue(task, now) || (tasks[place]?.kind === 'forEach' && busy[place] === 0);
+        if (isDue(task, now) || (task.children && childrenDue(task.children))) return true;
+        return tasks[place]?.kind === 'forEach' && busy[place] === 0;
     }
   };
 

@@ -1,8 +1,8 @@
-import type { Members } from '@automation-platform/json';
+import { isObject, type Members } from '@automation-platform/json';
 import { defined } from '../../engine/defined.ts';
 import { get } from '../../engine/layeredMap.ts';
 import { RequestError } from '../../engine/requestError.ts';
-import { isSecretName, type Seal, sealBy } from '../../engine/secretFields.ts';
+import { isSecretName, maskSecrets, type Seal, sealBy } from '../../engine/secretFields.ts';
 import type { Outcome, Using } from './controlTasks.ts';
 import { refuseReserved, weigh } from './jsonBounds.ts';
 import type { Match } from './operators.ts';
@@ -25,8 +25,18 @@ export type Work = {
 };
 
 const mostOfRun = 8 * 1024 * 1024;
-const mostOfJob = 16 * 1024 * 1024;
+/** How many bytes the variables and outputs of a job have at most. */
+export const mostOfJob = 16 * 1024 * 1024;
 const longestName = 64;
+
+export const longestMessage = 1000;
+
+/** The text of an error of a task or a job. */
+export const messageOf = (stored: unknown): string => {
+  const error = maskSecrets(stored);
+  const message = isObject(error) ? (error.message ?? error) : error;
+  return (typeof message === 'string' ? message : JSON.stringify(message ?? null)).slice(0, longestMessage);
+};
 
 const checkNames = (names: readonly string[], what: string): void => {
   for (const name of names) {

@@ -3,6 +3,17 @@ import type { DataOf, Event } from '../../engine/core.ts';
 import { empty, get, type Layers, withAll } from '../../engine/layeredMap.ts';
 import { type Claims, claimed, extended, noClaims, type ReleaseReason, released } from '../claims.ts';
 import type { JobError, JobStatus } from '../jobSchemas.ts';
+import {
+  type BegunChildren,
+  type ChildEnd,
+  type ChildOfTask,
+  type Children,
+  type ChildrenWanted,
+  childNoted,
+  childrenAtEnd,
+  childrenBegun,
+  childrenOfRun,
+} from './children.ts';
 import { weigh } from './jsonBounds.ts';
 import { errorOutput, type Result } from './workflows.ts';
 
@@ -44,10 +55,17 @@ export type TaskFinished = OfRun &
     readonly error?: unknown;
     /** When the next run begins by itself, epoch milliseconds. The result does not count then. */
     readonly retry?: number;
+    /** The children that are broken off. */
+    readonly stops?: readonly ChildOfTask[];
   };
 
 export type TaskEvent =
-  | Event<'taskStarted', OfRun & Following & { readonly until?: number; readonly keeps?: number }>
+  | Event<
+      'taskStarted',
+      OfRun & Following & { readonly until?: number; readonly keeps?: number; readonly children?: ChildrenWanted }
+    >
+  | Event<'childrenBegun', OfRun & Following & BegunChildren>
+  | Event<'childNoted', OfRun & ChildEnd & { readonly index: number }>
   | Event<'taskOffered', OfRun & Following & { readonly to: OfferedTo; readonly until?: number }>
   | Event<'taskClaimed', OfRun & TaskClaim>
   | Event<'taskClaimExtended', OfRun & { readonly claim: number; readonly until: number }>
@@ -60,6 +78,7 @@ export type TaskEvent =
         readonly to: string;
         readonly tasks: readonly string[];
         readonly run: number;
+        readonly stops?: readonly ChildOfTask[];
       }
     >
   | Event<'variablesSet', { readonly variables: Members }>
@@ -101,6 +120,8 @@ export type TaskState = {
   readonly startedWith?: Variables;
   /** The run of a child task whose children are kept. */
   readonly keeps?: number;
+  /** The jobs of a child task. Of a run that has ended well, without their variables. */
+  readonly children?: Children;
   /** A retry asks for a new run if the result of this one leads nowhere. */
   readonly again?: true;
   readonly claims: Claims<TaskClaim>;
@@ -173,7 +194,7 @@ const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
   const { task, run, result, outgoing, error, chosen, retry, attempt, sets = {}, tasks = [] } = data;
   const before = taskIn(state, task);
   const isUnderWay = isOpenRun(before, run);
-  const { retries, claims, to, keeps, startedWith, turns } = isUnderWay ? before : newRun(before, run);
+  const { retries, claims, to, keeps, startedWith, turns, children } = isUnderWay ? before : newRun(before, run);
   const ended = { ...idleTask, run, result, outgoing, retries, claims, turns };
   const next: { -readonly [M in keyof TaskState]: TaskState[M] } = { ...ended, status: 'finished' };
   if (retry !== undefined) Object.assign(next, { status: 'retrying', until: retry, retries: retries + 1 });
@@ -186,6 +207,7 @@ const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
   if (error !== undefined) next.error = error;
   if (to) next.to = to;
   if (keeps !== undefined) next.keeps = keeps;
+  if (children) next.children = childrenAtEnd(children, result !== 'success');
   const values = Object.entries(sets).map(([variable, output]) => {
     const isError = output === errorOutput && !Object.hasOwn(outgoing, output);
     return [variable, (isError ? error : own(outgoing, output)) ?? null] as const;
@@ -205,6 +227,16 @@ const withClaims = (
 ): TaskStates => {
   const before = taskIn(state, task);
   return isOpenRun(before, run) ? withTask(state, task, { ...before, claims: change(before.claims) }) : state;
+};
+
+const withChildrenOf = (
+  state: TaskStates,
+  { task, run }: OfRun,
+  change: (children: Children) => Children,
+): TaskStates => {
+  const before = taskIn(state, task);
+  if (!isOpenRun(before, run) || !before.children) return state;
+  return withTask(state, task, { ...before, children: change(before.children) });
 };
 
 /** The tasks that the error of a job names as those that block it; undefined if it names none. */
@@ -246,17 +278,23 @@ const evolveTasks: Evolve = {
       .map(([id, task]) => [id, { ...task, again: true as const, retries: 0 }] as const);
     return { ...withTasks(rest, runsAgain), status: 'running' };
   },
-  taskStarted: (state, { task, run, until, keeps }) => {
-    const next: TaskState = { ...newRun(taskIn(state, task), run), startedWith: state.variables };
+  taskStarted: (state, { task, run, until, keeps, children }) => {
+    const before = taskIn(state, task);
+    const next: TaskState = { ...newRun(before, run), startedWith: state.variables };
     return {
       ...withTask(state, task, {
         ...next,
         ...(until === undefined ? {} : { until }),
         ...(keeps === undefined ? {} : { keeps }),
+        ...(children ? { children: childrenOfRun(children, keeps === undefined ? undefined : before.children) } : {}),
       }),
       runs: state.runs + 1,
     };
   },
+  childrenBegun: (state, { task, run, ...begun }) =>
+    withChildrenOf(state, { task, run }, (children) => childrenBegun(children, begun, run)),
+  childNoted: (state, { task, run, index, ...end }) =>
+    withChildrenOf(state, { task, run }, (children) => childNoted(children, index, end)),
   taskOffered: (state, { task, run, to, until }) => {
     const next: TaskState = { ...newRun(taskIn(state, task), run), to, startedWith: state.variables };
     return { ...withTask(state, task, until === undefined ? next : { ...next, until }), runs: state.runs + 1 };

@@ -5,6 +5,8 @@ import type { TaskEvent } from './taskStates.ts';
 
 const ofRun = { task: text, run: whole };
 const ofClaim = { ...ofRun, claim: whole };
+const ofChild = { ...ofRun, index: whole };
+const stops = Type.Optional(Type.Array(Type.Object(ofChild)));
 const momentOrNull = Type.Union([moment, Type.Null()]);
 /** The decision did not do all that can be done: the service goes on at once. */
 const more = Type.Optional(Type.Literal(true));
@@ -14,7 +16,37 @@ export const taskTopics = topicsOf({
   taskStarted: [
     'The service began to hold a task: a loop, a wait, or jobs that are parts of this one',
     typed<DataOf<TaskEvent, 'taskStarted'>>()(
-      Type.Object({ ...ofRun, until: Type.Optional(moment), keeps: Type.Optional(whole), more }),
+      Type.Object({
+        ...ofRun,
+        until: Type.Optional(moment),
+        keeps: Type.Optional(whole),
+        children: Type.Optional(Type.Object({ count: whole, loopType: Type.Optional(text) })),
+        more,
+      }),
+    ),
+  ],
+  /** `retried`: jobs that earlier runs began, and that had ended in error. */
+  childrenBegun: [
+    'Jobs that are parts of this one begin',
+    typed<DataOf<TaskEvent, 'childrenBegun'>>()(
+      Type.Object({
+        ...ofRun,
+        indexes: Type.Array(whole),
+        retried: Type.Array(Type.Object({ index: whole, run: whole })),
+        more,
+      }),
+    ),
+  ],
+  /** `variables`: those of the job that is a part, as it ended. They are missing if they are too large. */
+  childNoted: [
+    'A job that is a part of this one ended, could not begin, or runs again',
+    typed<DataOf<TaskEvent, 'childNoted'>>()(
+      Type.Object({
+        ...ofChild,
+        status: text,
+        variables: Type.Optional(anyMembers),
+        error: Type.Optional(text),
+      }),
     ),
   ],
   taskOffered: [
@@ -65,6 +97,7 @@ export const taskTopics = topicsOf({
         tasks: Type.Optional(texts),
         error: Type.Optional(anything),
         retry: Type.Optional(moment),
+        stops,
         more,
       }),
     ),
@@ -72,7 +105,7 @@ export const taskTopics = topicsOf({
   tasksReverted: [
     'A job went back to a task that had run',
     typed<DataOf<TaskEvent, 'tasksReverted'>>()(
-      Type.Object({ from: textOrNull, to: text, tasks: texts, run: whole, more }),
+      Type.Object({ from: textOrNull, to: text, tasks: texts, run: whole, stops, more }),
     ),
   ],
   variablesSet: ['Variables of a job were replaced', Type.Object({ variables: anyMembers })],

@@ -5,7 +5,12 @@ import { type TaskStates, taskIn, type Variables } from './taskStates.ts';
 import { errorOutput, type Task } from './workflows.ts';
 
 /** The names that a job has beside its variables. */
-export type JobSelf = { readonly id: string; readonly initiator: string };
+export type JobSelf = {
+  readonly id: string;
+  readonly initiator: string;
+  /** How many jobs it is a part of, one in the other. */
+  readonly level?: number;
+};
 
 /** The values that references can name: the outputs of tasks, and the variables of the job. */
 export type Scope = { readonly state: TaskStates; readonly job: JobSelf; readonly variables: Variables };

@@ -1,3 +1,4 @@
+import { childrenIn, shownStatus } from './children.ts';
 import { type Course, courseOf } from './course.ts';
 import type { TaskState, TaskStates } from './taskStates.ts';
 import type { WorkflowGraph } from './workflowGraph.ts';
@@ -15,7 +16,17 @@ export type TaskView = {
   readonly claim: TaskState['claims']['held'];
   readonly until: number | null;
   readonly error: unknown;
+  /** The jobs of a child task. `run`: the run that began it; null: it could not begin. */
+  readonly children?: readonly { readonly run: number | null; readonly index: number; readonly status: string }[];
 };
+
+const childrenOf = ({ children }: TaskState): TaskView['children'] =>
+  children &&
+  childrenIn(children).map((child) => ({
+    run: child.status === 'refused' ? null : child.run,
+    index: child.index,
+    status: shownStatus(child),
+  }));
 
 const statusOf = (task: TaskState, course: Course, place: number): TaskStatus => {
   switch (task.status) {
@@ -39,7 +50,9 @@ export const taskViews = (graph: WorkflowGraph, state: TaskStates) => {
     const task = course.taskAt(place);
     const { run, result = null, until = null, error = null } = task;
     const claim = task.status === 'open' ? task.claims.held : null;
-    return [id, { status: statusOf(task, course, place), run, result, claim, until, error }];
+    const view = { status: statusOf(task, course, place), run, result, claim, until, error };
+    const children = childrenOf(task);
+    return [id, children ? { ...view, children } : view];
   });
   const ended = views.filter(([, { status }]) => status === 'done' || status === 'dead').length;
   return { tasks: Object.fromEntries(views), progress: views.length === 0 ? 0 : ended / views.length };

@@ -1,0 +1,67 @@
+import { isObject, type Members } from '@automation-platform/json';
+import { entriesIn } from '../../engine/layeredMap.ts';
+import { type ChildEnd, type ChildOfTask, type ChildrenWanted, childOf } from './children.ts';
+import { weigh } from './jsonBounds.ts';
+import { refuse } from './refusals.ts';
+import { mostOfJob } from './taskOutcomes.ts';
+import { type TaskEvent, type TaskStates, taskIn } from './taskStates.ts';
+import { operand, type Scope } from './taskValues.ts';
+import type { Task } from './workflows.ts';
+
+const mostChildren = 10_000;
+
+const isNothing = (value: unknown): boolean => value === null || value === undefined || value === '';
+
+/** The children that the inputs of a task ask for. Throws `unprocessable` if they cannot be had. */
+export const childrenWanted = ({ data_array: list, loopType, workflow, transformation }: Members): ChildrenWanted => {
+  if (typeof workflow !== 'string' || workflow === '') return refuse('workflow must name a workflow');
+  if (isNothing(list)) return { count: 1 };
+  if (!Array.isArray(list)) return refuse('data_array must be a list');
+  if (list.length > mostChildren) return refuse(`A task has ${mostChildren} children at most`);
+  if (loopType !== 'parallel' && loopType !== 'sequential') return refuse('loopType must be parallel or sequential');
+  if (!isNothing(transformation)) return refuse('The transformation of a childJob is not carried out yet');
+  return { count: list.length, loopType };
+};
+
+/**
+ * The variables that a child begins with: those that the task names, and the members of its item, which win. Throws
+ * `unprocessable` for an item that has none.
+ */
+export const childVariables = (scope: Scope, task: Task, inputs: Members, index: number): Members => {
+  const { variables: written } = task.incoming;
+  // Where the variables are the value of a reference, they name nothing themselves.
+  const named = isObject(written)
+    ? Object.fromEntries(Object.entries(written).map(([name, from]) => [name, operand(scope, from, 'value')]))
+    : inputs.variables;
+  const variables = isObject(named) ? named : {};
+  if (!Array.isArray(inputs.data_array)) return variables;
+  const item: unknown = inputs.data_array[index];
+  return isObject(item) ? { ...variables, ...item } : refuse('An item of data_array must be an object');
+};
+
+/** About how many bytes the variables of children have that the open tasks of a job keep. */
+const weightOfChildren = ({ tasks }: TaskStates): number =>
+  [...entriesIn(tasks).values()].reduce(
+    (sum, { status, children }) => sum + (status === 'open' && children ? children.weight : 0),
+    0,
+  );
+
+/**
+ * Notes how it is with a child. Nothing happens if that is known, or if its task does not wait for it any more. Its variables
+ * are left out if the job cannot keep them.
+ */
+export const noteChild = (
+  state: TaskStates,
+  { task, run, index }: ChildOfTask,
+  { status, variables, error }: ChildEnd,
+): readonly TaskEvent[] => {
+  const now = taskIn(state, task);
+  const isWaitedFor = now.status === 'open' && state.status !== 'canceled' && state.status !== 'complete';
+  const child = childOf(now.children, { run, index });
+  if (!isWaitedFor || !child || child.status === status) return [];
+  const data = { task, run: now.run, index, status };
+  if (status === 'running') return [{ topic: 'childNoted', data }];
+  const why = error === undefined ? data : { ...data, error };
+  const isKept = variables && state.weight + weightOfChildren(state) + weigh(variables) <= mostOfJob;
+  return [{ topic: 'childNoted', data: isKept ? { ...why, variables } : why }];
+};
