@@ -227,7 +227,10 @@ describe('moves of jobs with workflows', () => {
     for (const run of [1, 2]) {
       end(run);
       const [event] = job.act(retryJob(job.work(), job.state()));
-      assert.deepEqual(event, { topic: 'taskStarted', data: { task: 'a', run: run + 1, keeps: 1, children: { count: 1 } } });
+      assert.deepEqual(event, {
+        topic: 'taskStarted',
+        data: { task: 'a', run: run + 1, keeps: 1, children: { count: 1 } },
+      });
     }
   });
 });
