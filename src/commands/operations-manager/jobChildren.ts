@@ -44,7 +44,7 @@ type ChildToStart = { readonly parent: string } & ChildOfTask;
 type Prepared = { readonly child: ChildStart; readonly running: StartedWorkflow };
 
 /** The start of a child. Throws `RequestError` if it cannot begin. */
-const prepared = async (
+const childStartOf = async (
   { id, input, actor, now }: Pick<Preparing<JobState, ChildToStart>, 'id' | 'input' | 'actor' | 'now'>,
   tools: Tools,
 ): Promise<Prepared> => {
@@ -88,7 +88,7 @@ const startChild = command({
   on: 'any',
   prepare: async (request, tools) => {
     if (job.exists(request.state)) return undefined;
-    const found = await orRefusal(() => prepared(request, tools));
+    const found = await orRefusal(() => childStartOf(request, tools));
     return 'refused' in found ? undefined : found;
   },
   decide: start,
@@ -116,7 +116,9 @@ const noteChild = command({
     const child = await tools.state(job, childId);
     const work = await workOf({ id, state, now }, tools);
     if (job.exists(child)) return { end: endOf(child), work };
-    const found = await orRefusal(() => prepared({ id: childId, input: { parent: id, ...input }, actor, now }, tools));
+    const found = await orRefusal(() =>
+      childStartOf({ id: childId, input: { parent: id, ...input }, actor, now }, tools),
+    );
     const why = 'refused' in found ? { error: found.refused.message } : {};
     return { end: { status: 'refused', ...why } as const, work };
   },
@@ -137,8 +139,8 @@ const causeOf = async (
   tools: Tools,
 ): Promise<Cause> => {
   const key = `${stream} ${task} ${run}`;
-  const known = causes.get(key);
-  if (known) return known;
+  const cause = causes.get(key);
+  if (cause) return cause;
   const events = await tools.events(job, splitStream(stream).id, revision);
   const began = events.findLast(({ topic, data }) => {
     const { task: of, run: ofRun } = data as Partial<ChildOfTask>;
@@ -157,7 +159,7 @@ const begin = async (event: Recorded<ChildOfTask & BegunChildren>, tools: Tools)
   const { task, run, indexes, retried } = event.data;
   const parent = splitStream(event.stream).id;
   const about = await causeOf(event, tools);
-  const begun = indexes.flatMap((index): readonly Next[] => {
+  const starts = indexes.flatMap((index): readonly Next[] => {
     const child = { task, run, index };
     return [
       { command: startChild, id: childIdOf(parent, child), input: { parent, ...child }, about },
@@ -171,7 +173,7 @@ const begin = async (event: Recorded<ChildOfTask & BegunChildren>, tools: Tools)
       { command: noteChild, id: parent, input: child },
     ];
   });
-  return [...begun, ...again];
+  return [...starts, ...again];
 };
 
 /** A job that has ended, or goes on after that, tells the job that it is a part of. */

@@ -6,10 +6,9 @@ import {
   type ChildrenWanted,
   childrenDue,
   childrenUnderWay,
-  endOfChildren,
   nextChildren,
 } from './children.ts';
-import { childrenWanted } from './childTasks.ts';
+import { childrenWanted, endOfChildren } from './childTasks.ts';
 import { loopItems, type Outcome, timedTask, type Using } from './controlTasks.ts';
 import { type Course, courseOf, isDue } from './course.ts';
 import { performed } from './dataTasks.ts';
@@ -65,7 +64,7 @@ const orFailed = <V>(run: () => V): { readonly value: V } | { readonly failed: O
 type Ended = { readonly place: number; readonly run: number; readonly outcome: Outcome };
 
 /** The children of these tasks that are broken off, because the tasks end or are put back. */
-const broken = ({ work, course }: Omit<Moment, 'state'>, places: readonly number[]): readonly ChildOfTask[] =>
+const brokenOffBy = ({ work, course }: Omit<Moment, 'state'>, places: readonly number[]): readonly ChildOfTask[] =>
   places.flatMap((place) => childrenUnderWay(taskAt(work, place).id, course.taskAt(place).children));
 
 const orNone = <Item>(list: readonly Item[]): readonly Item[] | undefined => (list.length > 0 ? list : undefined);
@@ -78,7 +77,7 @@ const finish = (
 ): readonly Step[] => {
   const data = finishedRun(work, state, { task: taskAt(work, place), run, outcome });
   const tasks = orNone(idsOf(work, back));
-  const stops = orNone(broken({ work, course }, [place, ...back]));
+  const stops = orNone(brokenOffBy({ work, course }, [place, ...back]));
   const ended: Step = {
     event: { topic: 'taskFinished', data: defined({ ...data, tasks, stops }) },
     changed: [place, ...back],
@@ -139,17 +138,17 @@ const mostLevels = 8;
 
 const startChildren = (moment: Moment, beginning: Beginning): readonly Step[] => {
   const { place, run, task, using } = beginning;
-  const wanted = orFailed(() => {
+  const children = orFailed(() => {
     const { level = 0 } = moment.work.job;
     if (level >= mostLevels) refuse(`Jobs can be parts of others to ${mostLevels} levels`);
     return childrenWanted(inputsOf(using.scope, task));
   });
-  if ('failed' in wanted) return finish(moment, { place, run, outcome: wanted.failed });
-  if (wanted.value.count === 0) return finish(moment, { place, run, outcome: noChildren });
+  if ('failed' in children) return finish(moment, { place, run, outcome: children.failed });
+  if (children.value.count === 0) return finish(moment, { place, run, outcome: noChildren });
   const before = moment.course.taskAt(place);
   const isAgain = before.again === true || before.status === 'retrying';
   const keeps = isAgain ? (before.keeps ?? before.run) : undefined;
-  return start(beginning, { until: limitOf(moment.work, task), keeps, children: wanted.value });
+  return start(beginning, { until: limitOf(moment.work, task), keeps, children: children.value });
 };
 
 /** Begins the children of a task whose turn it is, or ends the task with them. */
@@ -256,7 +255,7 @@ export const reverted = (moment: Omit<Moment, 'state'>, from: number | null, tar
     to: taskAt(work, target).id,
     tasks: idsOf(work, back),
     run: course.taskAt(target).run + 1,
-    stops: orNone(broken({ work, course }, back)),
+    stops: orNone(brokenOffBy({ work, course }, back)),
   };
   return { event: { topic: 'tasksReverted', data: defined(data) }, changed: [target, ...back] };
 };

@@ -1,12 +1,52 @@
 import { isObject, type Members } from '@automation-platform/json';
 import { entriesIn } from '../../engine/layeredMap.ts';
-import { type ChildEnd, type ChildOfTask, type ChildrenWanted, childOf } from './children.ts';
+import {
+  type ChildEnd,
+  type ChildOfTask,
+  type Children,
+  type ChildrenWanted,
+  type ChildStatus,
+  childOf,
+  childrenIn,
+  shownStatus,
+} from './children.ts';
+import type { Outcome } from './controlTasks.ts';
 import { weigh } from './jsonBounds.ts';
 import { refuse } from './refusals.ts';
 import { mostOfJob } from './taskOutcomes.ts';
 import { type TaskEvent, type TaskStates, taskIn } from './taskStates.ts';
 import { operand, type Scope } from './taskValues.ts';
 import type { Task } from './workflows.ts';
+
+const ends: Readonly<Record<ChildStatus, string>> = {
+  running: 'is under way',
+  complete: 'is complete',
+  error: 'ended in error',
+  canceled: 'was canceled',
+  incomplete: 'is incomplete',
+  refused: 'could not begin',
+};
+
+/** The end of a task whose children have come to their ends. */
+export const endOfChildren = (children: Children): Outcome => {
+  const all = childrenIn(children);
+  const isList = children.loopType !== undefined;
+  const details = all.map((child) => ({
+    ...child.variables,
+    status: shownStatus(child),
+    ...(isList ? { childJobLoopIndex: child.index } : {}),
+  }));
+  const outgoing = { job_details: isList ? { loop: details } : (details[0] ?? {}) };
+  const failed = all.find(({ status, again }) => again || status !== 'complete');
+  if (failed) {
+    const { index, status, error } = failed;
+    const name = isList ? `Child ${index}` : 'The child';
+    return { result: 'error', outgoing, error: `${name} ${ends[status]}${error === undefined ? '' : `: ${error}`}` };
+  }
+  if (all.some(({ variables }) => variables === undefined))
+    return { result: 'error', outgoing, error: 'The variables of the children are more than a job can keep' };
+  return { result: 'success', outgoing };
+};
 
 const mostChildren = 10_000;
 
@@ -28,12 +68,12 @@ export const childrenWanted = ({ data_array: list, loopType, workflow, transform
  * `unprocessable` for an item that has none.
  */
 export const childVariables = (scope: Scope, task: Task, inputs: Members, index: number): Members => {
-  const { variables: written } = task.incoming;
+  const { variables: fromDocument } = task.incoming;
   // Where the variables are the value of a reference, they name nothing themselves.
-  const named = isObject(written)
-    ? Object.fromEntries(Object.entries(written).map(([name, from]) => [name, operand(scope, from, 'value')]))
+  const values = isObject(fromDocument)
+    ? Object.fromEntries(Object.entries(fromDocument).map(([name, from]) => [name, operand(scope, from, 'value')]))
     : inputs.variables;
-  const variables = isObject(named) ? named : {};
+  const variables = isObject(values) ? values : {};
   if (!Array.isArray(inputs.data_array)) return variables;
   const item: unknown = inputs.data_array[index];
   return isObject(item) ? { ...variables, ...item } : refuse('An item of data_array must be an object');

@@ -1,6 +1,5 @@
 import type { Members } from '@automation-platform/json';
 import { empty, entriesIn, get, type Layers, withAll } from '../../engine/layeredMap.ts';
-import type { Outcome } from './controlTasks.ts';
 import { weigh } from './jsonBounds.ts';
 
 /** A job that a task has begun. The number of the run that began it is part of its id. */
@@ -9,7 +8,7 @@ export type ChildOfTask = { readonly task: string; readonly run: number; readonl
 /** How a child ended, or `running`. `refused`: it could not begin. */
 export type ChildStatus = 'running' | 'complete' | 'error' | 'canceled' | 'incomplete' | 'refused';
 
-/** The end of a child, with sealed secrets. Variables that are too large to be kept with those of the others are left out. */
+/** The end of a child, with sealed secrets. Variables are left out if the job cannot keep them. */
 export type ChildEnd = {
   readonly status: ChildStatus;
   readonly variables?: Members;
@@ -57,21 +56,23 @@ const atNext = (children: Children): Children => {
 
 /**
  * The children of a run that begins. Of the run before it keeps those that are complete, and those that can be retried;
- * the others begin anew.
+ * the rest begins anew.
  */
-export const childrenOfRun = (wanted: ChildrenWanted, before: Children | undefined): Children => {
-  const kept = [...(before ? entriesIn(before.all) : [])].flatMap(([index, child]): (readonly [string, Child])[] => {
-    if (Number(index) >= wanted.count) return [];
-    if (child.status === 'complete') return [[index, child]];
-    return child.status === 'error' || child.status === 'incomplete' ? [[index, { ...child, again: true }]] : [];
-  });
-  const weight = kept.reduce((sum, [, child]) => sum + weightOf(child), 0);
-  return atNext({ ...wanted, all: withAll(empty, kept), next: 0, underWay: 0, failed: 0, weight });
+export const childrenOfRun = (order: ChildrenWanted, before: Children | undefined): Children => {
+  const keptOnes = [...(before ? entriesIn(before.all) : [])].flatMap(
+    ([index, child]): (readonly [string, Child])[] => {
+      if (Number(index) >= order.count) return [];
+      if (child.status === 'complete') return [[index, child]];
+      return child.status === 'error' || child.status === 'incomplete' ? [[index, { ...child, again: true }]] : [];
+    },
+  );
+  const weight = keptOnes.reduce((sum, [, child]) => sum + weightOf(child), 0);
+  return atNext({ ...order, all: withAll(empty, keptOnes), next: 0, underWay: 0, failed: 0, weight });
 };
 
 const weightOf = ({ variables }: Pick<Child, 'variables'>): number => (variables ? weigh(variables) : 0);
 
-const counted = ({ status, again }: Child | Partial<Child>, of: 'underWay' | 'failed'): number => {
+const countOf = ({ status, again }: Child | Partial<Child>, of: 'underWay' | 'failed'): number => {
   if (status === undefined || again) return 0;
   return Number(of === 'underWay' ? status === 'running' : status !== 'running' && status !== 'complete');
 };
@@ -80,9 +81,9 @@ const withChildren = (children: Children, changed: readonly (readonly [index: nu
   let { underWay, failed, weight } = children;
   for (const [index, child] of changed) {
     const before = childAt(children, index) ?? {};
-    underWay += counted(child, 'underWay') - counted(before, 'underWay');
+    underWay += countOf(child, 'underWay') - countOf(before, 'underWay');
     weight += weightOf(child) - weightOf(before);
-    failed += counted(child, 'failed') - counted(before, 'failed');
+    failed += countOf(child, 'failed') - countOf(before, 'failed');
   }
   const all = withAll(
     children.all,
@@ -170,36 +171,6 @@ export const childrenAtEnd = (children: Children, keepsValues: boolean): Childre
   return { ...children, all: withAll(empty, all), underWay: 0 };
 };
 
-/** The status of a child as others see it. */
+/** The status of a child in answers. */
 export const shownStatus = ({ status }: Child): Exclude<ChildStatus, 'refused'> =>
   status === 'refused' ? 'error' : status;
-
-const ends: Readonly<Record<ChildStatus, string>> = {
-  running: 'is under way',
-  complete: 'is complete',
-  error: 'ended in error',
-  canceled: 'was canceled',
-  incomplete: 'is incomplete',
-  refused: 'could not begin',
-};
-
-/** The end of a task whose children have come to their ends. */
-export const endOfChildren = (children: Children): Outcome => {
-  const all = childrenIn(children);
-  const isList = children.loopType !== undefined;
-  const details = all.map((child) => ({
-    ...child.variables,
-    status: shownStatus(child),
-    ...(isList ? { childJobLoopIndex: child.index } : {}),
-  }));
-  const outgoing = { job_details: isList ? { loop: details } : (details[0] ?? {}) };
-  const failed = all.find(({ status, again }) => again || status !== 'complete');
-  if (failed) {
-    const { index, status, error } = failed;
-    const name = isList ? `Child ${index}` : 'The child';
-    return { result: 'error', outgoing, error: `${name} ${ends[status]}${error === undefined ? '' : `: ${error}`}` };
-  }
-  if (all.some(({ variables }) => variables === undefined))
-    return { result: 'error', outgoing, error: 'The variables of the children are more than a job can keep' };
-  return { result: 'success', outgoing };
-};
