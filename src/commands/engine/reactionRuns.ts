@@ -68,9 +68,11 @@ export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }:
   const parts = async (event: Recorded, reactions: readonly Row[] = reactionsTo(event)): Promise<number> => {
     const keyFor = keysOf(event);
     let highest = 0;
-    for (const { next } of reactions) {
+    for (const { next, background } of reactions) {
       // The table gives each function only events of its own topic.
       const follows = await next(event as Recorded<never>, toolsSince(event.position, { tools, reached }));
+      // Work in the background does not run ahead of the read models: requests would wait for these.
+      if (background && follows.length > 0) await reached(event.position);
       for (const { command, id, input, about } of follows) {
         // A stopped process leaves the rest to the next start, or to the process that leads next.
         stop.throwIfAborted();

@@ -25,7 +25,7 @@ export type Reaction = {
   readonly on: { readonly [topic: string]: Follow };
   /**
    * Long work that no request waits for. Only the reader of the log carries out these reactions, after all others to
-   * the same event, and all that follow from them.
+   * the same event, and all that follow from them, once the read models show the event.
    */
   readonly background?: true;
 };

@@ -171,6 +171,24 @@ describe('reactions', () => {
       assert.deepEqual(await names(), ['x', 'later']);
     });
 
+    it('do not run ahead of the read models: that one waits until these show the event, the others do not', async () => {
+      let show = (): void => undefined;
+      const shown = new Promise<void>((resolve) => {
+        show = resolve;
+      });
+      let asked = 0;
+      const reached = (position: number): Promise<void> => {
+        asked = position;
+        return shown;
+      };
+      const { position } = await node(log.store, { following: { reactions, reached } }).fill('b', things);
+      await until(async () => asked > 0 || (await names()).includes('later'));
+      assert.deepEqual(await names(), ['x']);
+      assert.ok(asked > 0 && asked <= position);
+      show();
+      await until(async () => (await names()).length === 2);
+    });
+
     it('are all carried out by the node that leads when the first node has ended before any, each once', async () => {
       const dead = dying(log.store, 3, 'before');
       dead.arm();
