@@ -10,6 +10,8 @@ type Subscriber = {
    * before it is answered. Events of every node, this one included, come again when the log delivers them.
    */
   readonly onStored?: (events: readonly EventNotice[]) => void | Promise<void>;
+  /** Called with each event that this node itself has stored, before anything else. */
+  readonly onOwn?: (event: EventNotice) => void;
   /** Called with each event once this node's read models show its change. */
   readonly onShown?: (event: EventNotice) => void;
 };
@@ -71,6 +73,7 @@ export const eventHub = () => {
      * The write path calls this when this node has stored events. Not a promise when nothing has to be waited for.
      */
     stored: (events: readonly Recorded[], waitForAll: boolean): number | Promise<number> => {
+      for (const event of events) for (const { onOwn } of byCategory.get(categoryOf(event)) ?? []) onOwn?.(event);
       const called = callInTurn(callsFor(events));
       return called ? called.then(() => follow(events, waitForAll)) : follow(events, waitForAll);
     },

@@ -222,7 +222,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
   settings.onChange(work.limitsChanged);
   const jobReaders = readersOf({ model, viewerOf, progressOf: work.progressOf, places, log: warn });
   work.onProgress(jobReaders.change);
-  node.subscribe({ categories: work.categories, onShown: work.onEvent });
+  node.subscribe({ categories: work.categories, onOwn: work.onOwn, onShown: work.onEvent });
   for (const { categories, onEvent } of listeners) node.subscribe({ categories, onShown: onEvent });
   node.subscribe({ categories: jobReaders.categories, onShown: jobReaders.onEvent });
   const retiring = retirement({

@@ -102,7 +102,7 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     'outcome',
   ]);
 
-  const tasks = counter('task_runs_total', 'Runs of tasks that ended since this process started, on whatever node', [
+  const tasks = counter('task_runs_total', 'Runs of tasks that this process has ended since it started', [
     'kind',
     'result',
   ]);

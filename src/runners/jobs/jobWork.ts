@@ -204,7 +204,8 @@ export const jobWork = ({
       const isOfClaim = known?.claim === doc.claim?.claim;
       return known && isOfClaim && !hasEnded(doc) ? known.said : null;
     },
-    /** To be called with events of jobs once their documents are readable. */
+    /** To be called with events of jobs: `onOwn` with those that this node stores, `onEvent` once their documents are readable. */
+    onOwn: measures.onOwn,
     onEvent: (event: Pick<EventNotice, 'stream' | 'topic' | 'data'>): void => {
       measures.onEvent(event);
       book.look(splitStream(event.stream).id);

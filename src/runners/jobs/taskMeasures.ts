@@ -18,33 +18,49 @@ const kindOf = (to: OfferedTo | null): Kind => {
 
 const mostOpen = 100_000;
 
-/** Measures the runs of tasks, by the events of all nodes. `now`: epoch milliseconds. */
+type JobEvent = Pick<EventNotice, 'stream' | 'topic' | 'data'>;
+
+/** The run that the event of a job begins or ends; undefined: it does neither. */
+const runOf = ({ stream, topic, data }: JobEvent) => {
+  // An event that cannot be read has no data.
+  if (data === undefined) return undefined;
+  const event = { topic, data } as TaskEvent; // the stream is a job's
+  const idOf = (of: { readonly task: string; readonly run: number }): string =>
+    runIdOf({ ...of, job: splitStream(stream).id });
+  if (event.topic === 'taskOffered') return { id: idOf(event.data), begins: kindOf(event.data.to) };
+  if (event.topic === 'taskStarted') return { id: idOf(event.data), begins: kindOf(null) };
+  if (event.topic !== 'taskFinished' || event.data.result === 'loop') return undefined;
+  return { id: idOf(event.data), ends: event.data.result };
+};
+
+/** Measures the runs of tasks that this node ends. Those of other nodes tell when they began. `now`: epoch milliseconds. */
 export const taskMeasures = ({ now, count }: { readonly now: () => number; readonly count: CountTask }) => {
   const open = lruCache<{ readonly kind: Kind; readonly since: number }>(mostOpen);
-  const begin = (id: string, to: OfferedTo | null): void => void open.set(id, { kind: kindOf(to), since: now() });
+  const begin = (id: string, kind: Kind, since: number): void => {
+    if (!open.has(id)) open.set(id, { kind, since });
+  };
 
   return {
     /** To be called with the open tasks of a job: some were offered before this process started. */
     see: ({ _id: job, open: tasks }: OpenTasksDoc): void => {
       for (const [task, { run, to, since, isRetried }] of Object.entries(tasks)) {
-        const id = runIdOf({ job, task, run });
-        if (!isRetried && !open.has(id)) open.set(id, { kind: kindOf(to), since: Date.parse(since) });
+        if (!isRetried) begin(runIdOf({ job, task, run }), kindOf(to), Date.parse(since));
       }
     },
-    /** To be called with the events of jobs. */
-    onEvent: ({ stream, topic, data }: Pick<EventNotice, 'stream' | 'topic' | 'data'>): void => {
-      // An event that cannot be read has none.
-      if (data === undefined) return;
-      const event = { topic, data } as TaskEvent; // the stream is a job's
-      const { id: job } = splitStream(stream);
-      if (event.topic === 'taskOffered') begin(runIdOf({ job, ...event.data }), event.data.to);
-      else if (event.topic === 'taskStarted') begin(runIdOf({ job, ...event.data }), null);
-      else if (event.topic === 'taskFinished' && event.data.result !== 'loop') {
-        const id = runIdOf({ job, ...event.data });
-        const { kind, since } = open.get(id) ?? { kind: 'instant', since: now() };
-        open.delete(id);
-        count(kind, event.data.result, Math.max(0, now() - since) / 1000);
-      }
+    /** To be called with the events of jobs that this node has stored. */
+    onOwn: (event: JobEvent): void => {
+      const run = runOf(event);
+      if (run?.begins) begin(run.id, run.begins, now());
+      if (!run?.ends) return;
+      const { kind, since } = open.get(run.id) ?? { kind: 'instant', since: now() };
+      open.delete(run.id);
+      count(kind, run.ends, Math.max(0, now() - since) / 1000);
+    },
+    /** To be called with the events of jobs, from every node. */
+    onEvent: (event: JobEvent): void => {
+      const run = runOf(event);
+      if (run?.begins) begin(run.id, run.begins, now());
+      if (run?.ends) open.delete(run.id);
     },
   };
 };

@@ -39,12 +39,14 @@ describe('the event hub', () => {
     ] as const)
       hub.subscribe({
         categories: new Set<string>(categories),
+        onOwn: ({ stream }) => void heard.push(`${name} own: ${stream}`),
         onStored: (events) => void heard.push(`${name}: ${events.map(({ stream }) => stream)}`),
         onShown: ({ stream }) => void heard.push(`${name} shown: ${stream}`),
       });
     const other = { stream: 't-1', position: 8 } as Recorded;
     await hub.stored([event, other], false);
-    assert.deepEqual(heard.splice(0), ['s: s-1', 't: t-1', 'both: s-1,t-1']);
+    const own = ['s own: s-1', 'both own: s-1', 't own: t-1', 'both own: t-1'];
+    assert.deepEqual(heard.splice(0), [...own, 's: s-1', 't: t-1', 'both: s-1,t-1']);
     hub.fromLog.onStored([other]);
     hub.fromLog.onShown(other);
     assert.deepEqual(heard, ['t: t-1', 'both: t-1', 't shown: t-1', 'both shown: t-1']);

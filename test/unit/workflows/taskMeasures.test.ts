@@ -6,7 +6,7 @@ describe('Measures of tasks', () => {
     const counted: unknown[] = [];
     let now = 0;
     const measures = taskMeasures({ now: () => now, count: (...one) => counted.push(one) });
-    const tell = (topic: string, data: object) => measures.onEvent({ stream: 'job-j', topic, data });
+    const tell = (topic: string, data: object) => measures.onOwn({ stream: 'job-j', topic, data });
     const since = new Date(-5000).toISOString();
     const open = { run: 1, to: { groups: ['ops'] }, since, due: null, isRetried: false, claim: null };
     measures.see({ _id: 'j', open: { p: open } } as unknown as Parameters<typeof measures.see>[0]);
@@ -23,6 +23,30 @@ describe('Measures of tasks', () => {
       ['worker', 'success', 2],
       ['node', 'success', 2],
       ['engine', 'success', 2],
+    ]);
+  });
+
+  it('are counted by the node that ends the run alone, whichever node began it', () => {
+    const counted: unknown[] = [];
+    let now = 0;
+    const nodes = ['one', 'two'].map((node) =>
+      taskMeasures({ now: () => now, count: (...run) => counted.push([node, ...run]) }),
+    );
+    const store = (by: number, topic: string, data: object): void => {
+      const event = { stream: 'job-j', topic, data };
+      nodes[by]?.onOwn(event);
+      for (const node of nodes) node.onEvent(event);
+    };
+    const to = { worker: { app: 'A', name: 'n', adapter: null } };
+    store(0, 'taskOffered', { task: 'w', run: 1, to });
+    now = 3000;
+    store(1, 'taskFinished', { task: 'w', run: 1, result: 'success' });
+    // What it has ended itself is told to it once more.
+    store(1, 'taskOffered', { task: 'w', run: 2, to });
+    store(1, 'taskFinished', { task: 'w', run: 2, result: 'error' });
+    assert.deepEqual(counted, [
+      ['two', 'worker', 'success', 3],
+      ['two', 'worker', 'error', 0],
     ]);
   });
 });

@@ -35,7 +35,6 @@ export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
   /** True if the device gives its configuration. Throws `not_found` if no adapter knows it. */
   const isAlive: OperationFor<'ConfigurationManager.isAlive'> = async ({ inputs: { name }, started, signal, step }) => {
     await step();
-    await devices.find(name);
     try {
       await devices.calls(started.metadata.traceparent, signal).configuration(name);
       return { status: true };
