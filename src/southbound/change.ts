@@ -1,13 +1,11 @@
 import { cut } from '@automation-platform/json';
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
-import { masking } from '../domain/configuration-manager/comparing/masking.ts';
-import { wordsOf } from '../domain/configuration-manager/comparing/words.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { isCommit, isProvisional, type Judged, judge, refusalIn, showsCandidate } from './cliAnswers.ts';
 import { cliLines } from './cliLines.ts';
-import { redacted } from './failure.ts';
+import { maskingOf } from './maskedQuotes.ts';
 import type { AdapterAnswer, ChangeAccount } from './port.ts';
-import { type ReadBack, readBack } from './readBack.ts';
+import { type ReadBack, readBack, verdictOf, warningsOf } from './readBack.ts';
 import { SshFailure } from './sshConnection.ts';
 import type { Cli } from './sshSession.ts';
 import type { DeviceType } from './types/type.ts';
@@ -37,7 +35,6 @@ type Sent = {
 
 const mostLines = 20;
 const mostOutput = 64 * 1024;
-const shortestSecret = 4;
 
 /** Shows the running configuration; undefined where nobody knows how. */
 export const showRunning = async (
@@ -88,35 +85,6 @@ const send = async (steps: readonly Step[], isCandidate: boolean, change: Change
   const late = await cli.settle();
   const refused = before && late.trim() !== '' ? await refusalOf(before, late) : undefined;
   return { answers, unrecognized, ...defined({ refused }) };
-};
-
-/** Masks the secrets in what is quoted of a configuration, and what devices say of them. */
-const maskingOf = (lines: readonly string[]) => {
-  const byWord = masking([]);
-  const secrets = lines.flatMap((line) => {
-    const words = wordsOf(line.trim());
-    const masked = byWord(words);
-    return words.filter((word, i) => masked[i] !== word);
-  });
-  const mask = masking(secrets);
-  const text = (quoted: string): string =>
-    quoted
-      .split('\n')
-      .map((line) => {
-        const words = wordsOf(line.trim());
-        const masked = mask(words);
-        return words.every((word, i) => word === masked[i]) ? line : masked.join(' ');
-      })
-      .join('\n');
-  return {
-    text,
-    /** Words of the device itself, of which only the secrets that it repeats are masked. */
-    words: (words: string): string =>
-      redacted(
-        words,
-        secrets.filter(({ length }) => length >= shortestSecret),
-      ),
-  };
 };
 
 /** Reads the configuration back; undefined where there is none, or none that can be read. */
@@ -204,7 +172,6 @@ export const applyChange = async (change: Change, config: string): Promise<Adapt
   const back = options.verify === false ? undefined : await readBackOf(lines, change);
   const words = outcome.answers.map(({ text }) => text).join('\n');
   const open = commitWarnings(steps, isCandidate || (!type.candidate && showsCandidate(cli.prompt(), words)));
-  const missing = (back?.missing ?? []).map((line) => `The configuration does not show: ${line}`);
   const verified = verdictOf(back);
   const isOpen = open.length > 0 || (outcome.unrecognized.length > 0 && verified !== true);
   const output = outcome.answers.flatMap(({ step, text }) =>
@@ -212,7 +179,7 @@ export const applyChange = async (change: Change, config: string): Promise<Adapt
   );
   const lists = {
     unrecognized: outcome.unrecognized.slice(0, mostLines).map(mask.text),
-    warnings: [...open, ...missing.slice(0, mostLines).map(mask.text)],
+    warnings: [...open, ...warningsOf(back).map(mask.text)],
   };
   const account: ChangeAccount = {
     ...(options.verify !== false && { verified }),
@@ -228,11 +195,4 @@ const commitWarnings = (steps: readonly Step[], isCandidate: boolean): readonly 
   const commit = steps.findLast(({ text }) => isCommit(text));
   if (!commit) return isCandidate ? ['No line commits the configuration'] : [];
   return isProvisional(commit.text) ? ['The device goes back by itself, unless the commit is confirmed in time'] : [];
-};
-
-/** True if the configuration shows every line, null if it does not tell. */
-const verdictOf = (back: ReadBack | undefined): boolean | null => {
-  if (!back) return null;
-  if (back.missing.length > 0) return false;
-  return back.open.length > 0 ? null : true;
 };

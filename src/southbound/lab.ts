@@ -2,11 +2,15 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cut } from '@automation-platform/json';
+import { cliLines } from './cliLines.ts';
 import { adapterFailure } from './failure.ts';
 import { answerTo } from './labCommands.ts';
 import { merge, parse, print } from './labConfig.ts';
 import { initialConfig } from './labDevice.ts';
-import type { Device, DeviceAdapter } from './port.ts';
+import { maskingOf } from './maskedQuotes.ts';
+import type { ChangeAccount, Device, DeviceAdapter } from './port.ts';
+import { readBack, verdictOf, warningsOf } from './readBack.ts';
+import { ciscoIos } from './types/ciscoIos.ts';
 
 /** `made`: when the adapter was created (ISO 8601). A new adapter of the same name has new devices. */
 type Lab = { readonly name: string; readonly made: string; readonly folder: string; readonly now?: () => number };
@@ -66,12 +70,21 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
         });
       const changed = text !== print(before);
       if (changed) await keep(device, text);
-      return answer(200, { device: device.name, status: 'success', changed });
+      const account = options.verify === false ? {} : accountOf(config, print(await running(device)));
+      return { ...answer(200, { device: device.name, status: 'success', changed, ...account }), account };
     },
     configuration: async (device) => print(await running(device)),
     run: async (device, command) =>
       answerTo(command, { device, sections: await running(device), up: Math.max(0, now() - Date.parse(made)) }),
   };
+};
+
+/** The facts about a change, by the configuration that the device shows after it. */
+const accountOf = (config: string, shown: string): ChangeAccount => {
+  const lines = cliLines(config);
+  const back = readBack(lines, shown, ciscoIos);
+  const warnings = warningsOf(back).map(maskingOf(lines).text);
+  return { verified: verdictOf(back), ...(warnings.length > 0 && { warnings }) };
 };
 
 const answer = (status: number, body: object) => ({ status, text: JSON.stringify(body) });

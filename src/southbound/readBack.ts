@@ -18,6 +18,8 @@ const doing =
   /^(?:do|default|crypto key|clear|copy|run|rename|insert|move|annotate|deactivate|activate|rollback|load)\b/;
 const relative = /^edit\b/;
 
+const mostWarnings = 20;
+
 const mask = masking([]);
 const wordsIn = (line: string): readonly string[] =>
   wordsOf(line.trim()).map((word) => word.replace(/^['"]|['"]$/g, ''));
@@ -146,3 +148,14 @@ const placeOf = (line: string, { below, paths, type }: Place): readonly string[]
   const undone = plain.replace(form, was);
   return within.some(({ path }) => paths.begins(path(undone))) ? 'missing' : undefined;
 };
+
+/** True if the configuration shows every line, null if it does not tell. */
+export const verdictOf = (back: ReadBack | undefined): boolean | null => {
+  if (!back) return null;
+  if (back.missing.length > 0) return false;
+  return back.open.length > 0 ? null : true;
+};
+
+/** Names the lines that the configuration does not show, with their secrets. */
+export const warningsOf = (back: ReadBack | undefined): readonly string[] =>
+  (back?.missing ?? []).slice(0, mostWarnings).map((line) => `The configuration does not show: ${line}`);

@@ -331,6 +331,8 @@ export const recordedDevices: readonly Recorded[] = [
 export type Scene = {
   /** Prompts are those of somebody without rights, and no password is right. */
   readonly refusesEnable?: true;
+  /** Prompts are those of somebody without rights, until this password is given. */
+  readonly enabledBy?: string;
   /** Answers a line itself; false where it does not. */
   readonly takes?: (line: string, session: Session) => boolean;
 };
@@ -353,10 +355,10 @@ export type Played = { readonly received: string[]; running: readonly string[] }
 const crlf = (text: string): string => text.replaceAll('\n', '\r\n');
 
 /** Plays a device over the shell of a session. */
-export const play = (device: Recorded, { refusesEnable, takes }: Scene, played: Played) => {
+export const play = (device: Recorded, { refusesEnable, enabledBy, takes }: Scene, played: Played) => {
   const { enter, exit, commit, discard = [] } = device;
   return (channel: ServerChannel): void => {
-    let mode: 'user' | 'exec' | 'config' = refusesEnable ? 'user' : 'exec';
+    let mode: 'user' | 'exec' | 'config' = refusesEnable || enabledBy !== undefined ? 'user' : 'exec';
     let candidate: readonly string[] = [];
     let before: readonly string[] = [];
     let failed = false;
@@ -435,7 +437,8 @@ export const play = (device: Recorded, { refusesEnable, takes }: Scene, played: 
       }
       if (waits === 'password') {
         waits = undefined;
-        channel.write(`\r\n% Access denied\r\n${prompt()}`);
+        if (line === enabledBy) mode = 'exec';
+        channel.write(`\r\n${line === enabledBy ? '' : '% Access denied\r\n'}${prompt()}`);
         return;
       }
       if (line !== '') played.received.push(line);

@@ -85,7 +85,7 @@ describe('Devices over HTTP', () => {
       'lab-02',
       'interface Loopback42\n description Kept\n ip address 10.255.42.1 255.255.255.255\n',
     );
-    assert.deepEqual(ok(answer), { device: 'lab-02', status: 'success', changed: true });
+    assert.deepEqual(ok(answer), { device: 'lab-02', status: 'success', changed: true, verified: true });
     assert.ok(Number(answer.headers.get('x-event-position')) > 0);
     assert.match(await running('lab-02'), /interface Loopback42\n description Kept/);
     service = await service.restart();

@@ -19,7 +19,7 @@ describe('The adapter lab', () => {
 
   it('keeps what was applied for whoever opens it next, readable by its owner only', async () => {
     const { text } = await lab().apply(device, 'ntp server 192.0.2.99\n', {}, never);
-    assert.deepEqual(JSON.parse(text), { device: 'lab-01', status: 'success', changed: true });
+    assert.deepEqual(JSON.parse(text), { device: 'lab-01', status: 'success', changed: true, verified: true });
     assert.match(await lab().configuration(device, never), /ntp server 192\.0\.2\.99/);
     for (const file of readdirSync(folder)) assert.equal(statSync(join(folder, file)).mode & 0o777, 0o600);
     assert.equal(JSON.parse((await lab().apply(device, 'ntp server 192.0.2.99\n', {}, never)).text).changed, false);
