@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { plainText } from '@automation-platform/client';
 import { exactText } from '@automation-platform/json';
+import type { AuditEvent } from '../audit/auditEvent.ts';
 import { type AuditPage, findEvents, type PageAsked, type Wanted } from '../audit/findEvents.ts';
-import { differenceOf, documentAt, historyOf, resourceGiven } from '../audit/history.ts';
+import { differenceOf, documentAt, type HistoryEntry, historyOf, resourceGiven } from '../audit/history.ts';
 import type { AuditSources } from '../audit/reading.ts';
-import { statsOf } from '../audit/stats.ts';
-import { traceOf } from '../audit/trace.ts';
+import { type Stat, statsOf } from '../audit/stats.ts';
+import { type TraceNode, traceOf } from '../audit/trace.ts';
 import type { Config } from '../config.ts';
+import type { PatchOperation } from '../domain/engine/jsonPatch.ts';
+import { resourceText } from '../domain/engine/resource.ts';
 import { mayHaveParts } from '../events/ownStreams.ts';
 import { auditIndex } from '../store/auditIndex/auditIndex.ts';
 import { hiddenCategories } from '../store/auditIndex/found.ts';
@@ -14,8 +17,6 @@ import { splitStream } from '../store/event.ts';
 import { openLogToRead } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
-import { eventColumns, flattened, historyColumns, patchColumns, statColumns, traceColumns } from './auditRecords.ts';
-import { indented } from './indented.ts';
 import { progressLine } from './progress.ts';
 import { type Column, type RecordOutput, recordWriter } from './records.ts';
 
@@ -139,3 +140,89 @@ export const auditTrace = (
 /** `audit stats`: how much of what is in the log. */
 export const auditStats = ({ config, output = process.stdout }: Place): Promise<void> =>
   withLog(config, async ({ log }) => write(await statsOf(log), statColumns, output));
+
+type Facts = Omit<AuditEvent, 'data'>;
+
+const facts: readonly Column<Facts>[] = [
+  { heading: 'at', width: 24, text: ({ at }) => at ?? '' },
+  { heading: 'position', width: 10, text: ({ position }) => String(position) },
+  { heading: 'actor', width: 12, text: ({ actor }) => actor?.username ?? '' },
+];
+const resource: Column<Facts> = {
+  heading: 'resource',
+  width: 40,
+  text: (event) => (event.resource ? resourceText(event.resource) : ''),
+};
+
+export const eventColumns: readonly Column<AuditEvent>[] = [
+  ...facts,
+  { heading: 'event', width: 44, text: ({ source, topic }) => `${source}:${topic}` },
+  resource,
+  { heading: 'data', width: 0, text: ({ data }) => exactText(data) },
+];
+
+const operationText = (operation: PatchOperation): string => {
+  const value = 'value' in operation ? ` ${exactText(operation.value)}` : '';
+  return `${operation.op} ${operation.path || '(all)'}${value}`;
+};
+
+export const historyColumns: readonly Column<HistoryEntry>[] = [
+  ...facts,
+  { heading: 'revision', width: 8, text: ({ revision }) => String(revision) },
+  { heading: 'topic', width: 28, text: ({ topic }) => topic },
+  { heading: 'changes', width: 0, text: ({ patch }) => patch.map(operationText).join('; ') },
+];
+
+export const patchColumns: readonly Column<PatchOperation>[] = [
+  { heading: 'operation', width: 10, text: ({ op }) => op },
+  { heading: 'path', width: 40, text: ({ path }) => path },
+  { heading: 'value', width: 0, text: (one) => ('value' in one ? exactText(one.value) : '') },
+];
+
+/** An event of a trace, and how far down it is. */
+type Placed = { readonly node: TraceNode; readonly level: number };
+
+export const traceColumns: readonly Column<Placed>[] = [
+  ...facts.map(({ text, ...column }): Column<Placed> => ({ ...column, text: ({ node }) => text(node) })),
+  {
+    heading: 'event',
+    width: 50,
+    text: ({ node, level }) => `${'  '.repeat(level)}${node.source}:${node.topic}`,
+  },
+  { ...resource, text: ({ node }) => resource.text(node) },
+];
+
+/** The events of trees, each after the one that caused it. */
+export const flattened = (nodes: readonly TraceNode[], level = 0): readonly Placed[] =>
+  nodes.flatMap((node) => [{ node, level }, ...flattened(node.children, level + 1)]);
+
+export const statColumns: readonly Column<Stat>[] = [
+  { heading: 'by', width: 10, text: ({ by }) => by },
+  { heading: 'name', width: 60, text: ({ name }) => name },
+  { heading: 'count', width: 0, text: ({ count }) => String(count) },
+];
+
+const token = /"(?:[^"\\]|\\.)*"|\{\}|\[\]|[[\]{},:]/g;
+
+// A terminal would obey these control characters. JSON has all others escaped.
+const control = /[\u007f-\u009f]/g;
+
+const escaped = (letter: string): string => `\\u00${letter.charCodeAt(0).toString(16)}`;
+
+/** JSON text with a line for each member, for a terminal. Numbers stay as they are written. */
+export const indented = (text: string): string => {
+  let level = 0;
+  const line = (): string => `\n${'  '.repeat(level)}`;
+  const placed = text.replace(token, (part) => {
+    if (part === ':') return ': ';
+    if (part === ',') return `,${line()}`;
+    if (part === '{' || part === '[') {
+      level++;
+      return part + line();
+    }
+    if (part !== '}' && part !== ']') return part;
+    level--;
+    return line() + part;
+  });
+  return placed.replace(control, escaped);
+};

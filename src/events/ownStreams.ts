@@ -1,8 +1,9 @@
+import type { Log } from '../concurrency/log.ts';
 import { aggregates, linkedCategories } from '../domain/all.ts';
 import { areas } from '../domain/engine/core.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
+import { isOwnStream } from '../store/anyEvent.ts';
 import { splitStream } from '../store/event.ts';
-import { isOwnStream } from '../store/foreignEvents.ts';
 import type { StoredEvent } from '../store/port.ts';
 
 export { isOwnStream };
@@ -49,3 +50,36 @@ export const isOwnEvent = (event: Placed): boolean => isOwnType(event.type) && !
 /** True if the data of an event may lie in payload chunks: the platform wrote it. */
 export const mayHaveParts = ({ stream, type }: Placed): boolean =>
   isOwnStream(stream) && (type.startsWith(platform) || splitStream(stream).category === publishedEvent.category);
+
+/** Other writers can invent any number of streams; only this many are remembered and logged. */
+const mostStreams = 1000;
+
+/**
+ * Counts the events to which somebody else gave a type of the platform's. The service ignores them, but its operator
+ * should know of them.
+ */
+export const misplacedEvents = (log: Log) => {
+  const streams = new Set<string>();
+  let count = 0;
+
+  const nameStream = (stream: string, type: string): void => {
+    if (streams.has(stream) || streams.size === mostStreams) return;
+    streams.add(stream);
+    log('A stream has events under @platform/ that the platform did not write; they are passed over', { stream, type });
+    if (streams.size === mostStreams) log('Further streams with such events are not named', { streams: mostStreams });
+  };
+
+  return {
+    /** Call once with each event of the log. */
+    met: (event: Pick<StoredEvent, 'stream' | 'type'>): void => {
+      if (!isMisplaced(event)) return;
+      count++;
+      nameStream(event.stream, event.type);
+    },
+    count: (): number => count,
+    /** The streams of these events, as far as they are remembered. */
+    streams: (): readonly string[] => [...streams],
+  };
+};
+
+export type MisplacedEvents = ReturnType<typeof misplacedEvents>;

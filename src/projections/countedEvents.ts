@@ -2,8 +2,8 @@ import { aggregates } from '../domain/all.ts';
 import { publishedEvent } from '../domain/operations-manager/publishedEvents.ts';
 import { everySource, type ForeignSources } from '../domain/sources.ts';
 import { listedTopics } from '../domain/topics.ts';
+import { foreignEvents } from '../store/anyEvent.ts';
 import { splitStream } from '../store/event.ts';
-import { foreignEvents } from '../store/foreignEvents.ts';
 import type { Counted } from './engine/eventTypes.ts';
 
 /** How the types of events begin that the platform writes to streams of a category. */

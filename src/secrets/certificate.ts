@@ -5,7 +5,6 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../concurrency/log.ts';
 import { makeFolder } from '../store/folders.ts';
-import { issueServer, makeAuthority, ourName, type Pair } from './certificateMaking.ts';
 
 /** The addresses that stand for all addresses of this machine. */
 export const everywhere: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -111,4 +110,61 @@ const serves = (pair: Pair, authorityText: string, names: readonly string[]): bo
     certificate.verify(authority.publicKey) &&
     names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined)
   );
+};
+
+/** A certificate and its private key, PEM. */
+export type Pair = { readonly cert: string; readonly key: string };
+
+/** The beginning of the subject of every certificate that is made here. */
+const ourName = 'CN=automation-platform';
+
+const years = 10;
+
+/** Validity begins long ago, and ends late, because the clock of this machine may be wrong today. */
+const validity = () => {
+  const notBeforeDate = new Date('2025-01-01');
+  const notAfterDate = new Date(Math.max(Date.now(), notBeforeDate.getTime()));
+  notAfterDate.setUTCFullYear(notAfterDate.getUTCFullYear() + years);
+  return { notBeforeDate, notAfterDate };
+};
+
+const common = { keyType: 'ec', algorithm: 'sha256' } as const;
+
+const named = (what: string) => [{ name: 'commonName', value: `automation-platform ${what}` }];
+
+/** Makes an authority, which signs its own certificate. */
+const makeAuthority = async (): Promise<Pair> => {
+  // Seldom needed, and slow to load.
+  const { generate } = await import('selfsigned');
+  const made = await generate(named('authority'), {
+    ...common,
+    ...validity(),
+    extensions: [
+      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  return { cert: made.cert, key: made.private };
+};
+
+/**
+ * Makes a certificate of a server for names and addresses. The certificate of its authority follows in the same text.
+ */
+const issueServer = async (authority: Pair, names: readonly string[]): Promise<Pair> => {
+  const { generate } = await import('selfsigned');
+  const made = await generate(named('log'), {
+    ...common,
+    ...validity(),
+    ca: authority,
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: names.map((name) => (isIP(name) ? { type: 7, ip: name } : { type: 2, value: name })),
+      },
+    ],
+  });
+  return { cert: `${made.cert.trimEnd()}\n${authority.cert}`, key: made.private };
 };

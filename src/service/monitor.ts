@@ -1,5 +1,5 @@
 import type { GuardedClock } from '../concurrency/guardedClock.ts';
-import type { MisplacedEvents } from '../events/misplaced.ts';
+import type { MisplacedEvents } from '../events/ownStreams.ts';
 import type { Measures } from '../http/engine/metrics.ts';
 import type { Node } from '../node.ts';
 import { documentIn, pageOf } from '../projections/engine/documents.ts';

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { Filters } from '@automation-platform/bounded-schemas';
 import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof';
 import type { Logger } from 'pino';
+import { storedAdapters } from '../commands/configuration-manager/adapters.ts';
 import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
 import { runNotes } from '../commands/operations-manager/runNotes.ts';
@@ -32,13 +34,18 @@ import { anchoring } from '../runners/signing/anchoring.ts';
 import { signer } from '../runners/signing/signer.ts';
 import { type EventTriggers, eventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { Retried } from '../runners/triggers/retrying.ts';
+import { devicesOf } from '../southbound/devices.ts';
+import { engines, simulationLimits } from '../southbound/engines/engines.ts';
+import { outbound } from '../southbound/outbound.ts';
+import { restCaller } from '../southbound/restCall.ts';
+import { httpWebhook } from '../southbound/webhook.ts';
 import { tellAnchor } from '../store/anchor.ts';
 import { splitStream } from '../store/event.ts';
 import { eventAt } from '../store/eventAt.ts';
 import type { OpenedLog } from '../store/open.ts';
 import { isUnusable } from '../store/tampered.ts';
+import { esdbHosts } from '../store/url.ts';
 import type { HealthPart } from './monitor.ts';
-import type { WaysOut } from './waysOut.ts';
 
 /** The runs of triggers: the function that starts their jobs, and the notes of what came of it. */
 export const openRuns = ({ handle, tools, warn }: Node, { renderer }: WaysOut, filters: Filters) => ({
@@ -295,4 +302,40 @@ export const signingOf = ({ config, signingKeys: keys, node, opened }: Base): Si
       audit: { ...signing.status(), key: fingerprintOf(keys.own.key), anchor: anchor?.status() ?? null },
     }),
   };
+};
+
+type WaysNeeds = {
+  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'OUTBOUND_ALLOW' | 'DATA_DIR'>;
+  readonly node: Pick<Node, 'tools' | 'unseal'>;
+  readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
+};
+
+/** Opens the ways out: devices, webhooks of agents, and the engines of templates and expressions. */
+export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
+  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
+  const renderer = engines(() => settings.current().transformationWorkerCount);
+  settings.onChange(renderer.resize);
+  const simulator = engines(() => 1, simulationLimits);
+  return {
+    webhook: httpWebhook(guard, node.unseal),
+    rest: restCaller(guard),
+    renderer,
+    simulator,
+    devices: devicesOf({
+      adapters: (device) => storedAdapters(node.tools, device),
+      order: () => settings.current().adapterOrder,
+      unseal: node.unseal,
+      guard,
+      labFolder: join(config.DATA_DIR, 'lab'),
+    }),
+  };
+};
+
+export type WaysOut = ReturnType<typeof openWaysOut>;
+
+/** The hosts of the platform's own stores. No request may make the service call them. */
+const hostsOfStores = ({ EVENTSTORE_URL: log, READSTORE_URL: readModels }: WaysNeeds['config']): readonly string[] => {
+  const hosts = 'url' in log ? [...esdbHosts(log.url)] : [];
+  if (readModels !== undefined) hosts.push(new URL(readModels).hostname.replace(/^\[|\]$/g, ''));
+  return hosts;
 };

@@ -26,7 +26,7 @@ import { withPayloads } from '../store/payloads.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 import { doubtedCheckpoint, importingCheckpoint } from '../store/readers.ts';
 import { keysOrNew } from '../store/signingKeys.ts';
-import { lockFolder } from '../store/sqlite/lock.ts';
+import { lockFolder } from '../store/sqlite/log.ts';
 import { readModelsOf } from './readModels.ts';
 
 /**

@@ -5,8 +5,7 @@ import type { EventStore, StoredEvent } from './port.ts';
 import { naming } from './sqlite/errors.ts';
 import { type Connection, checkVersion, connectToRead, logId } from './sqlite/log.ts';
 import { readNote } from './sqlite/note.ts';
-import { keptIn } from './sqlite/reads.ts';
-import { columns, type Row, toEvent } from './sqlite/rows.ts';
+import { columns, keptIn, type Row, toEvent } from './sqlite/reads.ts';
 
 // So many events are read at once. One may have half a megabyte.
 const rowsAtOnce = 128;

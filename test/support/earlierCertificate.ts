@@ -1,5 +1,5 @@
 import { generate } from 'selfsigned';
-import type { Pair } from '../../src/secrets/certificateMaking.ts';
+import type { Pair } from '../../src/secrets/certificate.ts';
 
 const year = 365 * 24 * 3600_000;
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type JobEvent, originless } from '../../src/domain/operations-manager/jobs.ts';
 import { encode } from '../../src/store/event.ts';
-import { inserter } from '../../src/store/sqlite/insert.ts';
 import { connect, createTables } from '../../src/store/sqlite/log.ts';
+import { inserter } from '../../src/store/sqlite/transactions.ts';
 import { ok } from './people.ts';
 import { type Server, startServer } from './process.ts';
 

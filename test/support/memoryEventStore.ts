@@ -12,7 +12,7 @@ import streams, {
 import { Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import { streamIdentifier } from '../../src/store/eventstoredb/identifiers.ts';
+import { streamIdentifier } from '../../src/store/eventstoredb/events.ts';
 import { failure, type IStreamsServer } from './scriptedEventStore.ts';
 
 type Kept = {

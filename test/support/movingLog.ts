@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { wrapForeign } from '@automation-platform/event-log';
 import { encode } from '../../src/store/event.ts';
-import { inserter } from '../../src/store/sqlite/insert.ts';
 import { connect, createTables } from '../../src/store/sqlite/log.ts';
+import { inserter } from '../../src/store/sqlite/transactions.ts';
 
 const actor = { id: 'a1b2c3d4e5f60718293a4b5c', username: 'nora', provenance: 'local' };
 

@@ -11,7 +11,7 @@ import { authenticator } from '../../src/http/authentication/authenticate.ts';
 import type { LoginSettings } from '../../src/http/authentication/principal.ts';
 import { openNode } from '../../src/node.ts';
 import { secrets } from '../../src/secrets/secrets.ts';
-import { bootstrap } from '../../src/service/bootstrap.ts';
+import { bootstrap } from '../../src/service/start.ts';
 import type { EventNotice } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';

@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { wordsIn } from '@automation-platform/client';
 import { isObject } from '@automation-platform/json';
 import { stopSignal } from '../../process/program.ts';
-import { askHelp, askOptions } from '../askOptions.ts';
-import { type Access, accessFrom, asksPassword, messageOf, noAnswer, platformAt } from '../askService.ts';
+import {
+  type Access,
+  accessFrom,
+  askHelp,
+  askOptions,
+  asksPassword,
+  messageOf,
+  noAnswer,
+  platformAt,
+} from '../askService.ts';
 import { argument, argumentOr, command, UsageError } from '../engine/command.ts';
 import { jsonFault } from '../faults.ts';
 import type { Terminal } from '../progress.ts';

@@ -1,7 +1,6 @@
 import type { PlatformEvent } from '@automation-platform/client';
 import { stopSignal } from '../../process/program.ts';
-import { askHelp, askOptions } from '../askOptions.ts';
-import { type Access, accessFrom } from '../askService.ts';
+import { type Access, accessFrom, askHelp, askOptions } from '../askService.ts';
 import { command, option, optionOr } from '../engine/command.ts';
 import { type Column, type RecordOutput, recordWriter } from '../records.ts';
 

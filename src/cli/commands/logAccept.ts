@@ -22,7 +22,7 @@ export const accept = command({
 export const logAccept = async (config: Config, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
   const { seenBySnapshot, snapshotName } = await import('../../projections/snapshots/snapshot.ts');
   const { acceptDamage } = await import('../../store/sqlite/accept.ts');
-  const { lockFolder } = await import('../../store/sqlite/lock.ts');
+  const { lockFolder } = await import('../../store/sqlite/log.ts');
   const { noteOf } = await import('../../store/sqlite/note.ts');
   const { isMissing, shorterThan } = await import('../../store/sqlite/shorter.ts');
   const { EVENTSTORE_URL: at, DATA_DIR: folder } = config;

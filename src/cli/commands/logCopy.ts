@@ -76,7 +76,7 @@ const prepared = async (
   signal: AbortSignal,
 ): Promise<Prepared> => {
   const { planOf, refuseOther } = await import('../law/plan.ts');
-  const { withoutNames } = await import('../law/forgetting.ts');
+  const { withoutNames } = await import('../law/plan.ts');
   const { beginAnew } = await import('../law/beginAnew.ts');
   const plan = await planOf(from, asked, signal);
   const { forgotten, replaced } = plan;

@@ -3,10 +3,17 @@ import { isObject, type Members } from '@automation-platform/json';
 import { defined } from '../../domain/engine/defined.ts';
 import type { DocumentKind, ImportOptions } from '../../domain/engine/documentKinds.ts';
 import { stopSignal } from '../../process/program.ts';
-import { askOptions } from '../askOptions.ts';
-import { type Access, accessFrom, messageOf, type Platform, passwordFrom, platformAt } from '../askService.ts';
+import {
+  type Access,
+  accessFrom,
+  askOptions,
+  messageOf,
+  type Platform,
+  passwordFrom,
+  platformAt,
+} from '../askService.ts';
 import { argument, command, flag, optionOr } from '../engine/command.ts';
-import type { Entry } from '../migrate/sources.ts';
+import type { Entry } from '../migrate/kinds.ts';
 import { progressLine, type Terminal } from '../progress.ts';
 
 export const migrate = command({
@@ -79,7 +86,7 @@ export const migrateAll = async (
   output: Output = { report: process.stdout, progress: process.stderr },
 ): Promise<number> => {
   const { kinds } = await import('../migrate/kinds.ts');
-  const { documentsInFiles, documentsOfPlatform } = await import('../migrate/sources.ts');
+  const { documentsInFiles, documentsOfPlatform } = await import('../migrate/kinds.ts');
   const to = platformAt(target, signal);
   await checkLogin(to);
   const isUrl = /^https?:\/\//.test(source);

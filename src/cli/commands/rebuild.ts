@@ -1,8 +1,7 @@
 import { isObject } from '@automation-platform/json';
 import { stopSignal } from '../../process/program.ts';
 import type { Compared } from '../../projections/foldLog.ts';
-import { askHelp, askOptions } from '../askOptions.ts';
-import { type Access, accessFrom, messageOf, noAnswer, platformAt } from '../askService.ts';
+import { type Access, accessFrom, askHelp, askOptions, messageOf, noAnswer, platformAt } from '../askService.ts';
 import { command } from '../engine/command.ts';
 import { showCompared } from '../showCompared.ts';
 

@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { Type } from 'typebox';
 import { counting, type Tally } from '../../concurrency/counting.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { insist } from '../../concurrency/supervise.ts';
-import type { Counted, DeniedRequest, HandOut } from '../../domain/authorization/requestRecords.ts';
+import {
+  type Counted,
+  type DeniedRequest,
+  denied,
+  type HandOut,
+  handedOut,
+} from '../../domain/authorization/requestRecords.ts';
 import { platform } from '../../domain/engine/core.ts';
-import type { CommandOn } from '../engine/define.ts';
+import { type CommandOn, commandsOf } from '../engine/define.ts';
 import type { Handle } from '../engine/handle.ts';
-import { noteDenials, noteExports, noteSecrets } from './requestRecords.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -82,3 +88,27 @@ export const requestRecorder = ({ handle, isOn, now = Date.now, log, gatherMs = 
     },
   };
 };
+
+/** Stores the requests that were refused in some seconds. */
+const noteDenials = commandsOf(denied)({
+  name: 'noteDenials',
+  input: Type.Unsafe<Counted<DeniedRequest>>({}),
+  on: 'any',
+  decide: (_, data) => [{ topic: 'requestsDenied', data }],
+});
+
+/** Stores to whom secrets were given in some seconds. */
+const noteSecrets = commandsOf(handedOut)({
+  name: 'noteSecrets',
+  input: Type.Unsafe<Counted<HandOut>>({}),
+  on: 'any',
+  decide: (_, data) => [{ topic: 'secretsHandedOut', data }],
+});
+
+/** Stores the exports of some seconds. */
+const noteExports = commandsOf(handedOut)({
+  name: 'noteExports',
+  input: Type.Unsafe<Counted<HandOut>>({}),
+  on: 'any',
+  decide: (_, data) => [{ topic: 'exported', data }],
+});

@@ -15,18 +15,18 @@ import { unsafeIn } from '../../domain/engine/lenientSchemas.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { scheduledJobMigrations } from '../../projections/automation-catalog/scheduledJobs.ts';
-import { made } from '../../projections/engine/define.ts';
+import { type Collection, made } from '../../projections/engine/define.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import type { Recorded } from '../../store/event.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
+import { unknownNames } from '../engine/references.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { restoreAutomation } from '../operations-manager/automations.ts';
 import { formNamed } from '../operations-manager/triggerForms.ts';
 import { restoreTrigger } from '../operations-manager/triggers.ts';
-import { freeNames } from './freeNames.ts';
 import { markScheduledJobMigrated } from './scheduledJobs.ts';
 
 /** How many characters of form data one migration may copy: all of them are in memory at once. */
@@ -122,3 +122,43 @@ const carryOut = async (event: Recorded<MigrationDecided>, tools: Tools): Promis
 export const scheduledJobReactions: readonly Reaction[] = [
   { of: scheduledJobMigration, on: { migrationDecided: carryOut } },
 ];
+
+const longest = 256;
+
+/** The n-th candidate for a name: "x", "x (2)", "x (3)", cut to the longest name. */
+const numbered = (name: string, n: number): string => {
+  if (n === 1) return name;
+  const suffix = ` (${n})`;
+  // The cut may leave half of a surrogate pair.
+  return name.slice(0, longest - suffix.length).replace(/[\ud800-\udbff]$/, '') + suffix;
+};
+
+/**
+ * Returns a function that gives a free name: the first of "x", "x (2)", "x (3)" that no document has. It gives each
+ * name only once.
+ */
+const freeNames = <Doc extends { readonly name: string }>(
+  collection: Collection<Doc, string, 'name'>,
+  tools: Tools,
+) => {
+  const given = new Set<string>();
+  const searches = new Map<string, { next: number; free: string[] }>();
+  return async (name: string): Promise<string> => {
+    const search = searches.get(name) ?? { next: 1, free: [] };
+    searches.set(name, search);
+    for (;;) {
+      const found = search.free.shift();
+      if (found === undefined) {
+        // Each query asks for more candidates than the one before. So a name with a thousand namesakes needs few
+        // queries.
+        const last = Math.min(search.next * 2, search.next + 500) - 1;
+        const wanted = Array.from({ length: last - search.next + 1 }, (_, i) => numbered(name, search.next + i));
+        search.free = [...(await unknownNames(tools, collection, wanted))];
+        search.next = last + 1;
+      } else if (!given.has(found)) {
+        given.add(found);
+        return found;
+      }
+    }
+  };
+};

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { results } from '../engine/envelopes.ts';
+import { listQueryOf } from '../engine/query.ts';
 import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
-import { listQueryOf } from '../engine/routeQuery.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { listed } from '../engine/schemas.ts';
 import { accountRoutes } from './accounts.ts';

@@ -31,7 +31,7 @@ import { type ProjectDoc, projects } from '../../projections/automation-studio/p
 import { readableDocuments } from '../../projections/engine/documents.ts';
 import { signed } from '../authorization/people.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import { exportedDocument } from '../engine/importedDocuments.ts';
+import { exportedDocument } from '../engine/imports.ts';
 import type { AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped, wordsSchema } from '../engine/schemas.ts';

@@ -1,10 +1,8 @@
 import type { TSchema } from 'typebox';
 import { defined } from '../../domain/engine/defined.ts';
 import { asOfHeader, asOfParameter, takesAsOf } from '../engine/asOf.ts';
-import { filterOps } from '../engine/filters.ts';
-import { pageParameters } from '../engine/query.ts';
+import { filterOps, isListing, listFieldsOf, pageParameters } from '../engine/query.ts';
 import type { AreaRoutes, Route } from '../engine/route.ts';
-import { isListing, listFieldsOf } from '../engine/routeQuery.ts';
 import { fullPathOf } from '../engine/router.ts';
 import {
   type AnswerHeader,

@@ -5,8 +5,8 @@ import type { Code } from '../../domain/engine/requestError.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
 import type { Past } from './asOf.ts';
-import type { Cors } from './cors.ts';
 import type { AreaRoutes } from './route.ts';
+import type { Cors } from './send.ts';
 import type { Service } from './service.ts';
 
 /** One request, as access log and metrics see it. */

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { checker } from '@automation-platform/bounded-schemas';
 import { exactValue, isKept } from '@automation-platform/json';
 import type { Context } from 'koa';
 import { koaBody, HttpMethodEnum as Method } from 'koa-body';
+import type { TSchema } from 'typebox';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { checkJson } from '../../domain/engine/strictJson.ts';
 import type { Route } from './route.ts';
@@ -138,4 +140,17 @@ const malformed = (error: Error, text: unknown): RequestError => {
     `The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}`,
     { path: '' },
   );
+};
+
+/** Makes the function that checks a body by a schema; it throws `invalid` with all faults. */
+export const validator = (schema: TSchema): ((value: unknown) => void) => {
+  const check = checker(schema);
+  return (value) => {
+    const faults = check(value);
+    if (!faults[0]) return;
+    const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
+    throw new RequestError('invalid', `The body is not valid: ${faults[0].path || 'it'} ${faults[0].message}${more}`, {
+      faults,
+    });
+  };
 };

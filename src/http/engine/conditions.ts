@@ -1,6 +1,5 @@
 import type { Request } from '../../commands/engine/requests.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { encodedTag, encodings } from './compression.ts';
 import type { Call } from './route.ts';
 import type { Service } from './service.ts';
 
@@ -17,14 +16,6 @@ export const ifRevisionOf = ({ header }: Pick<Call, 'header'>): Request['ifRevis
     return revisions.length === 1 && revisions[0] !== undefined ? Number(revisions[0]) : -1;
   }
   return header('if-none-match') === '*' ? 'none' : undefined;
-};
-
-/** True if a GET's `If-None-Match` names the tag, with or without the suffix of a content coding. */
-export const unchanged = (header: string, etag: string): boolean => {
-  if (header === '') return false;
-  if (header === '*' || header === etag) return true;
-  const tags = new Set([etag, ...encodings.map((encoding) => encodedTag(etag, encoding))]);
-  return header.split(',').some((tag) => tags.has(tag.trim().replace(/^W\//, '')));
 };
 
 /**

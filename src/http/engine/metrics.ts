@@ -1,3 +1,4 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Seen } from './appNeeds.ts';
@@ -153,3 +154,18 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
 };
 
 export type Metrics = ReturnType<typeof metrics>;
+
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+/**
+ * Makes the function that tells whether an `Authorization` header carries the token. The comparison takes the same time
+ * for every wrong token, so its duration reveals nothing about the token.
+ */
+export const bearerOf = (token: string | undefined): ((authorization: string) => boolean) => {
+  if (token === undefined) return () => false;
+  const expected = digest(token);
+  return (authorization) => {
+    const [, given] = /^bearer +(.+)$/i.exec(authorization) ?? [];
+    return given !== undefined && timingSafeEqual(digest(given), expected);
+  };
+};

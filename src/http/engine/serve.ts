@@ -14,9 +14,8 @@ import type { Query, ReadModel, Where } from '../../projections/engine/port.ts';
 import { derivedId, derivedUuid } from '../../store/derivedIds.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import type { Outgoing } from './outgoing.ts';
-import type { Page } from './query.ts';
+import { listQueryOf, type Page } from './query.ts';
 import type { ActionRoute, AnyJoin, Call, CommandRoute, GetRoute, ListRoute, Params, Route } from './route.ts';
-import { listQueryOf } from './routeQuery.ts';
 import type { Service } from './service.ts';
 
 /** Answers a call. The service is the one of this call: it may show an earlier time. */

@@ -8,8 +8,7 @@ import { formDocumentSchema, formPatchSchema, formSchema } from '../../domain/js
 import { type FormDoc, forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { exportedDocument, missingIn } from '../engine/importedDocuments.ts';
-import { importRoute } from '../engine/imports.ts';
+import { exportedDocument, importRoute, missingIn } from '../engine/imports.ts';
 import type { AreaRoutes, Envelope, Join } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed, wordsSchema } from '../engine/schemas.ts';

@@ -24,8 +24,7 @@ import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceIn
 import { type ModelDoc, resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
 import { authorObjects, signed } from '../authorization/people.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import { exportedDocument, missingIn } from '../engine/importedDocuments.ts';
-import { importRoute } from '../engine/imports.ts';
+import { exportedDocument, importRoute, missingIn } from '../engine/imports.ts';
 import type { Join, Parent, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped, wordsSchema } from '../engine/schemas.ts';

@@ -11,7 +11,7 @@ import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
 import { withMissing, withStatus } from '../engine/envelopes.ts';
-import { exportedText, missingIn } from '../engine/importedDocuments.ts';
+import { exportedText, missingIn } from '../engine/imports.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { importedOne, overwriteSchema, wordsSchema } from '../engine/schemas.ts';

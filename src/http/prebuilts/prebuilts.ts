@@ -31,7 +31,7 @@ import {
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { openEndsOf } from '../engine/importedDocuments.ts';
+import { openEndsOf } from '../engine/imports.ts';
 import type { Answer, AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed, overwriteSchema, wordsSchema } from '../engine/schemas.ts';

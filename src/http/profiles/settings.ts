@@ -6,7 +6,7 @@ import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/
 import { isUnusable } from '../../store/tampered.ts';
 import type { LoginSettings } from '../authentication/principal.ts';
 import type { HttpSettings } from '../engine/appNeeds.ts';
-import { corsOf } from '../engine/cors.ts';
+import { corsOf } from '../engine/send.ts';
 
 /** The settings of the service that the active profile gives. */
 export type Settings = LoginSettings &

@@ -14,8 +14,7 @@ import { maskTemplate, missingInTemplate, template } from '../../domain/template
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { exportedText } from '../engine/importedDocuments.ts';
-import { importRoute } from '../engine/imports.ts';
+import { exportedText, importRoute } from '../engine/imports.ts';
 import type { Call, Join, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed, wordsSchema } from '../engine/schemas.ts';

@@ -1,5 +1,5 @@
-import type { Entry, Where } from '../engine/port.ts';
-import { type Block, blockSize } from './sorted.ts';
+import type { Entry, Query, Where } from '../engine/port.ts';
+import { type Block, blockSize, type SortedList, unknown } from './sorted.ts';
 
 /** The part of an entry that filters read. */
 export type Filtered = Pick<Entry, 'filters' | 'guard'>;
@@ -58,7 +58,7 @@ const textOf = (items: readonly Filtered[], valuesOf: ValuesOf) => {
   return { text: parts.join(''), starts };
 };
 
-export const derivedOf = (block: FilteredBlock): Derived =>
+const derivedOf = (block: FilteredBlock): Derived =>
   (block.derived ??= {
     columns: new Map(),
     guards: ownersOf(block.items, ({ guard }) => (guard === undefined ? [] : [guard])),
@@ -144,22 +144,22 @@ export type Bits = Int32Array;
 
 const words = blockSize / 32;
 
-export const noBits = (): Bits => new Int32Array(words);
+const noBits = (): Bits => new Int32Array(words);
 
 /** Bits of which the first `count` are set. */
-export const firstBits = (count: number): Bits => {
+const firstBits = (count: number): Bits => {
   const bits = noBits().fill(-1, 0, count >>> 5);
   if (count % 32 > 0) bits[count >>> 5] = (1 << (count % 32)) - 1;
   return bits;
 };
 
-export const setBit = (bits: Bits, at: number): void => {
+const setBit = (bits: Bits, at: number): void => {
   bits[at >>> 5] = (bits[at >>> 5] ?? 0) | (1 << (at & 31));
 };
-export const hasBit = (bits: Bits, at: number): boolean => (((bits[at >>> 5] ?? 0) >>> (at & 31)) & 1) === 1;
+const hasBit = (bits: Bits, at: number): boolean => (((bits[at >>> 5] ?? 0) >>> (at & 31)) & 1) === 1;
 
 /** Sets in `bits` all bits that are set in `more`. */
-export const addBits = (bits: Bits, more: Bits): Bits => {
+const addBits = (bits: Bits, more: Bits): Bits => {
   for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) | (more[word] ?? 0);
   return bits;
 };
@@ -169,7 +169,7 @@ const keepBits = (bits: Bits, kept: Bits): Bits => {
   return bits;
 };
 /** Clears in `bits` all bits that are set in `dropped`. */
-export const dropBits = (bits: Bits, dropped: Bits): Bits => {
+const dropBits = (bits: Bits, dropped: Bits): Bits => {
   for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) & ~(dropped[word] ?? 0);
   return bits;
 };
@@ -184,4 +184,73 @@ export const countBits = (bits: Bits): number => {
     count += Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
   }
   return count;
+};
+
+/** The entries of a list that a filter matches. */
+export type Matching = {
+  /** Finds a block's matches. */
+  readonly match: (block: FilteredBlock) => Bits;
+  /** How many matches each block has, as far as that is known. */
+  readonly counts: number[];
+};
+
+type Scan = Pick<Query, 'skip' | 'limit' | 'order'> & {
+  /** If undefined, everything matches. */
+  readonly matching?: Matching;
+  /** Items with these guards are neither listed nor counted. */
+  readonly refused: ReadonlySet<string>;
+  /** The total, if it is known. Then the scan ends with the page. */
+  readonly known?: number;
+};
+
+const refusedOf = (block: FilteredBlock, refused: ReadonlySet<string>): Bits => {
+  const found = noBits();
+  const { guards } = derivedOf(block);
+  if (guards)
+    for (const [guard, bits] of guards) {
+      if (refused.has(guard)) addBits(found, bits);
+    }
+  else
+    for (const [at, { guard }] of block.items.entries())
+      if (guard !== undefined && refused.has(guard)) setBit(found, at);
+  return found;
+};
+
+/** The matches of the block at an index. Notes their number. */
+export const matchesIn = ({ match, counts }: Matching, block: FilteredBlock, at: number): Bits => {
+  const bits = match(block);
+  counts[at] = countBits(bits);
+  return bits;
+};
+
+/** A page of the items that match and are not refused, and the total number of such items. */
+export const scan = <E extends Filtered>(
+  { blocks }: Pick<SortedList<E, Derived>, 'blocks'>,
+  { skip, limit, order, matching, refused, known }: Scan,
+): { readonly entries: readonly E[]; readonly total: number } => {
+  const entries: E[] = [];
+  let total = 0;
+  for (let nth = 0; nth < blocks.length; nth++) {
+    if (known !== undefined && entries.length === limit) break;
+    const at = order === 1 ? nth : blocks.length - 1 - nth;
+    const counted = matching?.counts[at] ?? unknown;
+    const isBeside = total + counted <= skip || entries.length === limit;
+    // Most blocks are passed by, so that the time of a list hardly depends on the number of documents.
+    if (counted === 0 || (counted > 0 && refused.size === 0 && isBeside)) {
+      total += counted;
+      continue;
+    }
+    const block = blocks[at]!; // the index is less than the length
+    let bits = matching ? matchesIn(matching, block, at) : firstBits(block.items.length);
+    if (refused.size > 0) bits = dropBits(addBits(noBits(), bits), refusedOf(block, refused));
+    const count = countBits(bits);
+    if (total + count > skip && entries.length < limit) {
+      const found = block.items.filter((_, item) => hasBit(bits, item));
+      if (order === -1) found.reverse();
+      const from = Math.max(0, skip - total);
+      entries.push(...found.slice(from, from + limit - entries.length));
+    }
+    total += count;
+  }
+  return { entries, total: known ?? total };
 };

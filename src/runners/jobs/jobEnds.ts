@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandResult, Handle } from '../../commands/engine/handle.ts';
 import { endGoneJob, type NeedsOfJob, timeOutJob, type WhyGone } from '../../commands/operations-manager/jobEnds.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import { inGroups } from '../../concurrency/inGroups.ts';
 import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { spans } from '../../concurrency/spans.ts';
 import { platform } from '../../domain/engine/core.ts';
 import { msOfHours } from '../../domain/operations-manager/jobEnds.ts';
 import type { JobDoc } from '../../projections/operations-manager/jobs.ts';
+import { inGroups } from './leases.ts';
 
 type Needs = {
   readonly handle: Handle;

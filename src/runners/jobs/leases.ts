@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
-import { inGroups } from '../../concurrency/inGroups.ts';
 import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { spans } from '../../concurrency/spans.ts';
@@ -78,4 +77,11 @@ export const leases = ({
       await done;
     },
   };
+};
+
+const atOnce = 100;
+
+/** Works on the items, 100 at a time: the next ones once these are done. What they append shares its writes to the disk. */
+export const inGroups = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
+  for (let from = 0; from < items.length; from += atOnce) await Promise.all(items.slice(from, from + atOnce).map(work));
 };

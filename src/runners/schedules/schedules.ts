@@ -1,21 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Tools } from '../../commands/engine/define.ts';
+import type { Handle } from '../../commands/engine/handle.ts';
+import { completeReaction } from '../../commands/engine/parkedReactions.ts';
+import type { Request } from '../../commands/engine/requests.ts';
+import { setSchedule } from '../../commands/operations-manager/triggerSchedules.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import { type Leadership, leaderWork, onEveryNode } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
+import { places } from '../../concurrency/places.ts';
+import { platform } from '../../domain/engine/core.ts';
+import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { triggerSchedule } from '../../domain/operations-manager/triggerSchedules.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
+import { documentIn, documentsOf, pagesOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
+import {
+  type PlanDoc,
+  schedulePlans,
+  triggerSchedules,
+} from '../../projections/operations-manager/triggerSchedules.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
+import { eventAt } from '../../store/eventAt.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { schedulesReader } from '../../store/readers.ts';
-import { reader } from '../../store/reading/reader.ts';
-import { scheduleClock } from './clock.ts';
-import { clocksApart } from './clocksApart.ts';
-import { deciding } from './deciding.ts';
-import { firedReading } from './firedReading.ts';
-import { retryingRuns } from './retryingRuns.ts';
-import { type StartingNeeds, starting } from './starting.ts';
-import { timetable } from './timetable.ts';
-import { beginAll } from './upgrade.ts';
+import { unlessUnusable } from '../../store/reading/persistently.ts';
+import { type Reading, reader, type Term } from '../../store/reading/reader.ts';
+import { settledEarlier } from '../triggers/earlier.ts';
+import { refusals } from '../triggers/refusals.ts';
+import type { Retried } from '../triggers/retrying.ts';
+import { clocksApart, scheduleClock } from './clock.ts';
+import { type Starting, type StartingNeeds, starting } from './starting.ts';
+import { deciding, timetable } from './timetable.ts';
 
 type Needs = StartingNeeds & {
   readonly store: EventStore;
@@ -102,3 +119,96 @@ export const schedules = (needs: Needs) => {
 };
 
 export type Schedules = ReturnType<typeof schedules>;
+
+type ReaderNeeds = {
+  readonly store: EventStore;
+  readonly starting: (signal: AbortSignal) => Starting;
+  readonly log: Log;
+};
+
+const firedType = `@platform/${triggerSchedule.area}:scheduleFired`;
+/** How many jobs are started at once. With more, requests wait longer meanwhile. */
+const mostStarting = 3;
+/** Decisions and requests have their turns between starts. */
+const restMs = 4;
+
+const triggerOf = ({ stream }: StoredEvent): string => splitStream(stream).id;
+const aboutOf = (event: StoredEvent) => ({ trigger: triggerOf(event), event: event.id, position: event.position });
+
+/**
+ * Makes the function that begins to read the log for instants that have fired. Each starts a job, whose id follows from
+ * trigger and instant, so there is never a second one.
+ */
+const firedReading =
+  ({ store, starting, log }: ReaderNeeds) =>
+  async ({ from, signal, fail }: Term): Promise<Reading<StoredEvent>> => {
+    const { start, refuse, park, instantOf } = starting(signal);
+    const settledBefore = await settledEarlier(store, from, () => undefined);
+    const refused = refusals({ store: refuse, lastRefused: new Map(), signal, fail, log });
+    const atPlace = places(
+      () => mostStarting,
+      () => pause(restMs),
+    );
+
+    return {
+      types: [firedType],
+      itemsOf: (event) => (splitStream(event.stream).category === triggerSchedule.category ? [event] : []),
+      key: triggerOf,
+      take: async (event) => {
+        const trigger = triggerOf(event);
+        if (settledBefore({ event, definition: { id: trigger } })) return undefined;
+        const started = await atPlace(() => start(event));
+        if (!('refusal' in started)) return undefined;
+        return refused.add(trigger, started.refusal, { event: event.id, instant: instantOf(event) });
+      },
+      retry: {
+        park: async (event, error, tried) => {
+          await unlessUnusable(park(event, error, tried), (failure) =>
+            log('A run of a schedule cannot be parked', { ...aboutOf(event), error: failure }),
+          );
+        },
+        onWait: (event, error) => log('A run of a schedule waits', { ...aboutOf(event), error }),
+        onFailure: (event, error, tried) => log('A run of a schedule failed', { ...aboutOf(event), tried, error }),
+      },
+      tick: refused.tidy,
+    };
+  };
+
+type RetryNeeds = { readonly store: EventStore; readonly tools: Tools; readonly handle: Handle };
+
+/**
+ * Makes the function that tries a parked run of a schedule again, by what trigger and automation say now. It stays
+ * parked unless there is a job then. Throws `not_found` if it is no parked run.
+ */
+const retryingRuns = ({ store, tools, handle }: RetryNeeds, { start }: Pick<Starting, 'start'>) => {
+  return async (id: string, about: Omit<Request, 'id' | 'input'>): Promise<Retried> => {
+    const { parked, parking } = await tools.state(parkedReaction, id);
+    const event = parked && parking ? await eventAt(store, parking.stream, parking.revision) : undefined;
+    if (!event) throw new RequestError('not_found', 'No such parked run', { path: 'id' });
+    const started = await start(event);
+    if ('refusal' in started) return { job: null, refused: started.refusal };
+    await handle(completeReaction, { ...about, id, input: {} });
+    return { job: started.job, refused: null };
+  };
+};
+
+type UpgradeNeeds = { readonly model: Pick<ReadStore, 'list' | 'getMany'>; readonly handle: Handle };
+
+/** Begins all schedules that an earlier version has stored, which did not run them. */
+const beginAll = async (begun: number, { model, handle }: UpgradeNeeds): Promise<void> => {
+  const begin = async ({ trigger: id, cause }: PlanDoc): Promise<void> => {
+    const input = { begun, cause };
+    const about = { operation: setSchedule.name, requestId: randomUUID(), causation: cause };
+    await handle(setSchedule, { id, input, actor: platform, ...about });
+  };
+  for await (const entries of pagesOf(model, schedulePlans, { sort: 'trigger', order: 1 })) {
+    const plans = entries.map((entry) => documentIn(schedulePlans, entry));
+    const begun = await documentsOf(
+      model,
+      triggerSchedules,
+      plans.map(({ trigger }) => trigger),
+    );
+    const known = new Set(begun.map(({ trigger }) => trigger));
+    await Promise.all(plans.filter(({ trigger }) => !known.has(trigger)).map(begin));
+  }
+};

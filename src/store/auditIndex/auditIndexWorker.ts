@@ -5,9 +5,10 @@ import { openLogToRead } from '../open.ts';
 import type { StoredEvent } from '../port.ts';
 import { inWords, isForGood } from '../sqlite/errors.ts';
 import type { LogUrl } from '../url.ts';
-import { indexed } from './indexer.ts';
-import { indexers } from './indexers.ts';
+import { found } from './found.ts';
+import { type Indexer, indexed } from './indexer.ts';
 import { openIndex, removeIndex } from './indexFile.ts';
+import { times } from './times.ts';
 
 export type AuditIndexWork = { readonly file: string; readonly log: LogUrl };
 
@@ -105,3 +106,6 @@ port.on('message', (order: number | 'end') => {
   work.catch(fail);
 });
 work.catch(fail);
+
+/** All tables of the audit index. */
+export const indexers: readonly Indexer[] = [times, found];

@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { EventStore } from '../port.ts';
 import { isFull } from '../sqlite/errors.ts';
-import { type Connection, openFile, privateFile } from '../sqlite/log.ts';
-import { hasSchema } from '../sqlite/schema.ts';
+import { type Connection, hasSchema, openFile, privateFile } from '../sqlite/log.ts';
 import type { Indexer } from './indexer.ts';
 
 /** How far the index has come: a position, and the id of the event there; '' at the beginning. */

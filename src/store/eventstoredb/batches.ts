@@ -8,8 +8,7 @@ import type { Message } from 'google-protobuf';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import { Denied, refusedByServer, Silence, TryAgain, toError } from './errors.ts';
-import { toPosition, toRevision } from './events.ts';
-import { streamIdentifier, uuidText } from './identifiers.ts';
+import { streamIdentifier, toPosition, toRevision, uuidText } from './events.ts';
 
 /** A call that carries many appends. */
 export type BatchCall = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;

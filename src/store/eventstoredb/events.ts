@@ -1,5 +1,7 @@
 import { textsOf, wrapForeign } from '@automation-platform/event-log';
-import { isOwnStream } from '../foreignEvents.ts';
+import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { isOwnStream } from '../anyEvent.ts';
 import type { Filter, StoredEvent } from '../port.ts';
 import type { Told } from './answer.ts';
 import { Unreadable } from './errors.ts';
@@ -59,4 +61,18 @@ export const toStoredEvent = (told: Told): StoredEvent => {
       'EventStoreDB gives no positions with the events of a stream: version 22.10 or later is needed',
     );
   return { ...contentOf(told), id, type, stream, revision: toNumber(revision, 'revision', exact), position: at };
+};
+
+/** The name of a stream as a message of EventStoreDB's protocol. */
+export const streamIdentifier = (stream: string): StreamIdentifier =>
+  new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
+
+/** The text of an id, which a message has as text or as two signed numbers; '' without one. */
+export const uuidText = (uuid: UUID | undefined): string => {
+  const structured = uuid?.getStructured();
+  if (!structured) return uuid?.getString().toLowerCase() ?? '';
+  return [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
+    .map((bits) => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0'))
+    .join('')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 };

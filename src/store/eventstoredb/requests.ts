@@ -1,7 +1,7 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { Filter } from '../port.ts';
-import { streamIdentifier } from './identifiers.ts';
+import { streamIdentifier } from './events.ts';
 
 const { Options } = streams.ReadReq;
 const { ReadDirection, FilterOptions } = Options;

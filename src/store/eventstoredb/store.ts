@@ -7,10 +7,9 @@ import { type EventStoreDbAppends, eventStoreDbAppends } from './appends.ts';
 import { eventStoreDbCheckpoints } from './checkpoints.ts';
 import { connections as connectionsTo, restMs, type Times, usualTimes } from './connection.ts';
 import { closed, isSlow } from './errors.ts';
-import { eventStoreDbFollowers } from './follow.ts';
+import { eventStoreDbFollowers, eventStoreDbWatch } from './follow.ts';
 import { eventStoreDbLead, type LeadNotes } from './lead.ts';
 import { type EventStoreDbReads, eventStoreDbReads } from './reads.ts';
-import { eventStoreDbWatch } from './watch.ts';
 
 /** The event store in EventStoreDB, version 22.10 or later. */
 export type EventStoreDb = EventStore & {

@@ -1,5 +1,5 @@
 import { metadataType, tombstoneType } from '@automation-platform/event-log';
-import { isOwnStream } from '../foreignEvents.ts';
+import { isOwnStream } from '../anyEvent.ts';
 import { maxAppend, type StoredEvent, type WholeLog, WrongRevision } from '../port.ts';
 
 /** A log as one end of a copy. Both kinds of log show foreign events as `wrapForeign` writes them. */

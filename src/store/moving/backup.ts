@@ -2,13 +2,11 @@ import { chmodSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../folders.ts';
 import type { StoredEvent } from '../port.ts';
-import { lockFolder } from '../sqlite/lock.ts';
-import { connectToRead, openFile } from '../sqlite/log.ts';
+import { connectToRead, lockFolder, openFile } from '../sqlite/log.ts';
 import { noteOf } from '../sqlite/note.ts';
 import { openSqliteReader } from '../sqlite/store.ts';
-import { bringBack, renewId } from './bringBack.ts';
-import { putInPlace, replaceLog } from './replaceLog.ts';
-import { unfitEvents } from './unfit.ts';
+import { unfitEvents } from './content.ts';
+import { bringBack, putInPlace, renewId, replaceLog } from './replaceLog.ts';
 
 /** Removes a file of SQLite, and what SQLite has laid beside it. */
 const removeAll = (file: string): void => {

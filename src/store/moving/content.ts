@@ -6,8 +6,12 @@ import {
   unwrapForeign,
   wrapForeign,
 } from '@automation-platform/event-log';
-import { isOwnStream } from '../foreignEvents.ts';
+import { faultOfData } from '../../domain/topics.ts';
+import { isOwnStream } from '../anyEvent.ts';
+import { splitStream, splitType } from '../event.ts';
+import { partsNamedBy } from '../payloads.ts';
 import type { Filter, LogReads, StoredEvent } from '../port.ts';
+import { place } from './appends.ts';
 
 /** The kinds of content that are copied: events, the metadata of streams, and the ends of streams. */
 export type Kind = 'event' | 'metadata' | 'tombstone';
@@ -107,3 +111,33 @@ export const shown = (event: StoredEvent): Shown => {
 /** The names of the parts in which two events differ. */
 export const differences = (one: Shown, other: Shown): readonly string[] =>
   (Object.keys(one) as (keyof Shown)[]).filter((field) => one[field] !== other[field]);
+
+const faultOf = (event: StoredEvent): string | undefined => {
+  if (!event.type.startsWith('@platform/') || partsNamedBy(event) !== undefined) return undefined;
+  const { category } = splitStream(event.stream);
+  try {
+    return faultOfData(category, splitType(event.type).topic, JSON.parse(event.data));
+  } catch {
+    return 'it is no JSON';
+  }
+};
+
+/**
+ * Counts the platform's events that are brought in and whose data do not fit what their topics say: no version of the
+ * platform wrote them so. They are brought in all the same, because the log of a disaster may be the only one.
+ */
+export const unfitEvents = () => {
+  let count = 0;
+  let first = '';
+  return {
+    add: (event: StoredEvent): void => {
+      const fault = faultOf(event);
+      if (fault === undefined) return;
+      count++;
+      first ||= `the first is at ${place(event)}: ${fault}`;
+    },
+    /** A line for the operator; none if all events fit. */
+    lines: (): readonly string[] =>
+      count > 0 ? [`Events that do not say what the platform writes under their topics: ${count}; ${first}`] : [],
+  };
+};

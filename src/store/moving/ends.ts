@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { openRemoteToCopy } from '../open.ts';
-import { lockFolder } from '../sqlite/lock.ts';
+import { lockFolder } from '../sqlite/log.ts';
 import { refuseShorter } from '../sqlite/shorter.ts';
 import { openSqliteReader, openSqliteStore } from '../sqlite/store.ts';
 import type { LogUrl } from '../url.ts';

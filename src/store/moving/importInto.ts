@@ -1,17 +1,30 @@
 import { existsSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hashIn, sumOf } from '@automation-platform/event-log';
+import {
+  BadLine,
+  type ExportEnd,
+  type ExportedEvent,
+  type ExportHead,
+  isSignedBy,
+  readExport,
+  signedText,
+} from '@automation-platform/log-proof';
 import { makeFolder } from '../folders.ts';
+import { checker, type Kept } from '../integrity.ts';
 import { openRemoteToCopy } from '../open.ts';
-import { importingCheckpoint } from '../readers.ts';
-import { lockFolder } from '../sqlite/lock.ts';
+import type { StoredEvent } from '../port.ts';
+import { importingCheckpoint, movedPlaces } from '../readers.ts';
+import { type Connection, connect, createTables, lockFolder, value } from '../sqlite/log.ts';
+import { columns, keptIn, type Row, toEvent } from '../sqlite/reads.ts';
 import { openSqliteReader } from '../sqlite/store.ts';
+import { inserter } from '../sqlite/transactions.ts';
 import type { LogUrl } from '../url.ts';
-import { bringBack, stages } from './bringBack.ts';
-import { content } from './content.ts';
+import { standsAlone } from './appends.ts';
+import { content, unfitEvents } from './content.ts';
 import { copyLog } from './copyLog.ts';
-import { type Imported, importLog } from './importLog.ts';
-import { logAt, replaceLog } from './replaceLog.ts';
+import { bringBack, logAt, replaceLog, stages } from './replaceLog.ts';
 
 type Needs = {
   /** The export. */
@@ -115,5 +128,154 @@ export const importInto = async (needs: Needs): Promise<Imported | undefined> =>
     return made;
   } finally {
     unlock();
+  }
+};
+
+const rememberedStreams = 200_000;
+
+const contentOf = ({ stream, revision, id, type, data, metadata }: StoredEvent): string =>
+  JSON.stringify([stream, revision, id, type, data, metadata]);
+
+/**
+ * Adds events to a log in a file, in order, from position 1 on. Events that an earlier run has added are compared. Each
+ * function that takes an event returns the reason why the event is wrong, or undefined.
+ */
+const rowImport = (db: Connection) => {
+  const insert = inserter(db);
+  const addSum = db.prepare('INSERT OR REPLACE INTO sums (position, sum) VALUES (?, ?)');
+  const at = db.prepare(`SELECT ${columns} FROM events WHERE position = ?`);
+  const lastRevision = db.prepare('SELECT max(revision) FROM events WHERE stream = ?');
+  const found = Number(value(db, 'SELECT coalesce(max(position), 0) FROM events'));
+  const stored = keptIn(db);
+  let sum: string | undefined;
+  let position = 0;
+
+  // The sum is that of the event in hand. Events without a link must have one.
+  const kept: Kept = {
+    find: (stream, revision) => {
+      insert.flush();
+      return stored.find(stream, revision);
+    },
+    sumAt: () => sum,
+    sumsSince: 0,
+    arePartsRight: () => false,
+  };
+  const check = checker(kept, rememberedStreams);
+
+  const nextRevision = (stream: string): number => {
+    insert.flush();
+    return ((lastRevision.get(stream) as [number | null])[0] ?? -1) + 1;
+  };
+
+  /** The event at its place in this log. The settings of streams have no revision that all logs share. */
+  const placed = (event: ExportedEvent): StoredEvent => {
+    const { stream, revision, id, type, data, metadata } = event;
+    const there = position > found && standsAlone(event) ? nextRevision(stream) : revision;
+    return { position, stream, revision: there, id, type, data, metadata };
+  };
+
+  const store = (event: StoredEvent): void => {
+    const { stream, revision, id, type, data, metadata } = event;
+    insert.add(position, stream, revision, id, type, data, metadata);
+    const isAccepted = sum !== undefined && hashIn(metadata) !== undefined;
+    if (isAccepted) addSum.run(position, sum ?? '');
+  };
+
+  const compare = (event: StoredEvent): string | undefined => {
+    const there = toEvent(at.get(position) as Row);
+    const same = standsAlone(event) ? { ...event, revision: there.revision } : event;
+    return contentOf(there) === contentOf(same) ? undefined : 'an earlier import has stored another event here';
+  };
+
+  return {
+    /** How many events the log had already. */
+    found,
+    /** The position of the last event. */
+    position: (): number => position,
+    add(event: ExportedEvent): string | undefined {
+      position++;
+      if (event.sum !== undefined && event.sum !== sumOf(event)) return 'the event is not what was written';
+      const here = placed(event);
+      sum = event.sum === undefined ? undefined : sumOf(here);
+      const wrong = check.next(here);
+      if (wrong !== undefined) return wrong;
+      if (position <= found) return compare(here);
+      store(here);
+      return undefined;
+    },
+    flush: insert.flush,
+  };
+};
+
+type FillNeeds = {
+  /** The export. */
+  readonly from: string;
+  /** The file of the log to fill. It may have a part of the export already. */
+  readonly to: string;
+  readonly signal: AbortSignal;
+  readonly told: (events: number) => void;
+};
+
+export type Imported = {
+  readonly head: ExportHead;
+  readonly end: ExportEnd;
+  /** How many events the file had already. */
+  readonly found: number;
+  /** The places of the readers in the new log. */
+  readonly places: ReadonlyMap<string, number>;
+  /** A line about events that the platform would not write so; none if there are none. */
+  readonly unfit: readonly string[];
+};
+
+/**
+ * Nobody uses the log before it is complete, and then it is synced: so a commit need not be durable at once. Pages that
+ * events of many streams share are written once for many events.
+ */
+const settings = 'PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA wal_autocheckpoint = 20000';
+
+/**
+ * Fills a log in a file with the events of an export. Each event is checked, and events are stored when the checksum
+ * over them is right, so a run that was stopped or killed is continued by the next one. Throws `BadLine` at the first
+ * line that is wrong.
+ */
+const importLog = async ({ from, to, signal, told }: FillNeeds): Promise<Imported> => {
+  const db = connect(to);
+  try {
+    db.exec(settings);
+    createTables(db, to);
+    const rows = rowImport(db);
+    let head: ExportHead | undefined;
+    let end: ExportEnd | undefined;
+    let places = movedPlaces(new Map());
+    const unfit = unfitEvents();
+    for await (const part of readExport(from)) {
+      signal.throwIfAborted();
+      if ('head' in part) {
+        ({ head } = part);
+        places = movedPlaces(new Map(Object.entries(head.readers)));
+      } else if ('event' in part) {
+        if (!db.isTransaction) db.exec('BEGIN IMMEDIATE');
+        const wrong = rows.add(part.event);
+        if (wrong !== undefined) throw new BadLine(part.line, wrong);
+        unfit.add(part.event);
+        places.passed(part.event.position, rows.position());
+      } else {
+        rows.flush();
+        if (db.isTransaction) db.exec('COMMIT');
+        told(rows.position());
+        if ('end' in part) ({ end } = part);
+      }
+    }
+    if (!head || !end) throw new BadLine(1, 'this is no export of a log');
+    const { key, signature, events, digest } = end;
+    if (key !== null && signature !== null && !isSignedBy(key, signedText(events, digest), signature))
+      throw new Error(`The last line: the signature is not by its key`);
+    if (rows.found > rows.position()) throw new Error('An earlier import has stored more events than this export has');
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    return { head, end, found: rows.found, places: places.moved(), unfit: unfit.lines() };
+  } finally {
+    // On a full disk SQLite has ended the transaction by itself.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    db.close();
   }
 };

@@ -3,8 +3,7 @@ import { everySecond } from '../../concurrency/everySecond.ts';
 import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { type EventStore, type Filter, type StoredEvent, WrongRevision } from '../port.ts';
-import { eventsInFlight } from './eventsInFlight.ts';
-import { type Partition, type PartitionNeeds, partition, type Taking } from './partition.ts';
+import { eventsInFlight, type Partition, type PartitionNeeds, partition, type Taking } from './partition.ts';
 
 /** One reading of the log: it ends with the term of the leader, or with a failure, and is begun anew. */
 export type Term = {

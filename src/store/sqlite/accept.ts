@@ -1,8 +1,7 @@
 import { hashIn, sumOf } from '@automation-platform/event-log';
 import { checker } from '../integrity.ts';
 import { type Connection, connect, connectToRead, createTables, value } from './log.ts';
-import { keptIn } from './reads.ts';
-import { columns, type Row, toEvent } from './rows.ts';
+import { columns, keptIn, type Row, toEvent } from './reads.ts';
 
 const rowsAtOnce = 500;
 const rememberedStreams = 200_000;

@@ -1,12 +1,10 @@
 import type { Log } from '../../concurrency/log.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Appended, checkSize, type NewEvent, type StoredEvent, WrongRevision } from '../port.ts';
-import type { StreamEnds } from './ends.ts';
-import { type Entry, emptyRequest, notStored, put, unknownOutcome } from './entries.ts';
 import type { Newest } from './follow.ts';
-import { element } from './rows.ts';
+import { element, type StreamEnds } from './reads.ts';
 import type { AsLeft, WriterOptions } from './transactions.ts';
-import type { Failure, Reply, Told } from './writer.ts';
+import type { Failure, Reply, Request, Told } from './writer.ts';
 import { writerThread } from './writerThread.ts';
 
 /** Counts of commits since the store was opened. */
@@ -250,3 +248,45 @@ export const sqliteAppends = ({ options, id, last, news, ends, find, log, anySiz
       }),
   };
 };
+
+/** An append that waits for the writer's reply. Without events it sets a checkpoint or removes it. */
+export type Entry = {
+  readonly stream: string;
+  readonly expected: number;
+  readonly events: readonly NewEvent[];
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: Error) => void;
+  /** How many writers have failed before they replied. */
+  failures: number;
+  /** Whether one of these writers may have stored the events. */
+  unsure: boolean;
+};
+
+// Each append writes a page of the index to the WAL.
+const pageSize = 4096;
+
+const emptyRequest = (): Request => ({ streams: [], expected: [], counts: [], texts: [], size: 0 });
+
+/** Adds an entry to a request. */
+const put = (request: Request, { stream, expected, events }: Entry): void => {
+  request.streams.push(stream);
+  request.expected.push(expected);
+  request.counts.push(events.length);
+  request.size += pageSize;
+  for (const { id, type, data, metadata } of events) {
+    request.texts.push(id, type, data, metadata);
+    request.size += data.length + metadata.length;
+  }
+};
+
+/** The error when nothing of an append is in the log. */
+const notStored = (reason: string): RequestError =>
+  new RequestError('unavailable', `The log takes no changes now: ${reason}. Nothing was stored`);
+
+/** The error when an append may be in the log. */
+const unknownOutcome = (reason: string): RequestError =>
+  new RequestError(
+    'unavailable',
+    `The log failed while this was being stored: ${reason}. ` +
+      'Whether it was stored is unknown; a retry with the same Idempotency-Key settles it',
+  );

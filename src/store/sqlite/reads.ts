@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { lruCache } from '../../concurrency/lruCache.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { checker, DamagedLog, type Kept } from '../integrity.ts';
 import { arePartsRight } from '../payloads.ts';
 import type { Batch, Filter, StoredEvent } from '../port.ts';
-import type { StreamEnds } from './ends.ts';
 import { reading } from './errors.ts';
 import { type Connection, isSummed, logId, value } from './log.ts';
-import { columns, type Row, toEvent } from './rows.ts';
 
 // A chunk must not hold up the event loop for more than some milliseconds. So it has a limited number of rows, fewer
 // when they are long. With a filter it searches a limited number of positions.
@@ -244,3 +243,56 @@ export const sqliteReads = (db: Connection, ends?: StreamEnds) => {
 };
 
 export type Reads = ReturnType<typeof sqliteReads>;
+
+/** The columns of an event, in the order of a `Row`. */
+export const columns = 'position, stream, revision, id, type, data, metadata';
+
+export type Row = [
+  position: number,
+  stream: string,
+  revision: number,
+  id: string,
+  type: string,
+  data: string,
+  metadata: string,
+];
+
+/** An element of a flat list. Throws when the list is too short. Events cross threads as such lists. */
+export const element = <T>(list: readonly T[], at: number): T => {
+  const found = list[at];
+  if (found === undefined) throw new Error(`A list of ${list.length} has no element ${at}`);
+  return found;
+};
+
+export const toEvent = ([position, stream, revision, id, type, data, metadata]: Row): StoredEvent => ({
+  stream,
+  revision,
+  position,
+  id,
+  type,
+  data,
+  metadata,
+});
+
+const keptStreams = 50_000;
+
+/**
+ * The revisions at which streams end, as far as they are known. Most commands ask whether a stream that they know has
+ * grown: they need not read the file for that.
+ */
+export const streamEnds = () => {
+  const ends = lruCache<number>(keptStreams);
+  return {
+    /** True if the stream is known to have no event from this revision on. */
+    isBefore: (stream: string, revision: number): boolean => {
+      const end = ends.get(stream);
+      return end !== undefined && end < revision;
+    },
+    /** The stream ends here, as the file says, or as the writer has acknowledged. */
+    set: (stream: string, revision: number): void => void ends.set(stream, revision),
+    /** The file may have other events than those that are known. */
+    clear: (): void => ends.clear(),
+  };
+};
+
+export type StreamEnds = ReturnType<typeof streamEnds>;

@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { checker } from '../integrity.ts';
 import type { StoredEvent } from '../port.ts';
 import type { Connection } from './log.ts';
-import { keptIn } from './reads.ts';
-import { columns, type Row, toEvent } from './rows.ts';
+import { columns, keptIn, type Row, toEvent } from './reads.ts';
 
 /** Findings of the check of stored events in the background. */
 export type Scrubbed = {

@@ -2,7 +2,7 @@ import '../../process/soundJson.ts';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { inWords, isForGood, isFull } from './errors.ts';
 import { noteKeeper, noteOfEvent } from './note.ts';
-import { element } from './rows.ts';
+import { element } from './reads.ts';
 import { type AsLeft, openTransactions, type Transactions, type WriterOptions } from './transactions.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { completionFor } from '../../../src/cli/engine/completion.ts';
+import { completionFor } from '../../../src/cli/commands/completion.ts';
 import { runCommand } from '../../../src/cli/engine/runCommand.ts';
 import { commands } from '../../../src/cli/table.ts';
 import { runInProcess } from '../../support/command.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { compressed, encodingFor } from '../../../src/http/engine/compression.ts';
+import { compressed, encodingFor } from '../../../src/http/engine/send.ts';
 import { adminPassword, basic } from '../../support/service.ts';
 import { useService } from '../../support/useService.ts';
 

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import { join } from 'node:path';
 import type { Context } from 'koa';
-import { secrecyReader } from '../../../src/http/engine/address.ts';
+import { secrecyReader } from '../../../src/http/engine/incoming.ts';
 import { eventsOf, withLog } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { type Answer, adminPassword, basic, startService, type TestService } from '../../support/service.ts';

@@ -8,7 +8,7 @@ import type { GroupMapping } from '../../../src/domain/group-mappings/groupMappi
 import { serviceLogger } from '../../../src/process/logger.ts';
 import { partsOf } from '../../../src/service/parts.ts';
 import { openServiceNode } from '../../../src/service/serviceNode.ts';
-import { stopInOrder } from '../../../src/service/stop.ts';
+import { stopInOrder } from '../../../src/service/start.ts';
 import { context } from '../../support/given.ts';
 import { until } from '../../support/until.ts';
 

@@ -8,7 +8,7 @@ import { readConfig } from '../../../src/config.ts';
 import { serviceLogger } from '../../../src/process/logger.ts';
 import { ownCertificate } from '../../../src/secrets/certificate.ts';
 import { startService } from '../../../src/service/start.ts';
-import { lockFolder } from '../../../src/store/sqlite/lock.ts';
+import { lockFolder } from '../../../src/store/sqlite/log.ts';
 import { auditKey } from '../../support/auditKey.ts';
 import { gateway } from '../../support/certificates.ts';
 import { type Program, startProgram, temporaryFolder, watched } from '../../support/process.ts';

@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect, createServer } from 'node:tls';
 import { generate } from 'selfsigned';
-import { authorityFile, ownCertificate } from '../../../src/secrets/certificate.ts';
-import type { Pair } from '../../../src/secrets/certificateMaking.ts';
+import { authorityFile, ownCertificate, type Pair } from '../../../src/secrets/certificate.ts';
 import { authorityAndServerInOne } from '../../support/earlierCertificate.ts';
 import { temporaryFolder } from '../../support/process.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { deleteAccount } from '../../../src/commands/authorization/accounts.ts';
 import { accounts } from '../../../src/projections/authorization/accounts.ts';
 import { groups } from '../../../src/projections/authorization/groups.ts';
-import { bootstrap } from '../../../src/service/bootstrap.ts';
+import { bootstrap } from '../../../src/service/start.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
 
 describe('the first start', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { waitingForIndex } from '../../../src/store/auditIndex/waiting.ts';
+import { waitingForIndex } from '../../../src/store/auditIndex/auditIndex.ts';
 
 const refused = { code: 'unavailable', message: /being made/ };
 

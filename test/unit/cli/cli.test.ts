@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { indented } from '../../../src/cli/audit.ts';
 import { argument, command, flag, option, optionOr, UsageError } from '../../../src/cli/engine/command.ts';
 import { runCommand } from '../../../src/cli/engine/runCommand.ts';
-import { indented } from '../../../src/cli/indented.ts';
 import { type Column, recordWriter } from '../../../src/cli/records.ts';
 import { commands } from '../../../src/cli/table.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { aggregates } from '../../../src/domain/all.ts';
-import { misplacedEvents } from '../../../src/events/misplaced.ts';
-import { isMisplaced, isOwnEvent } from '../../../src/events/ownStreams.ts';
+import { isMisplaced, isOwnEvent, misplacedEvents } from '../../../src/events/ownStreams.ts';
 
 const imported = '@platform/operations-manager:automationImported';
 

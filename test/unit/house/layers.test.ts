@@ -189,9 +189,7 @@ const packages: Record<string, readonly string[]> = {
 const generated = /_pb\.js$/;
 
 /** The only files that know Koa: rows are data. */
-const koaFiles = ['address.ts', 'app.ts', 'appNeeds.ts', 'body.ts', 'incoming.ts', 'router.ts'].map(
-  (file) => `http/engine/${file}`,
-);
+const koaFiles = ['incoming.ts', 'app.ts', 'appNeeds.ts', 'body.ts', 'router.ts'].map((file) => `http/engine/${file}`);
 
 /**
  * The only files that ask the clock of the machine. All else that goes by the time asks the clock of the node, which is not
@@ -212,9 +210,8 @@ const wallClockFiles = [
   'store/identity.ts',
   'store/sqlite/scrub.ts',
   // Certificates have times by that clock, and so do deadlines of gRPC.
-  'store/eventstoredb/discovery.ts',
+  'store/eventstoredb/line.ts',
   'secrets/certificate.ts',
-  'secrets/certificateMaking.ts',
 ];
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TSchema, Type } from 'typebox';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { name } from '../../../src/domain/engine/schemas.ts';
-import { validator } from '../../../src/http/engine/validate.ts';
+import { validator } from '../../../src/http/engine/body.ts';
 
 const closed = { additionalProperties: false };
 

@@ -5,7 +5,7 @@ import { activeProfile } from '../../../src/domain/profiles/profiles.ts';
 import { activeSettings } from '../../../src/http/profiles/settings.ts';
 import { jobQueue } from '../../../src/runners/jobs/jobQueue.ts';
 import { type StartLimit, starts } from '../../../src/runners/jobs/starts.ts';
-import { openWaysOut } from '../../../src/service/waysOut.ts';
+import { openWaysOut } from '../../../src/service/runners.ts';
 import { until } from '../../support/until.ts';
 
 describe('Starts of jobs', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { unfitEvents } from '../../../src/store/moving/unfit.ts';
+import { unfitEvents } from '../../../src/store/moving/content.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
 
 const eventOf = (stream: string, type: string, data: string): StoredEvent => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { eventFeed } from '../../../src/events/eventFeed.ts';
+import { eventFeed } from '../../../src/events/eventHub.ts';
 import { projections } from '../../../src/projections/all.ts';
 import { leaseMs, type ReadStore } from '../../../src/projections/engine/port.ts';
 import { collectionsOf } from '../../../src/projections/engine/projector.ts';

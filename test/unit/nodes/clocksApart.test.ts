@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { clocksApart } from '../../../src/runners/schedules/clocksApart.ts';
+import { clocksApart } from '../../../src/runners/schedules/clock.ts';
 import type { StoredEvent } from '../../../src/store/port.ts';
 
 const second = 1000;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { corsHeaders, corsOf } from '../../../src/http/engine/cors.ts';
+import { corsHeaders, corsOf } from '../../../src/http/engine/send.ts';
 
 const [one, two] = ['https://portal.example.net', 'https://noc.example.net:8443'];
 
