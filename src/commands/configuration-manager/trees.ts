@@ -1,23 +1,43 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { identityIn, importOne, sealTree, treeDocuments } from '../../domain/configuration-manager/treeImports.ts';
+import {
+  addChild,
+  addNode,
+  addVersion,
+  changeDevices,
+  create,
+  deleteVariables,
+  type NodeReferrer,
+  remove,
+  removeNode,
+  removeVersion,
+  renameNode,
+  sealNodeText,
+  sealVariables,
+  setNodeText,
+  setVariables,
+  update,
+  updateVersion,
+} from '../../domain/configuration-manager/treeChanges.ts';
+import {
+  identityIn,
+  importOne,
+  sealTree,
+  treeDocuments,
+  wholeTree,
+} from '../../domain/configuration-manager/treeImports.ts';
 import {
   importedTreeSchema,
   newNodeSchema,
   newTreeSchema,
   newVersionSchema,
+  nodeDevicesSchema,
+  nodeTextSchema,
+  treeDetailsSchema,
   variablesSchema,
+  versionDetailsSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
-import {
-  addNode,
-  addVersion,
-  create,
-  deleteVariables,
-  remove,
-  sealVariables,
-  setVariables,
-  tree,
-} from '../../domain/configuration-manager/trees.ts';
+import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
@@ -34,6 +54,12 @@ const ofVersion = Type.Object({ version: Type.String(), variables });
 export const treeReferences = 'treeReferences';
 
 export const createTree = command({ name: 'createTree', input: newTreeSchema, on: 'new', decide: create });
+export const updateTree = command({
+  name: 'updateTree',
+  input: treeDetailsSchema,
+  on: 'existing',
+  decide: update,
+});
 export const addTreeVersion = command({
   name: 'addTreeVersion',
   input: newVersionSchema,
@@ -45,6 +71,34 @@ export const addTreeNode = command({
   input: Type.Object({ version: Type.String(), ...newNodeSchema.properties }),
   on: 'existing',
   decide: addNode,
+});
+const ofNode = { version: Type.String(), nodePath: Type.String() };
+const { name } = newNodeSchema.properties;
+
+export const addTreeChild = command({
+  name: 'addTreeChild',
+  input: Type.Object({ ...ofNode, name }),
+  on: 'existing',
+  decide: addChild,
+});
+export const renameTreeNode = command({
+  name: 'renameTreeNode',
+  input: Type.Object({ ...ofNode, name }),
+  on: 'existing',
+  decide: renameNode,
+});
+export const setTreeNodeText = command({
+  name: 'setTreeNodeText',
+  input: nodeTextSchema,
+  on: 'existing',
+  seal: sealNodeText,
+  decide: setNodeText,
+});
+export const changeTreeNodeDevices = command({
+  name: 'changeTreeNodeDevices',
+  input: nodeDevicesSchema,
+  on: 'existing',
+  decide: changeDevices,
 });
 export const setTreeVariables = command({
   name: 'setTreeVariables',
@@ -66,6 +120,42 @@ const plansOf = async (id: string, actor: Actor, tools: Tools) =>
     ...referrerOf(plans, plan, actor, tools),
     nodes: plan.nodes,
   }));
+
+/** The nodes that plans name. */
+const nodeReferrersOf = async (id: string, actor: Actor, tools: Tools): Promise<readonly NodeReferrer[]> =>
+  (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) =>
+    nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId })),
+  );
+
+const referred = {
+  locks: () => treeReferences,
+  prepare: async ({ id, actor }: { readonly id: string; readonly actor: Actor }, tools: Tools) => ({
+    nodeReferrers: await nodeReferrersOf(id, actor, tools),
+  }),
+};
+
+export const updateTreeVersion = command({
+  name: 'updateTreeVersion',
+  input: Type.Object({ version: Type.String(), ...versionDetailsSchema.properties }),
+  on: 'existing',
+  ...referred,
+  seal: sealVariables,
+  decide: updateVersion,
+});
+export const deleteTreeVersion = command({
+  name: 'deleteTreeVersion',
+  input: Type.Object({ version: Type.String() }),
+  on: 'existing',
+  ...referred,
+  decide: removeVersion,
+});
+export const deleteTreeNode = command({
+  name: 'deleteTreeNode',
+  input: Type.Object(ofNode),
+  on: 'existing',
+  ...referred,
+  decide: removeNode,
+});
 
 export const deleteTree = command({
   name: 'deleteTree',
@@ -92,11 +182,7 @@ export const importTree = command({
       seal,
     ),
   }),
-  prepare: async ({ id, actor }, tools) => ({
-    nodeReferrers: (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) =>
-      nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId })),
-    ),
-  }),
+  prepare: referred.prepare,
 });
 
 /** Like `importedId`. An id of another form counts as the one that is derived from it. */
@@ -105,5 +191,5 @@ export const treeMeant = (document: Members, fresh: string, tools: Tools): Promi
 
 export const treeKind: Kind = {
   ...imported({ documents: treeDocuments, collection: trees, command: importTree, member: 'tree', meant: treeMeant }),
-  restore: always(byImport(importTree, 'tree', 'importTrees')),
+  restore: { ...always(byImport(importTree, 'tree', 'importTrees')), whole: (state: TreeState) => wholeTree(state) },
 };

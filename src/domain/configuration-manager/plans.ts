@@ -6,7 +6,8 @@ import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
 import { authors, gbac, nothing, object, text, texts, topicsOf, typed } from '../engine/topics.ts';
 import type { formerPlanSchema, newPlanSchema, PlanNode, PlanStatus, planOptionsSchema } from './planSchemas.ts';
-import { findNode, type TreeState } from './trees.ts';
+import { findNode } from './treeNodes.ts';
+import type { TreeState } from './trees.ts';
 
 const content = {
   name: text,

@@ -1,21 +1,16 @@
 import type { Members } from '@automation-platform/json';
-import { exactEntries, inOrder } from '@automation-platform/json';
 import { same } from '../engine/changes.ts';
 import { defined } from '../engine/defined.ts';
 import { derivedId } from '../engine/derivedIds.ts';
 import { isMembers, withMembers, withoutMembers } from '../engine/exactMembers.ts';
-import type { Imported } from '../engine/importedDocuments.ts';
 import { RequestError } from '../engine/requestError.ts';
-import type { PublishedTree, TreeNode, TreeVersion } from './treeSchemas.ts';
-import type { TreeContent } from './trees.ts';
+import { attributesOf, childrenOf } from './treeNodes.ts';
+import type { PublishedTree } from './treeSchemas.ts';
 
 /*
  * Golden configurations as installations publish them: `{data: [item], ...}`, where each item is one version of one
- * tree, and the id of a node is `attributes.configId`. This file translates them into our own form and back.
+ * tree, and the id of a node is `attributes.configId`. This file translates them into our own form.
  */
-
-export const isPublished = (document: Members): boolean =>
-  Object.hasOwn(document, 'data') && !Object.hasOwn(document, 'versions');
 
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{24}$/.test(value);
 
@@ -31,11 +26,16 @@ export const treeIdOf = (given: unknown): string | undefined => {
  */
 export const inOurForm = (document: Members): Members => {
   const { data } = document as PublishedTree;
-  const { name, deviceType = null } = firstItem(document);
+  const { name, deviceType = null, description } = firstItem(document);
   const treeId = namedTree(document);
   checkItems(data, treeId);
   const _id = treeIdOf(treeId);
-  const tree = defined({ _id, name, deviceType });
+  const tree = defined({
+    _id,
+    name,
+    deviceType,
+    description: typeof description === 'string' ? description : undefined,
+  });
   const seed = typeof treeId === 'string' ? treeId : name;
   const versions = data.map((item, i) => {
     const root = nodeInOurForm(item.root as Members, `/data/${i}/root`, idsIn(seed));
@@ -70,18 +70,19 @@ const checkItems = (data: PublishedTree['data'], treeId: unknown): void => {
   }
 };
 
-/** `name`, `deviceType` and `treeId` belong to the tree. They stay in the version only where they say something else. */
+/** `name`, `deviceType`, `description` and `treeId` belong to the tree. They stay in the version only where they say something else. */
 const versionInOurForm = (
   item: Members,
   root: Members,
-  tree: { readonly _id?: string; readonly deviceType: string | null },
+  tree: { readonly _id?: string; readonly deviceType: string | null; readonly description?: string },
 ): Members => {
   const variables = isMembers(item.variables) ? item.variables : undefined;
   const known = defined({ name: item.version, root, variables });
   const drops = (member: string): boolean =>
     ['name', 'version', 'root', 'variables'].includes(member) ||
     (member === 'treeId' && item.treeId === tree._id) ||
-    (member === 'deviceType' && item.deviceType === tree.deviceType);
+    (member === 'deviceType' && item.deviceType === tree.deviceType) ||
+    (member === 'description' && item.description === tree.description);
   return withMembers(known, withoutMembers(item, drops));
 };
 
@@ -95,9 +96,6 @@ const idsIn = (seed: string) => {
     return id;
   };
 };
-
-const attributesOf = ({ attributes }: Members): Members => (isMembers(attributes) ? attributes : {});
-const childrenOf = ({ children }: Members): readonly Members[] => (Array.isArray(children) ? children : []);
 
 /** `path` is the node's place in the document, `within` its place below the root. */
 const nodeInOurForm = (node: Members, path: string, idOf: ReturnType<typeof idsIn>, within = ''): Members => {
@@ -117,47 +115,3 @@ const nodeInOurForm = (node: Members, path: string, idOf: ReturnType<typeof idsI
 };
 
 const isOwnId = (name: string, given: unknown, configId: string): boolean => name === 'configId' && given === configId;
-
-/** The document with everything that has changed since its import: variables, further nodes, further versions. */
-export const publishedNow = (
-  { document, content: then }: Imported<TreeContent>,
-  { versions }: Pick<TreeContent, 'versions'>,
-): Members => {
-  if (same(then.versions, versions)) return document;
-  const items = document.data as readonly Members[];
-  const before = new Map(then.versions.map((version, i) => [version.name, { version, item: items[i] }]));
-  const data = versions.map((version) => {
-    const origin = before.get(version.name);
-    return origin?.item ? itemNow(origin.item, origin.version, version) : newItem(items[0] ?? {}, version);
-  });
-  return withMembers(document, { data });
-};
-
-const itemNow = (item: Members, then: TreeVersion, now: TreeVersion): Members =>
-  withMembers(item, {
-    ...(same(then.variables, now.variables) ? {} : { variables: now.variables }),
-    ...(same(then.root, now.root) ? {} : { root: nodeNow(item.root as Members, then.root, now.root) }),
-  });
-
-/** Nodes are only ever added: the node that was the n-th child still is. */
-const nodeNow = (node: Members, then: TreeNode, now: TreeNode): Members => {
-  if (same(then, now)) return node;
-  const origins = childrenOf(node);
-  const children = now.children.map((child, i) => {
-    const [origin, before] = [origins[i], then.children[i]];
-    return origin && before ? nodeNow(origin, before, child) : newNode(child);
-  });
-  return withMembers(node, { children });
-};
-
-const newNode = ({ name, configId, children }: TreeNode): Members => ({
-  name,
-  attributes: { configId },
-  children: children.map(newNode),
-});
-
-/** A version that was added here. It says of its tree what the first item says. */
-const newItem = (first: Members, { name, root, variables }: TreeVersion): Members => {
-  const ofTree = exactEntries(first).filter(([member]) => ['name', 'deviceType', 'treeId'].includes(member));
-  return inOrder([...ofTree, ['version', name], ['root', newNode(root)], ['variables', variables]]);
-};

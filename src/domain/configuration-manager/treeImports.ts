@@ -1,19 +1,21 @@
-import { exactEntries, inOrder, type Members } from '@automation-platform/json';
+import { type Members, withoutOrder } from '@automation-platform/json';
 import { Compile } from 'typebox/compile';
 import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { at, type DocumentKind, inItems, isListOf, listOf } from '../engine/documentKinds.ts';
-import { isMembers, withMembers } from '../engine/exactMembers.ts';
-import { exported, type Imported, sameRest, type Words, withoutContent } from '../engine/importedDocuments.ts';
+import { isMembers, withMembers, withoutMembers } from '../engine/exactMembers.ts';
+import { type Words, withoutContent } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
-import type { Parts } from '../engine/lenientSchemas.ts';
-import { type Referrer, refuseReferred } from '../engine/references.ts';
+import { refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { maskSecrets, type Seal, sealImported } from '../engine/secretFields.ts';
-import { firstItem, inOurForm, isPublished, namedTree, publishedNow, treeIdOf } from './publishedTrees.ts';
+import { maskNamed, maskSecrets, type Seal, sealImported } from '../engine/secretFields.ts';
+import { firstItem, inOurForm, namedTree, treeIdOf } from './publishedTrees.ts';
+import { type NodeReferrer, refuseText, refuseTexts } from './treeChanges.ts';
+import { childrenOf, findNode, isPublished, itemsIn, rootIn, templateIn } from './treeNodes.ts';
+import { documentNow, inOurWords } from './treeNow.ts';
 import { importedNodeSchema, type OwnTree, type TreeNode } from './treeSchemas.ts';
-import { findNode, maskTree, maxDepth, type TreeContent, type TreeEvent, type TreeState, tree } from './trees.ts';
+import { type TreeContent, type TreeEvent, type TreeState, tree, withTextsIn } from './trees.ts';
 
 /*
  * Imports and exports of whole trees. A document has our own form, or the form in which golden configurations are
@@ -21,6 +23,9 @@ import { findNode, maskTree, maxDepth, type TreeContent, type TreeEvent, type Tr
  */
 
 const nodeDocument = Compile(importedNodeSchema);
+
+/** Of imports: trees of earlier versions have so many. */
+const maxDepth = 64;
 
 /** Throws `invalid` with the path for a malformed node, for nodes that lie too deep and for two nodes with one id. */
 const checkNodes = (root: unknown, path: string): void => {
@@ -49,18 +54,18 @@ const checkNames = (versions: OwnTree['versions']): void => {
       });
 };
 
-/** The tree in a document: in our own form with all unknown members, and without them. */
-const treeIn = (document: Members): { readonly whole: Members; readonly content: TreeContent } => {
+/** What a document says of its tree, but for the texts. */
+const contentIn = (document: Members): TreeContent => {
   const whole = isPublished(document) ? inOurForm(document) : document;
-  const { name, deviceType = null, versions } = whole as OwnTree;
+  const { name, deviceType = null, description, versions } = whole as OwnTree;
   checkNames(versions);
   for (const [i, { root }] of versions.entries()) checkNodes(root, `/versions/${i}/root`);
-  const content = {
+  return {
     name,
     deviceType,
+    ...(typeof description === 'string' && { description }),
     versions: versions.map(({ name, root, variables = {} }) => ({ name, root: nodeIn(root as TreeNode), variables })),
   };
-  return { whole, content };
 };
 
 const nodeIn = ({ name, configId, children }: TreeNode): TreeNode => ({
@@ -76,40 +81,26 @@ export const identityIn = (document: Members): { readonly _id?: string; readonly
   return { name, ...defined({ _id: treeIdOf(id) }) };
 };
 
-/** The members of a document in our own form that the service does not know. */
-const unknownIn = (whole: unknown): Parts<unknown> => ({ known: undefined, unknown: ofTree(whole as Members) });
-
-const membersOf = (entries: readonly (readonly [string, unknown])[]): Members | undefined => {
-  const there = entries.filter(([, member]) => member !== undefined);
-  return there.length > 0 ? inOrder(there) : undefined;
-};
-const others = (object: Members, known: readonly string[]) =>
-  exactEntries(object).filter(([name]) => !known.includes(name));
-const inEach = (list: unknown, of: (item: Members) => Members | undefined): Members | undefined =>
-  membersOf((list as readonly Members[]).map((item, i) => [String(i), of(item)]));
-
-const ofTree = (tree: Members): Members | undefined =>
-  membersOf([
-    ...others(tree, ['_id', 'name', 'deviceType', 'versions']),
-    ['versions', inEach(tree.versions, ofVersion)],
-  ]);
-const ofVersion = (version: Members): Members | undefined =>
-  membersOf([...others(version, ['name', 'root', 'variables']), ['root', ofNode(version.root as Members)]]);
-const ofNode = (node: Members): Members | undefined =>
-  membersOf([...others(node, ['name', 'configId', 'children']), ['children', inEach(node.children, ofNode)]]);
-
-const importInOurForm = ({ document, content }: Imported<TreeContent>): Imported<TreeContent> => ({
-  document: isPublished(document) ? inOurForm(document) : document,
-  content,
-});
+/** A document without the id, as no form of it counts. */
+const comparable = (document: Members): unknown =>
+  withoutOrder(withoutMembers(inOurWords(document), (member) => member === '_id'));
 
 /** Whether an import of the document would change nothing. */
 const isSame = (document: Members, { exists: _, imported, ...content }: TreeState): boolean => {
-  if (imported && isPublished(imported.document) && isPublished(document))
-    return same(document, publishedNow(imported, content));
-  const wanted = treeIn(document);
-  if (!same(wanted.content, content)) return false;
-  return sameRest(wanted.whole, imported ? { imported: importInOurForm(imported), content } : { content }, unknownIn);
+  const now = documentNow(imported, content);
+  if (isPublished(document) && isPublished(now)) return same(document, now);
+  return same(comparable(document), comparable(now));
+};
+
+/** Throws for texts that are too large. */
+const checkTexts = (document: Members, { versions }: TreeContent): void => {
+  const list = isPublished(document) ? 'data' : 'versions';
+  const check = (node: Members, path: string): void => {
+    refuseText(templateIn(node), `${path}/attributes/export/template`);
+    for (const [i, child] of childrenOf(node).entries()) check(child, `${path}/children/${i}`);
+  };
+  for (const [i, item] of itemsIn(document).entries()) check(rootIn(item), `/${list}/${i}/root`);
+  refuseTexts(versions, `/${list}`);
 };
 
 /** The document with other variables in each version that has some. `path` points to them in the document. */
@@ -185,19 +176,24 @@ export const missingInTree = (
   return missingSecrets(present, path);
 };
 
+/** The document of a tree as of now, with sealed secrets. */
+export const wholeTree = ({ exists: _, imported, ...content }: TreeState): Members => documentNow(imported, content);
+
 /**
  * The export of a tree. In the words of an import it is the document of that import, except for what has changed since;
  * without an import, the words are our own.
  */
-export const exportedTree = (_id: string, { exists: _, imported, ...content }: TreeState, words: Words): Members => {
-  const shown = maskTree({ _id, ...content });
-  if (imported && words === 'imported' && isPublished(imported.document))
-    return maskSecrets(publishedNow(imported, content)) as Members;
-  return exported(imported && importInOurForm(imported), { content, shown }, words);
+export const exportedTree = (_id: string, state: TreeState, words: Words): Members => {
+  const document = wholeTree(state);
+  if (state.imported && words === 'imported') return maskSecrets(document) as Members;
+  const ours = maskSecrets(
+    withMembers(
+      { _id },
+      withoutMembers(inOurWords(document), (name) => name === '_id'),
+    ),
+  ) as Members;
+  return state.imported ? ours : withVariables(ours, (variables) => maskNamed(variables));
 };
-
-/** A reference to one node of the tree. */
-export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
 
 /**
  * Imports a whole tree with its ids, into its own stream or that of the tree with the same name. Nodes that plans refer
@@ -208,7 +204,8 @@ export const importOne = (
   { tree, overwrite = false }: { readonly tree: Members; readonly overwrite?: boolean },
   { id, refs }: Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>,
 ): readonly TreeEvent[] => {
-  const { content } = treeIn(tree);
+  const content = contentIn(tree);
+  checkTexts(tree, withTextsIn(content, tree));
   const { exists, imported } = state;
   const own = [id, imported && identityIn(imported.document)._id].includes(identityIn(tree)._id ?? id);
   if (exists && (own || overwrite) && isSame(tree, state)) return [];

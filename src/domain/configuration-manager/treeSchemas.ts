@@ -1,10 +1,20 @@
 import type { Members } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
-import { objectId } from '../engine/authors.ts';
+import { authored, objectId } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
-/** A node of a golden configuration tree. */
-export type TreeNode = { readonly name: string; readonly configId: string; readonly children: readonly TreeNode[] };
+/** A node of a golden configuration tree. What is empty is absent. The read models have no texts. */
+export type TreeNode = {
+  readonly name: string;
+  readonly configId: string;
+  /** Its own text, in Jinja2. */
+  readonly template?: string;
+  /** Names of the devices that are in it. */
+  readonly devices?: readonly string[];
+  /** Ids or names of device groups. */
+  readonly deviceGroups?: readonly string[];
+  readonly children: readonly TreeNode[];
+};
 export type TreeVersion = {
   readonly name: string;
   readonly root: TreeNode;
@@ -13,7 +23,7 @@ export type TreeVersion = {
 
 const nodeSchema = {
   name: name('Name, unique among its siblings'),
-  configId: objectId('Id of the node, the same in all versions that it was copied to'),
+  configId: objectId('Id of the node'),
   children: Type.Array(Type.Any(), { description: 'Nodes below it, of the same form' }),
 };
 const variables = Type.Unsafe<Readonly<Record<string, unknown>>>(
@@ -21,10 +31,19 @@ const variables = Type.Unsafe<Readonly<Record<string, unknown>>>(
 );
 
 /** A node in answers. */
-export const treeNodeSchema = Type.Object(nodeSchema, {
-  title: 'TreeNode',
-  description: 'Node of a golden configuration tree',
-});
+export const treeNodeSchema = Type.Object(
+  {
+    ...nodeSchema,
+    devices: Type.Optional(Type.Array(Type.String(), { description: 'Devices in it; absent if there are none' })),
+    deviceGroups: Type.Optional(
+      Type.Array(Type.String(), { description: 'Ids or names of the device groups in it; absent if there are none' }),
+    ),
+  },
+  {
+    title: 'TreeNode',
+    description: 'Node of a golden configuration tree',
+  },
+);
 
 /** A tree in answers. */
 export const treeSchema = Type.Object(
@@ -32,6 +51,9 @@ export const treeSchema = Type.Object(
     _id: objectId('Id'),
     name: name('Name, unique among trees'),
     deviceType: Type.Union([Type.String(), Type.Null()], { description: 'Type of the devices that it is for' }),
+    description: Type.Optional(Type.String({ description: 'What it is for' })),
+    created: authored.created,
+    lastUpdated: authored.lastUpdated,
     versions: Type.Array(
       Type.Object(
         {
@@ -65,6 +87,7 @@ const ownTree = Type.Object(
     _id: Type.Optional(Type.Unsafe<unknown>({ description: 'Id; one that has no 24 hexadecimal digits gets others' })),
     name: name('Name, unique among trees'),
     deviceType,
+    description: Type.Optional(Type.Unsafe<unknown>({ description: 'What it is for' })),
     versions: Type.Array(
       Type.Object(
         {
@@ -90,6 +113,7 @@ const publishedTree = Type.Object(
           treeId: Type.Optional(Type.Unsafe<unknown>({ description: 'Id of the tree, the same in all items' })),
           name: name('Name of the tree'),
           deviceType,
+          description: Type.Optional(Type.Unsafe<unknown>({ description: 'What the tree is for' })),
           version: name('Name of the version, unique among the items'),
           root: Type.Object(
             {},
@@ -126,6 +150,7 @@ export const newTreeSchema = Type.Object(
     deviceType: Type.Optional(
       Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' }),
     ),
+    description: Type.Optional(Type.String({ description: 'What it is for' })),
   },
   { additionalProperties: false, title: 'NewTree', description: 'New golden configuration tree' },
 );
@@ -144,3 +169,43 @@ export const variablesSchema = Type.Object(
   { variables },
   { additionalProperties: false, title: 'TreeVariables', description: 'Variables of a version' },
 );
+
+/** What changes of a tree. */
+export const treeDetailsSchema = Type.Partial(newTreeSchema, {
+  additionalProperties: false,
+  title: 'TreeDetails',
+  description: 'What changes of a golden configuration tree',
+});
+
+/** What changes of a version. Variables replace all that it had. */
+export const versionDetailsSchema = Type.Object(
+  { name: Type.Optional(newVersionSchema.properties.name), variables: Type.Optional(variables) },
+  { additionalProperties: false, title: 'TreeVersionDetails', description: 'What changes of a version' },
+);
+
+const template = Type.String({ description: 'The text, in Jinja2' });
+
+/** A text and variables of a node in requests. */
+export const nodeConfigSchema = Type.Object(
+  { template, variables: Type.Optional(variables) },
+  { additionalProperties: false, title: 'NodeConfig', description: 'Text of a node, and variables of its version' },
+);
+
+/** The text for a node, which the request names by its path or its id. */
+export const nodeTextSchema = Type.Object({
+  version: Type.String(),
+  node: Type.Union([Type.Object({ path: Type.String() }), Type.Object({ configId: Type.String() })]),
+  template,
+  variables: Type.Optional(variables),
+});
+
+const names = (description: string) => Type.Optional(Type.Array(name('Name'), { description, maxItems: 10_000 }));
+
+/** Devices and device groups that join a node or leave it. */
+export const nodeDevicesSchema = Type.Object({
+  version: Type.String(),
+  nodePath: Type.String(),
+  joins: Type.Boolean(),
+  devices: names('Devices'),
+  deviceGroups: names('Ids or names of device groups'),
+});

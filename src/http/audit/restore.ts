@@ -96,8 +96,14 @@ const refuseUnfit = (command: AnyCommand, input: unknown): void => {
 /** The content of a resource at a position, as the command takes it that restores it. */
 const contentAt = async ({ audit }: Service, resource: Resource, position: number): Promise<Content | undefined> => {
   const former = await formerAt(audit, resource, position);
-  const more = former && restorable.get(resource.kind)?.more?.(former.state);
-  return former && { document: { ...former.document, ...more }, whole: { ...former.whole, ...more } };
+  const ways = restorable.get(resource.kind);
+  const more = former && ways?.more?.(former.state);
+  return (
+    former && {
+      document: { ...former.document, ...more },
+      whole: ways?.whole?.(former.state) ?? { ...former.whole, ...more },
+    }
+  );
 };
 
 type Content = Pick<Former, 'document' | 'whole'>;

@@ -10,6 +10,7 @@ import {
   treeMeant,
 } from '../../commands/configuration-manager/trees.ts';
 import { exportedTree, missingInTree } from '../../domain/configuration-manager/treeImports.ts';
+import { findNode } from '../../domain/configuration-manager/treeNodes.ts';
 import {
   importedTreeSchema,
   newNodeSchema,
@@ -18,7 +19,7 @@ import {
   treeSchema,
   variablesSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
-import { findNode, maskTree, tree } from '../../domain/configuration-manager/trees.ts';
+import { maskTree, tree } from '../../domain/configuration-manager/trees.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
@@ -42,7 +43,7 @@ const join: Join<Tree> = async (tree) => maskTree(tree);
  */
 const newest: Join<Tree, Call<'version', { readonly parent?: string }>> = async ({ versions }, _, { params, body }) => {
   const { root } = versions.find(({ name }) => name === params.version)!;
-  return findNode(root, body.parent ?? root.configId)!.node.children.at(-1);
+  return findNode(root, body.parent ?? root.configId)!.children.at(-1);
 };
 
 /** Golden configuration trees: versions, nodes, variables. */
@@ -124,7 +125,7 @@ export const treeRoutes: readonly Route[] = [
     path: `${path}/versions`,
     access: ['operators'],
     summary: 'Add a version to a tree',
-    description: 'A copy of its base; nodes keep their configId.',
+    description: 'A copy of its base, with texts, devices and variables; its nodes have ids of their own.',
     command: addTreeVersion,
     join,
     envelope: withStatus(() => 'Successfully added version'),

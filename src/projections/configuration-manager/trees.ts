@@ -1,35 +1,55 @@
+import { nodesOf, withoutTexts } from '../../domain/configuration-manager/treeNodes.ts';
 import type { Tree } from '../../domain/configuration-manager/treeSchemas.ts';
-import { type TreeEvent, tree } from '../../domain/configuration-manager/trees.ts';
-import type { DataOf } from '../../domain/engine/core.ts';
+import { type TreeContent, tree } from '../../domain/configuration-manager/trees.ts';
+import { fold } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import type { Recorded } from '../../store/event.ts';
 import { idOf, projection } from '../engine/define.ts';
 
-/** Computes the document's versions with the aggregate's own fold. */
-const evolved =
-  <T extends TreeEvent['topic']>(topic: T) =>
-  (doc: Tree | undefined, { data }: { readonly data: DataOf<TreeEvent, T> }): Tree | undefined =>
-    doc && { ...doc, versions: tree.evolve[topic]({ exists: true, ...doc }, data).versions };
+/** What the document shows of the content: all but the texts, which may be as large as 8 MiB. */
+const shown = ({ name, deviceType, description, versions }: TreeContent) => ({
+  name,
+  deviceType,
+  ...defined({ description }),
+  versions: versions.map((version) => ({ ...version, root: withoutTexts(version.root) })),
+});
 
-/** Golden configuration trees with all their versions. */
+/** The document by the aggregate's own fold. */
+const after = (doc: TreeContent | undefined, event: Recorded) =>
+  shown(fold(tree, [event], doc ? { exists: true, ...doc } : tree.initial));
+
+const evolved = (doc: Tree | undefined, event: Recorded): Tree | undefined =>
+  doc && { ...doc, ...after(doc, event), lastUpdated: event.metadata.at };
+
+/** The same for the topics that can be a stream's first. */
+const begun = (doc: Tree | undefined, event: Recorded): Tree => ({
+  _id: idOf(event),
+  ...after(undefined, event),
+  created: doc?.created ?? event.metadata.at,
+  lastUpdated: event.metadata.at,
+});
+
+const nodesIn = ({ versions }: Tree) => versions.flatMap(({ root }) => nodesOf(root));
+
+/** Golden configuration trees with all their versions, without texts. */
 export const trees = projection<Tree>()(tree, {
   collection: 'trees',
   on: {
-    treeCreated: (_, event) => {
-      const { name, deviceType } = event.data;
-      return {
-        _id: idOf(event),
-        name,
-        deviceType,
-        versions: tree.evolve.treeCreated(tree.initial, event.data).versions,
-      };
-    },
-    treeVersionAdded: evolved('treeVersionAdded'),
-    treeNodeAdded: evolved('treeNodeAdded'),
-    treeVariablesSet: evolved('treeVariablesSet'),
-    treeVariablesDeleted: evolved('treeVariablesDeleted'),
-    treeRestored: (_, event) => {
-      const { imported: __, ...content } = event.data;
-      return { _id: idOf(event), ...content };
-    },
+    treeCreated: begun,
+    treeRestored: begun,
+    treeNamed: evolved,
+    treeDescribed: evolved,
+    treeVersionAdded: evolved,
+    treeVersionRenamed: evolved,
+    treeVersionDeleted: evolved,
+    treeNodeAdded: evolved,
+    treeNodeTextSet: evolved,
+    treeNodeDevicesSet: evolved,
+    treeNodeRenamed: evolved,
+    treeNodeDeleted: evolved,
+    treeVariablesSet: evolved,
+    treeVariablesReplaced: evolved,
+    treeVariablesDeleted: evolved,
     treeDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name },
@@ -37,5 +57,8 @@ export const trees = projection<Tree>()(tree, {
     name: (doc) => doc.name,
     deviceType: (doc) => doc.deviceType ?? [],
     version: (doc) => doc.versions.map(({ name }) => name),
+    configId: (doc) => nodesIn(doc).map(({ configId }) => configId),
+    device: (doc) => nodesIn(doc).flatMap(({ devices = [] }) => devices),
+    deviceGroup: (doc) => nodesIn(doc).flatMap(({ deviceGroups = [] }) => deviceGroups),
   },
 });

@@ -1,5 +1,3 @@
-import { importOne } from '../../../src/domain/configuration-manager/treeImports.ts';
-import type { TreeVersion } from '../../../src/domain/configuration-manager/treeSchemas.ts';
 import {
   addNode,
   addVersion,
@@ -7,8 +5,10 @@ import {
   deleteVariables,
   remove,
   setVariables,
-  tree,
-} from '../../../src/domain/configuration-manager/trees.ts';
+} from '../../../src/domain/configuration-manager/treeChanges.ts';
+import { importOne } from '../../../src/domain/configuration-manager/treeImports.ts';
+import type { TreeVersion } from '../../../src/domain/configuration-manager/treeSchemas.ts';
+import { tree } from '../../../src/domain/configuration-manager/trees.ts';
 import { context, specification } from '../../support/given.ts';
 
 const given = specification(tree);
@@ -47,16 +47,20 @@ describe('A golden configuration tree', () => {
   it('gets further versions, copies of one that it has', () => {
     given(created)
       .when(addVersion, { name: 'v2' })
-      .then({ topic: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } });
+      .then({ topic: 'treeVersionAdded', data: { name: 'v2', base: 'initial', ids: { root: 'id of node root' } } });
     given(created, { topic: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } })
       .when(addVersion, { name: 'v3', base: 'v2' })
-      .then({ topic: 'treeVersionAdded', data: { name: 'v3', base: 'v2' } });
+      .then({ topic: 'treeVersionAdded', data: { name: 'v3', base: 'v2', ids: { root: 'id of node root' } } });
     given(created)
       .when(addVersion, { name: 'v2', base: 'v1' })
       .thenRefused('not_found', /\/base/);
     given(created)
       .when(addVersion, { name: 'initial' })
       .thenRefused('conflict', /\/name/);
+    for (const name of ['export', 'versions'])
+      given(created)
+        .when(addVersion, { name })
+        .thenRefused('invalid', /\/name/);
   });
 
   it('gets nodes below the root or another node of the version', () => {
@@ -97,9 +101,9 @@ describe('A golden configuration tree', () => {
       .thenRefused('not_found');
   });
 
-  it('is at most 64 levels deep', () => {
+  it('is at most 16 levels deep, and has at most 1,000 nodes', () => {
     const levels = Array.from(
-      { length: 63 },
+      { length: 15 },
       (_, i) =>
         ({
           topic: 'treeNodeAdded',
@@ -107,11 +111,43 @@ describe('A golden configuration tree', () => {
         }) as const,
     );
     given(created, ...levels)
-      .when(addNode, { version: 'initial', name: 'n', parent: 'n62' })
-      .thenRefused('unprocessable', /64/);
+      .when(addNode, { version: 'initial', name: 'n', parent: 'n14' })
+      .thenRefused('invalid', /16/);
     given(created, ...levels.slice(0, -1))
-      .when(addNode, { version: 'initial', name: 'n', parent: 'n61' })
-      .then({ topic: 'treeNodeAdded', data: { version: 'initial', parent: 'n61', name: 'n', configId: 'id of node' } });
+      .when(addNode, { version: 'initial', name: 'n', parent: 'n13' })
+      .then({ topic: 'treeNodeAdded', data: { version: 'initial', parent: 'n13', name: 'n', configId: 'id of node' } });
+    const restored = (count: number) =>
+      ({
+        topic: 'treeRestored',
+        data: {
+          name: 'Wide',
+          deviceType: null,
+          versions: [
+            {
+              name: 'initial',
+              root: {
+                name: 'base',
+                configId: 'root',
+                children: Array.from({ length: count - 1 }, (_, i) => ({
+                  name: `n${i}`,
+                  configId: `n${i}`,
+                  children: [],
+                })),
+              },
+              variables: {},
+            },
+          ],
+        },
+      }) as const;
+    given(restored(1000))
+      .when(addNode, { version: 'initial', name: 'n' })
+      .thenRefused('invalid', /1000 nodes/);
+    given(restored(999))
+      .when(addNode, { version: 'initial', name: 'n' })
+      .then({
+        topic: 'treeNodeAdded',
+        data: { version: 'initial', parent: 'root', name: 'n', configId: 'id of node' },
+      });
   });
 
   it('merges variables, and says only what is new', () => {

@@ -36,7 +36,8 @@ export type Section = { readonly lines: ReadonlyMap<string, GoldenLine>; readonl
 
 export type Golden = { readonly section: Section; readonly paths: boolean };
 
-const goldenBounds: Bounds = { bytes: 64 * 1024, lines: 5000 };
+/** The bounds of the text of a node. */
+export const goldenBounds: Bounds = { bytes: 64 * 1024, lines: 5000 };
 const mostExpressions = 200;
 const mostCharacters = 1000;
 

@@ -1,0 +1,323 @@
+import type { Static } from 'typebox';
+import { same } from '../engine/changes.ts';
+import type { Context } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import { type Referrer, refuseReferred } from '../engine/references.ts';
+import { RequestError } from '../engine/requestError.ts';
+import { type Seal, sealSecrets } from '../engine/secretFields.ts';
+import { goldenBounds } from './comparing/golden.ts';
+import { findNode, type Line, lastOf, lineAt, lineTo, nodesOf, withContent, withNode } from './treeNodes.ts';
+import type {
+  newNodeSchema,
+  newTreeSchema,
+  newVersionSchema,
+  nodeDevicesSchema,
+  nodeTextSchema,
+  TreeNode,
+  TreeVersion,
+  treeDetailsSchema,
+} from './treeSchemas.ts';
+import { firstVersion, type TreeEvent, type TreeState, versionOf } from './trees.ts';
+
+/* The decisions on trees. Each stores no event if nothing changes. */
+
+/** Trees of earlier versions, and imports of them, may have more nodes and levels. */
+const mostLevels = 16;
+const mostNodes = 1000;
+const mostBytes = 8 * 1024 * 1024;
+
+/** Words that paths have in the places of names. */
+const notVersions: readonly string[] = ['export', 'versions'];
+const notNodes: readonly string[] = ['nodes', 'devices'];
+
+const refuseWord = (name: string, words: readonly string[], what: string): void => {
+  if (words.includes(name))
+    throw new RequestError('invalid', `No ${what} may be named ${JSON.stringify(name)}`, { path: '/name' });
+};
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/** Throws `too_large` or `invalid` for a text that no node may have. */
+export const refuseText = (template: string, path: string): void => {
+  if (bytesOf(template) > goldenBounds.bytes)
+    throw new RequestError('too_large', `The text of a node may have ${goldenBounds.bytes} bytes`, { path });
+  if (template.split(/\r\n?|\n/).length > goldenBounds.lines + 1)
+    throw new RequestError('invalid', `The text of a node may have ${goldenBounds.lines} lines`, { path });
+};
+
+/** Throws `too_large` if the texts of the versions are too many bytes. */
+export const refuseTexts = (versions: readonly Pick<TreeVersion, 'root'>[], path: string): void => {
+  const texts = versions.flatMap(({ root }) => nodesOf(root).map(({ template = '' }) => template));
+  if (texts.reduce((sum, text) => sum + bytesOf(text), 0) > mostBytes)
+    throw new RequestError('too_large', `All texts of a tree may have ${mostBytes} bytes`, { path });
+};
+
+export const create = (
+  _: TreeState,
+  { name, deviceType = null, description }: Static<typeof newTreeSchema>,
+  { newId }: Context,
+): readonly TreeEvent[] => [
+  {
+    topic: 'treeCreated',
+    data: { name, deviceType, ...defined({ description }), root: { name: 'base', configId: newId('root') } },
+  },
+];
+
+/** Decides `updateTree`. Only given parts change. */
+export const update = (state: TreeState, given: Static<typeof treeDetailsSchema>): readonly TreeEvent[] => {
+  const { name = state.name, description = state.description ?? '', deviceType = state.deviceType } = given;
+  const isDescribed = description !== (state.description ?? '') || deviceType !== state.deviceType;
+  return [
+    ...(name === state.name ? [] : [{ topic: 'treeNamed', data: { name } } as const]),
+    ...(isDescribed ? [{ topic: 'treeDescribed', data: { description, deviceType } } as const] : []),
+  ];
+};
+
+export const addVersion = (
+  state: TreeState,
+  { name, base = firstVersion }: Static<typeof newVersionSchema>,
+  { newId }: Context,
+): readonly TreeEvent[] => {
+  const { root } = versionOf(state, base, '/base');
+  refuseVersionName(state, name);
+  refuseTexts([...state.versions, { root }], '/base');
+  const ids = Object.fromEntries(nodesOf(root).map(({ configId }) => [configId, newId(`node ${configId}`)]));
+  return [{ topic: 'treeVersionAdded', data: { name, base, ids } }];
+};
+
+const refuseVersionName = ({ versions }: TreeState, name: string): void => {
+  refuseWord(name, notVersions, 'version');
+  if (versions.some((version) => version.name === name))
+    throw new RequestError('conflict', `The tree has a version ${JSON.stringify(name)}`, { path: '/name' });
+};
+
+/** A plan that names a node of the tree. */
+export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
+type Referred = Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>;
+
+type VersionChange = {
+  readonly version: string;
+  readonly name?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+};
+
+/** Decides `updateTreeVersion`: another name, other variables in the place of all. */
+export const updateVersion = (
+  state: TreeState,
+  { version, name = version, variables }: VersionChange,
+  { refs }: Referred,
+): readonly TreeEvent[] => {
+  const before = versionOf(state, version).variables;
+  const isRenamed = name !== version;
+  if (isRenamed) {
+    refuseVersionName(state, name);
+    refuseReferred(ofVersion(refs.nodeReferrers, version), 'renamed');
+  }
+  return [
+    ...(variables === undefined || same(variables, before)
+      ? []
+      : [{ topic: 'treeVariablesReplaced', data: { version, variables } } as const]),
+    ...(isRenamed ? [{ topic: 'treeVersionRenamed', data: { version, name } } as const] : []),
+  ];
+};
+
+const ofVersion = (referrers: readonly NodeReferrer[], version: string): readonly NodeReferrer[] =>
+  referrers.filter((one) => one.version === version);
+
+export const removeVersion = (
+  state: TreeState,
+  { version }: { readonly version: string },
+  { refs }: Referred,
+): readonly TreeEvent[] => {
+  versionOf(state, version);
+  if (state.versions.length === 1)
+    throw new RequestError('conflict', 'The last version of a tree cannot be deleted', { path: 'version' });
+  refuseReferred(ofVersion(refs.nodeReferrers, version), 'deleted');
+  return [{ topic: 'treeVersionDeleted', data: { version } }];
+};
+
+type OfNode = { readonly version: string; readonly nodePath: string };
+
+/** The line of a node by its path. */
+const lineIn = (state: TreeState, { version, nodePath }: OfNode): Line =>
+  lineAt(versionOf(state, version).root, nodePath, '/nodePath');
+
+type NewNode = Static<typeof newNodeSchema> & { readonly version: string };
+
+/** `parent` is the id of the node above it. */
+export const addNode = (
+  state: TreeState,
+  { version, name, parent }: NewNode,
+  { newId }: Context,
+): readonly TreeEvent[] => {
+  const { root } = versionOf(state, version);
+  const above = lineTo(root, parent ?? root.configId);
+  if (!above) throw new RequestError('not_found', 'No node of this version has this configId', { path: '/parent' });
+  refuseNodeName(lastOf(above).children, name);
+  if (above.length >= mostLevels)
+    throw new RequestError('invalid', `Nodes may lie ${mostLevels} levels deep`, { path: '/parent' });
+  if (nodesOf(root).length >= mostNodes)
+    throw new RequestError('invalid', `A version may have ${mostNodes} nodes`, { path: '/name' });
+  const data = { version, parent: lastOf(above).configId, name, configId: newId('node') };
+  return [{ topic: 'treeNodeAdded', data }];
+};
+
+/** The same by the path of the node above it. */
+export const addChild = (
+  state: TreeState,
+  { version, nodePath, name }: OfNode & { readonly name: string },
+  context: Context,
+): readonly TreeEvent[] =>
+  addNode(state, { version, name, parent: lastOf(lineIn(state, { version, nodePath })).configId }, context);
+
+const refuseNodeName = (siblings: readonly TreeNode[], name: string): void => {
+  refuseWord(name, notNodes, 'node');
+  if (siblings.some((one) => one.name === name))
+    throw new RequestError('conflict', `A sibling is named ${JSON.stringify(name)}`, { path: '/name' });
+};
+
+export const renameNode = (
+  state: TreeState,
+  { version, nodePath, name }: OfNode & { readonly name: string },
+): readonly TreeEvent[] => {
+  const line = lineIn(state, { version, nodePath });
+  const node = lastOf(line);
+  if (node.name === name) return [];
+  refuseNodeName(line.at(-2)?.children ?? [], name);
+  return [{ topic: 'treeNodeRenamed', data: { version, configId: node.configId, name } }];
+};
+
+/** Deletes a node with those below it, unless plans name one of them. */
+export const removeNode = (
+  state: TreeState,
+  { version, nodePath }: OfNode,
+  { refs }: Referred,
+): readonly TreeEvent[] => {
+  const line = lineIn(state, { version, nodePath });
+  const node = lastOf(line);
+  if (line.length === 1)
+    throw new RequestError('conflict', 'The root of a version cannot be deleted', { path: 'nodePath' });
+  const gone = new Set(nodesOf(node).map(({ configId }) => configId));
+  refuseReferred(
+    ofVersion(refs.nodeReferrers, version).filter(({ nodeId }) => gone.has(nodeId)),
+    'deleted',
+  );
+  return [{ topic: 'treeNodeDeleted', data: { version, configId: node.configId } }];
+};
+
+type NodeText = Static<typeof nodeTextSchema>;
+
+/** Sets the text of a node, and merges variables into those of the version. */
+export const setNodeText = (
+  state: TreeState,
+  { version, node, template, variables }: NodeText,
+): readonly TreeEvent[] => {
+  const one = versionOf(state, version, '/treeVersion');
+  const found =
+    'configId' in node ? findNode(one.root, node.configId) : lastOf(lineAt(one.root, node.path, '/nodePath'));
+  if (!found) throw new RequestError('not_found', 'No node of this version has this configId', { path: 'configId' });
+  refuseText(template, '/data/template');
+  const news = newsIn(variables ?? {}, one.variables);
+  if (template === (found.template ?? '') && Object.keys(news).length === 0) return [];
+  const root = withNode(one.root, found.configId, (before) => withContent(before, { template }));
+  refuseTexts(
+    state.versions.map((version) => (version === one ? { root } : version)),
+    '/data/template',
+  );
+  const data = {
+    version,
+    configId: found.configId,
+    template,
+    ...(Object.keys(news).length > 0 && { variables: news }),
+  };
+  return [{ topic: 'treeNodeTextSet', data }];
+};
+
+export const sealNodeText = (input: NodeText, { versions }: TreeState, seal: Seal): NodeText =>
+  input.variables === undefined
+    ? input
+    : { ...input, variables: sealed(input.variables, versions, input.version, seal, '/data/variables') };
+
+/** How lists of a node change: those that are named join or leave. */
+type DevicesChange = Static<typeof nodeDevicesSchema>;
+
+export const changeDevices = (
+  state: TreeState,
+  { version, nodePath, joins, devices = [], deviceGroups = [] }: DevicesChange,
+): readonly TreeEvent[] => {
+  const node = lastOf(lineIn(state, { version, nodePath }));
+  const change = (list: readonly string[] = [], given: readonly string[]): readonly string[] =>
+    joins ? [...new Set([...list, ...given])] : list.filter((one) => !given.includes(one));
+  const after = {
+    devices: change(node.devices, devices),
+    deviceGroups: change(node.deviceGroups, deviceGroups),
+  };
+  if (same(after, { devices: node.devices ?? [], deviceGroups: node.deviceGroups ?? [] })) return [];
+  return [{ topic: 'treeNodeDevicesSet', data: { version, configId: node.configId, ...after } }];
+};
+
+type Variables = { readonly version: string; readonly variables: Readonly<Record<string, unknown>> };
+
+const sealed = (
+  variables: Variables['variables'],
+  versions: readonly TreeVersion[],
+  version: string,
+  seal: Seal,
+  path: string,
+) =>
+  sealSecrets(
+    variables,
+    versions.find(({ name }) => name === version)?.variables,
+    seal,
+    path,
+  ) as Variables['variables'];
+
+/** The variables with sealed secrets. */
+export const sealVariables = <V extends { readonly version: string; readonly variables?: Variables['variables'] }>(
+  input: V,
+  { versions }: TreeState,
+  seal: Seal,
+): V =>
+  input.variables === undefined
+    ? input
+    : { ...input, variables: sealed(input.variables, versions, input.version, seal, '/variables') };
+
+/** The variables that are new or have another value. */
+const newsIn = (variables: Variables['variables'], before: Variables['variables']): Variables['variables'] =>
+  Object.fromEntries(
+    Object.entries(variables).filter(([name, value]) => !Object.hasOwn(before, name) || !same(before[name], value)),
+  );
+
+/** Merges the variables into those of the version. */
+export const setVariables = (state: TreeState, { version, variables }: Variables): readonly TreeEvent[] => {
+  const news = newsIn(variables, versionOf(state, version).variables);
+  return Object.keys(news).length > 0 ? [{ topic: 'treeVariablesSet', data: { version, variables: news } }] : [];
+};
+
+/**
+ * Decides `deleteVariables`. The keys of `variables` are the names to delete. If one of them does not exist, nothing is
+ * deleted.
+ */
+export const deleteVariables = (state: TreeState, { version, variables }: Variables): readonly TreeEvent[] => {
+  const before = versionOf(state, version).variables;
+  const names = Object.keys(variables);
+  const missing = names.filter((name) => !Object.hasOwn(before, name));
+  if (missing.length > 0)
+    throw new RequestError('not_found', `No such variables: ${missing.join(', ')}`, {
+      faults: missing.map((name) => ({
+        message: `There is no variable ${JSON.stringify(name)}`,
+        path: '/variables',
+        name,
+      })),
+    });
+  return names.length > 0 ? [{ topic: 'treeVariablesDeleted', data: { version, names } }] : [];
+};
+
+export const remove = (
+  _: TreeState,
+  __: unknown,
+  { refs }: Context<{ readonly referrers: readonly Referrer[] }>,
+): readonly TreeEvent[] => {
+  refuseReferred(refs.referrers, 'deleted');
+  return [{ topic: 'treeDeleted', data: {} }];
+};
