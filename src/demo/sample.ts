@@ -2,6 +2,7 @@ import { agentSteps } from './agents.ts';
 import { deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
+import { goldenSteps } from './golden.ts';
 import { jobSteps, waitingJobSteps, workflowSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
 import { linkSteps } from './links.ts';
@@ -274,4 +275,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/authorization/tokens', body: { name: 'nightly', account: 'pipeline' } }),
   ...projectSteps,
   ...transformationSteps,
+  ...goldenSteps,
 ];

@@ -2,6 +2,7 @@ import type { Members } from '@automation-platform/json';
 import type { Static } from 'typebox';
 import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import type { Comparison } from '../domain/configuration-manager/comparing/compare.ts';
+import type { SpecLine } from '../domain/configuration-manager/comparing/golden.ts';
 import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
 import type { changeAccountSchema } from '../domain/configuration-manager/deviceConfigurations.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
@@ -131,6 +132,18 @@ export type SimulationRun = {
   readonly answers: Answers;
 };
 
+/** A golden text to read: Jinja2. */
+export type SpecificationRun = {
+  readonly template: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly deviceType: string;
+};
+
+/** The lines of a golden text, or why it has none: it is no Jinja2, does not render with these variables, or has no such lines. */
+export type Specified =
+  | { readonly lines: readonly SpecLine[] }
+  | { readonly reason: string; readonly line: number; readonly when: 'parsing' | 'rendering' | 'reading' };
+
 /** A comparison, or why there is none: the line of the text with that index; of the configuration if it is null. */
 export type Compared = Comparison | { readonly reason: string; readonly line: number; readonly text: number | null };
 
@@ -154,6 +167,8 @@ export type Renderer = {
   compare(run: ComparisonRun, evaluation: Evaluation): Promise<Compared>;
   /** The end of a workflow without a job, its tasks and events: JSON text. Throws as `evaluate` does. */
   simulate(run: SimulationRun, evaluation: Evaluation): Promise<string>;
+  /** Renders and reads a golden text. Throws as `evaluate` does. */
+  specify(run: SpecificationRun, evaluation: Evaluation): Promise<Specified>;
   close(): Promise<void>;
 };
 

@@ -21,9 +21,7 @@ export const textsKept = (
 
 type Fact = { readonly stream: string; readonly source: string; readonly topic: string; readonly data: unknown };
 
-/**
- * Puts events, each the first of its stream, into the log of a stopped service: as earlier versions have stored them.
- */
+/** Puts events into new streams of the log of a stopped service: as earlier versions have stored them. */
 export const storedEarlier = async (folder: string, facts: readonly Fact[]): Promise<void> => {
   const store = await openSqliteStore({ file: join(folder, 'events.db') });
   const about = {
@@ -35,10 +33,14 @@ export const storedEarlier = async (folder: string, facts: readonly Fact[]): Pro
     schemaVersion: 1,
     actor: { id: 'a'.repeat(24), username: 'earlier', provenance: 'local' },
   };
-  for (const { stream, source, topic, data } of facts)
-    await store.append(stream, -1, [
-      encode({ stream, revision: 0, id: randomUUID(), source: `@platform/${source}` }, { topic, data }, about, ''),
-    ]);
+  const last = new Map<string, { readonly revision: number; readonly hash: string }>();
+  for (const { stream, source, topic, data } of facts) {
+    const { revision, hash } = last.get(stream) ?? { revision: -1, hash: '' };
+    const place = { stream, revision: revision + 1, id: randomUUID(), source: `@platform/${source}` };
+    const event = encode(place, { topic, data }, about, hash);
+    await store.append(stream, revision, [event]);
+    last.set(stream, { revision: revision + 1, hash: event.hash });
+  }
   await store.close();
 };
 

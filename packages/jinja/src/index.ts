@@ -1,4 +1,4 @@
 export { limits } from './budget.ts';
 export { TemplateError } from './errors.ts';
 export type { Texts } from './library.ts';
-export { type Job, newJob, renderTemplate, type Template } from './render.ts';
+export { checkTemplate, type Job, newJob, renderTemplate, type Template } from './render.ts';

@@ -95,6 +95,11 @@ export type Job = {
   readonly attempt: () => { readonly text: string } | { readonly wanted: readonly string[] };
 };
 
+/** Throws `TemplateError` with line and reason unless the template can be parsed. */
+export const checkTemplate = (template: string): void => {
+  parse(template, known);
+};
+
 /** The variables are of JSON; they may have marks (exactValue). */
 export const newJob = ({ template, name, variables }: Template): Job => {
   const begun = process.cpuUsage();

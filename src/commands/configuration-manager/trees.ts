@@ -1,23 +1,16 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import {
-  addChild,
   addNode,
   addVersion,
-  changeDevices,
   create,
   deleteVariables,
   type NodeReferrer,
   remove,
-  removeNode,
-  removeVersion,
-  renameNode,
   sealNodeText,
   sealVariables,
   setNodeText,
   setVariables,
-  update,
-  updateVersion,
 } from '../../domain/configuration-manager/treeChanges.ts';
 import {
   identityIn,
@@ -31,11 +24,8 @@ import {
   newNodeSchema,
   newTreeSchema,
   newVersionSchema,
-  nodeDevicesSchema,
   nodeTextSchema,
-  treeDetailsSchema,
   variablesSchema,
-  versionDetailsSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
 import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
@@ -54,12 +44,6 @@ const ofVersion = Type.Object({ version: Type.String(), variables });
 export const treeReferences = 'treeReferences';
 
 export const createTree = command({ name: 'createTree', input: newTreeSchema, on: 'new', decide: create });
-export const updateTree = command({
-  name: 'updateTree',
-  input: treeDetailsSchema,
-  on: 'existing',
-  decide: update,
-});
 export const addTreeVersion = command({
   name: 'addTreeVersion',
   input: newVersionSchema,
@@ -72,33 +56,13 @@ export const addTreeNode = command({
   on: 'existing',
   decide: addNode,
 });
-const ofNode = { version: Type.String(), nodePath: Type.String() };
-const { name } = newNodeSchema.properties;
 
-export const addTreeChild = command({
-  name: 'addTreeChild',
-  input: Type.Object({ ...ofNode, name }),
-  on: 'existing',
-  decide: addChild,
-});
-export const renameTreeNode = command({
-  name: 'renameTreeNode',
-  input: Type.Object({ ...ofNode, name }),
-  on: 'existing',
-  decide: renameNode,
-});
 export const setTreeNodeText = command({
   name: 'setTreeNodeText',
   input: nodeTextSchema,
   on: 'existing',
   seal: sealNodeText,
   decide: setNodeText,
-});
-export const changeTreeNodeDevices = command({
-  name: 'changeTreeNodeDevices',
-  input: nodeDevicesSchema,
-  on: 'existing',
-  decide: changeDevices,
 });
 export const setTreeVariables = command({
   name: 'setTreeVariables',
@@ -127,35 +91,12 @@ const nodeReferrersOf = async (id: string, actor: Actor, tools: Tools): Promise<
     nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId })),
   );
 
-const referred = {
+const withNodeReferrers = {
   locks: () => treeReferences,
   prepare: async ({ id, actor }: { readonly id: string; readonly actor: Actor }, tools: Tools) => ({
     nodeReferrers: await nodeReferrersOf(id, actor, tools),
   }),
 };
-
-export const updateTreeVersion = command({
-  name: 'updateTreeVersion',
-  input: Type.Object({ version: Type.String(), ...versionDetailsSchema.properties }),
-  on: 'existing',
-  ...referred,
-  seal: sealVariables,
-  decide: updateVersion,
-});
-export const deleteTreeVersion = command({
-  name: 'deleteTreeVersion',
-  input: Type.Object({ version: Type.String() }),
-  on: 'existing',
-  ...referred,
-  decide: removeVersion,
-});
-export const deleteTreeNode = command({
-  name: 'deleteTreeNode',
-  input: Type.Object(ofNode),
-  on: 'existing',
-  ...referred,
-  decide: removeNode,
-});
 
 export const deleteTree = command({
   name: 'deleteTree',
@@ -182,7 +123,7 @@ export const importTree = command({
       seal,
     ),
   }),
-  prepare: referred.prepare,
+  prepare: withNodeReferrers.prepare,
 });
 
 /** Like `importedId`. An id of another form counts as the one that is derived from it. */

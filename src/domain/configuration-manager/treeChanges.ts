@@ -6,16 +6,14 @@ import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { type Seal, sealSecrets } from '../engine/secretFields.ts';
 import { goldenBounds } from './comparing/golden.ts';
-import { findNode, type Line, lastOf, lineAt, lineTo, nodesOf, withContent, withNode } from './treeNodes.ts';
+import { findNode, lastOf, lineAt, lineTo, nodesOf, withContent, withNode } from './treeNodes.ts';
 import type {
   newNodeSchema,
   newTreeSchema,
   newVersionSchema,
-  nodeDevicesSchema,
   nodeTextSchema,
   TreeNode,
   TreeVersion,
-  treeDetailsSchema,
 } from './treeSchemas.ts';
 import { firstVersion, type TreeEvent, type TreeState, versionOf } from './trees.ts';
 
@@ -63,16 +61,6 @@ export const create = (
   },
 ];
 
-/** Decides `updateTree`. Only given parts change. */
-export const update = (state: TreeState, given: Static<typeof treeDetailsSchema>): readonly TreeEvent[] => {
-  const { name = state.name, description = state.description ?? '', deviceType = state.deviceType } = given;
-  const isDescribed = description !== (state.description ?? '') || deviceType !== state.deviceType;
-  return [
-    ...(name === state.name ? [] : [{ topic: 'treeNamed', data: { name } } as const]),
-    ...(isDescribed ? [{ topic: 'treeDescribed', data: { description, deviceType } } as const] : []),
-  ];
-};
-
 export const addVersion = (
   state: TreeState,
   { name, base = firstVersion }: Static<typeof newVersionSchema>,
@@ -93,55 +81,6 @@ const refuseVersionName = ({ versions }: TreeState, name: string): void => {
 
 /** A plan that names a node of the tree. */
 export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
-type Referred = Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>;
-
-type VersionChange = {
-  readonly version: string;
-  readonly name?: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
-};
-
-/** Decides `updateTreeVersion`: another name, other variables in the place of all. */
-export const updateVersion = (
-  state: TreeState,
-  { version, name = version, variables }: VersionChange,
-  { refs }: Referred,
-): readonly TreeEvent[] => {
-  const before = versionOf(state, version).variables;
-  const isRenamed = name !== version;
-  if (isRenamed) {
-    refuseVersionName(state, name);
-    refuseReferred(ofVersion(refs.nodeReferrers, version), 'renamed');
-  }
-  return [
-    ...(variables === undefined || same(variables, before)
-      ? []
-      : [{ topic: 'treeVariablesReplaced', data: { version, variables } } as const]),
-    ...(isRenamed ? [{ topic: 'treeVersionRenamed', data: { version, name } } as const] : []),
-  ];
-};
-
-const ofVersion = (referrers: readonly NodeReferrer[], version: string): readonly NodeReferrer[] =>
-  referrers.filter((one) => one.version === version);
-
-export const removeVersion = (
-  state: TreeState,
-  { version }: { readonly version: string },
-  { refs }: Referred,
-): readonly TreeEvent[] => {
-  versionOf(state, version);
-  if (state.versions.length === 1)
-    throw new RequestError('conflict', 'The last version of a tree cannot be deleted', { path: 'version' });
-  refuseReferred(ofVersion(refs.nodeReferrers, version), 'deleted');
-  return [{ topic: 'treeVersionDeleted', data: { version } }];
-};
-
-type OfNode = { readonly version: string; readonly nodePath: string };
-
-/** The line of a node by its path. */
-const lineIn = (state: TreeState, { version, nodePath }: OfNode): Line =>
-  lineAt(versionOf(state, version).root, nodePath, '/nodePath');
-
 type NewNode = Static<typeof newNodeSchema> & { readonly version: string };
 
 /** `parent` is the id of the node above it. */
@@ -162,47 +101,10 @@ export const addNode = (
   return [{ topic: 'treeNodeAdded', data }];
 };
 
-/** The same by the path of the node above it. */
-export const addChild = (
-  state: TreeState,
-  { version, nodePath, name }: OfNode & { readonly name: string },
-  context: Context,
-): readonly TreeEvent[] =>
-  addNode(state, { version, name, parent: lastOf(lineIn(state, { version, nodePath })).configId }, context);
-
 const refuseNodeName = (siblings: readonly TreeNode[], name: string): void => {
   refuseWord(name, notNodes, 'node');
   if (siblings.some((one) => one.name === name))
     throw new RequestError('conflict', `A sibling is named ${JSON.stringify(name)}`, { path: '/name' });
-};
-
-export const renameNode = (
-  state: TreeState,
-  { version, nodePath, name }: OfNode & { readonly name: string },
-): readonly TreeEvent[] => {
-  const line = lineIn(state, { version, nodePath });
-  const node = lastOf(line);
-  if (node.name === name) return [];
-  refuseNodeName(line.at(-2)?.children ?? [], name);
-  return [{ topic: 'treeNodeRenamed', data: { version, configId: node.configId, name } }];
-};
-
-/** Deletes a node with those below it, unless plans name one of them. */
-export const removeNode = (
-  state: TreeState,
-  { version, nodePath }: OfNode,
-  { refs }: Referred,
-): readonly TreeEvent[] => {
-  const line = lineIn(state, { version, nodePath });
-  const node = lastOf(line);
-  if (line.length === 1)
-    throw new RequestError('conflict', 'The root of a version cannot be deleted', { path: 'nodePath' });
-  const gone = new Set(nodesOf(node).map(({ configId }) => configId));
-  refuseReferred(
-    ofVersion(refs.nodeReferrers, version).filter(({ nodeId }) => gone.has(nodeId)),
-    'deleted',
-  );
-  return [{ topic: 'treeNodeDeleted', data: { version, configId: node.configId } }];
 };
 
 type NodeText = Static<typeof nodeTextSchema>;
@@ -236,35 +138,21 @@ export const setNodeText = (
 export const sealNodeText = (input: NodeText, { versions }: TreeState, seal: Seal): NodeText =>
   input.variables === undefined
     ? input
-    : { ...input, variables: sealed(input.variables, versions, input.version, seal, '/data/variables') };
-
-/** How lists of a node change: those that are named join or leave. */
-type DevicesChange = Static<typeof nodeDevicesSchema>;
-
-export const changeDevices = (
-  state: TreeState,
-  { version, nodePath, joins, devices = [], deviceGroups = [] }: DevicesChange,
-): readonly TreeEvent[] => {
-  const node = lastOf(lineIn(state, { version, nodePath }));
-  const change = (list: readonly string[] = [], given: readonly string[]): readonly string[] =>
-    joins ? [...new Set([...list, ...given])] : list.filter((one) => !given.includes(one));
-  const after = {
-    devices: change(node.devices, devices),
-    deviceGroups: change(node.deviceGroups, deviceGroups),
-  };
-  if (same(after, { devices: node.devices ?? [], deviceGroups: node.deviceGroups ?? [] })) return [];
-  return [{ topic: 'treeNodeDevicesSet', data: { version, configId: node.configId, ...after } }];
-};
+    : {
+        ...input,
+        variables: sealVariablesOf(
+          { variables: input.variables, version: input.version, path: '/data/variables' },
+          versions,
+          seal,
+        ),
+      };
 
 type Variables = { readonly version: string; readonly variables: Readonly<Record<string, unknown>> };
 
-const sealed = (
-  variables: Variables['variables'],
-  versions: readonly TreeVersion[],
-  version: string,
-  seal: Seal,
-  path: string,
-) =>
+/** Variables, with those of their version before. */
+type Sealing = { readonly variables: Variables['variables']; readonly version: string; readonly path: string };
+
+const sealVariablesOf = ({ variables, version, path }: Sealing, versions: readonly TreeVersion[], seal: Seal) =>
   sealSecrets(
     variables,
     versions.find(({ name }) => name === version)?.variables,
@@ -280,7 +168,14 @@ export const sealVariables = <V extends { readonly version: string; readonly var
 ): V =>
   input.variables === undefined
     ? input
-    : { ...input, variables: sealed(input.variables, versions, input.version, seal, '/variables') };
+    : {
+        ...input,
+        variables: sealVariablesOf(
+          { variables: input.variables, version: input.version, path: '/variables' },
+          versions,
+          seal,
+        ),
+      };
 
 /** The variables that are new or have another value. */
 const newsIn = (variables: Variables['variables'], before: Variables['variables']): Variables['variables'] =>

@@ -24,7 +24,7 @@ import { type TreeContent, type TreeEvent, type TreeState, tree, withTextsIn } f
 
 const nodeDocument = Compile(importedNodeSchema);
 
-/** Of imports: trees of earlier versions have so many. */
+/** Of imports: trees of earlier versions may be that deep. */
 const maxDepth = 64;
 
 /** Throws `invalid` with the path for a malformed node, for nodes that lie too deep and for two nodes with one id. */
@@ -54,7 +54,7 @@ const checkNames = (versions: OwnTree['versions']): void => {
       });
 };
 
-/** What a document says of its tree, but for the texts. */
+/** The content of a document, without the texts. */
 const contentIn = (document: Members): TreeContent => {
   const whole = isPublished(document) ? inOurForm(document) : document;
   const { name, deviceType = null, description, versions } = whole as OwnTree;

@@ -9,7 +9,7 @@ import type { TreeNode } from './treeSchemas.ts';
 export type Line = readonly [TreeNode, ...TreeNode[]];
 
 /** All nodes of a version, each before those below it, with their lines. */
-export const linesOf = (root: TreeNode): readonly Line[] => {
+const linesOf = (root: TreeNode): readonly Line[] => {
   const lines: Line[] = [];
   const walk = (line: Line): void => {
     lines.push(line);
@@ -43,8 +43,8 @@ export const pathOf = (line: Line): string => line.map(({ name }) => name).join(
 
 /** The line of a node by its path. `at` is where the path stands in the request. */
 export const lineAt = (root: TreeNode, path: string, at: string): Line => {
-  const wanted = path.startsWith('/') ? path.slice(1) : path;
-  const [line, ...others] = linesOf(root).filter((one) => pathOf(one) === wanted);
+  const names = path.startsWith('/') ? path.slice(1) : path;
+  const [line, ...others] = linesOf(root).filter((one) => pathOf(one) === names);
   if (!line) throw new RequestError('not_found', `The version has no node ${JSON.stringify(path)}`, { path: at });
   if (others.length > 0)
     throw new RequestError('conflict', `Several nodes have the path ${JSON.stringify(path)}`, {
@@ -79,7 +79,7 @@ export const withoutTexts = ({ template: _, ...node }: TreeNode): TreeNode => ({
   children: node.children.map(withoutTexts),
 });
 
-/** What a node says beside its name: text, devices, device groups. None of them is stored as an empty one. */
+/** The parts of a node beside its name: text, devices, device groups. None of them is stored as an empty one. */
 export type NodeContent = Pick<TreeNode, 'template' | 'devices' | 'deviceGroups'>;
 
 export const withContent = (node: TreeNode, content: NodeContent): TreeNode => {
@@ -88,12 +88,16 @@ export const withContent = (node: TreeNode, content: NodeContent): TreeNode => {
   return {
     name,
     configId,
-    ...defined({ template: template || undefined, devices: filled(devices), deviceGroups: filled(deviceGroups) }),
+    ...defined({
+      template: template || undefined,
+      devices: listOrNone(devices),
+      deviceGroups: listOrNone(deviceGroups),
+    }),
     children,
   };
 };
 
-const filled = (list: readonly string[] | undefined): readonly string[] | undefined =>
+const listOrNone = (list: readonly string[] | undefined): readonly string[] | undefined =>
   list && list.length > 0 ? list : undefined;
 
 /*
@@ -116,18 +120,18 @@ export const childrenOf = ({ children }: Members): readonly Members[] =>
 
 /** The text that a node of a document has, if it has one. */
 export const templateIn = (node: Members): string => {
-  const { export: exported } = attributesOf(node);
-  const template = isMembers(exported) ? exported.template : '';
+  const { export: exportPart } = attributesOf(node);
+  const template = isMembers(exportPart) ? exportPart.template : '';
   return typeof template === 'string' ? template : '';
 };
 
-const named = (item: unknown): readonly string[] => {
+const nameIn = (item: unknown): readonly string[] => {
   const name = isMembers(item) ? (item.id ?? item.name) : item;
   return typeof name === 'string' && name !== '' ? [name] : [];
 };
-const namesIn = (list: unknown): readonly string[] => (Array.isArray(list) ? [...new Set(list.flatMap(named))] : []);
+const namesIn = (list: unknown): readonly string[] => (Array.isArray(list) ? [...new Set(list.flatMap(nameIn))] : []);
 
-/** What a node of a document says. */
+/** The content of a node of a document. */
 const contentIn = (node: Members): Required<NodeContent> => {
   const { devices, deviceGroups } = attributesOf(node);
   return { template: templateIn(node), devices: namesIn(devices), deviceGroups: namesIn(deviceGroups) };
@@ -142,7 +146,7 @@ export const withContentIn = (node: TreeNode, document: Members): TreeNode => {
 
 /** The attributes of a node in documents, with what it says now in the place of what it said then. */
 export const attributesNow = (attributes: Members, then: NodeContent, now: NodeContent): Members => {
-  const exported = isMembers(attributes.export) ? attributes.export : {};
+  const exportPart = isMembers(attributes.export) ? attributes.export : {};
   const isNew = (then.template ?? '') !== (now.template ?? '');
   return withMembers(
     attributes,
@@ -154,7 +158,7 @@ export const attributesNow = (attributes: Members, then: NodeContent, now: NodeC
       // The lines are those of the former text.
       export: isNew
         ? withMembers(
-            withoutMembers(exported, (name) => name === 'lines'),
+            withoutMembers(exportPart, (name) => name === 'lines'),
             { template: now.template ?? '' },
           )
         : undefined,
@@ -165,7 +169,7 @@ export const attributesNow = (attributes: Members, then: NodeContent, now: NodeC
 /** The items of a list that name what is still in it, and further names. */
 const itemsNow = (items: unknown, names: readonly string[]): readonly unknown[] => {
   const before = Array.isArray(items) ? items : [];
-  const kept = before.filter((item) => named(item).some((name) => names.includes(name)));
-  const there = new Set(kept.flatMap(named));
-  return [...kept, ...names.filter((name) => !there.has(name))];
+  const still = before.filter((item) => nameIn(item).some((name) => names.includes(name)));
+  const there = new Set(still.flatMap(nameIn));
+  return [...still, ...names.filter((name) => !there.has(name))];
 };

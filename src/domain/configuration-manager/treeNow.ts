@@ -36,7 +36,7 @@ const newPublishedNode = (node: TreeNode): Members => ({
 });
 
 const own: Form = { list: 'versions', version: 'name', node: newOwnNode };
-const published: Form = { list: 'data', version: 'version', node: newPublishedNode };
+const publishedForm: Form = { list: 'data', version: 'version', node: newPublishedNode };
 
 /** The document of a tree that was never imported. */
 const newDocument = ({ name, deviceType, description, versions }: TreeContent): Members => ({
@@ -51,21 +51,21 @@ export const documentNow = (imported: Imported<TreeContent> | undefined, now: Tr
   if (!imported) return newDocument(now);
   const { document, content: then } = imported;
   if (same(then, now)) return document;
-  const form = isPublished(document) ? published : own;
+  const form = isPublished(document) ? publishedForm : own;
   const ofTree = defined({
     name: then.name === now.name ? undefined : now.name,
     deviceType: then.deviceType === now.deviceType ? undefined : now.deviceType,
     description: then.description === now.description ? undefined : now.description,
   });
-  const before = itemsIn(document).map((item) => (form === published ? withMembers(item, ofTree) : item));
+  const before = itemsIn(document).map((item) => (form === publishedForm ? withMembers(item, ofTree) : item));
   const origins = originsOf(then.versions, now.versions);
   const items = now.versions.map((version, i) => {
     const origin = origins[i];
     const [item, former] = [before[origin ?? -1], then.versions[origin ?? -1]];
     return item && former ? itemNow(form, item, former, version) : newItem(form, before[0] ?? {}, version);
   });
-  const made = withMembers(document, { ...(form === own && ofTree), [form.list]: items });
-  return form === published ? withIdsOf(now, made) : made;
+  const changed = withMembers(document, { ...(form === own && ofTree), [form.list]: items });
+  return form === publishedForm ? withIdsOf(now, changed) : changed;
 };
 
 /** For each version the index of the former one that it was: it has the root, and its name unless it was renamed. */
@@ -113,13 +113,13 @@ const nodeNow = (form: Form, node: Members, then: TreeNode, now: TreeNode): Memb
 /** A version that was added here. It says of its tree what the first item says. */
 const newItem = (form: Form, first: Members, { name, root, variables }: TreeVersion): Members => {
   const ofTree = exactEntries(first).filter(
-    ([member]) => form === published && ['name', 'deviceType', 'description', 'treeId'].includes(member),
+    ([member]) => form === publishedForm && ['name', 'deviceType', 'description', 'treeId'].includes(member),
   );
   return inOrder([...ofTree, [form.version, name], ['root', form.node(root)], ['variables', variables]]);
 };
 
 /**
- * The published document with the ids of nodes written down where others would follow from their places: what stood
+ * The publishedForm document with the ids of nodes written down where other ones would be changed from their places: what stood
  * before them is gone.
  */
 const withIdsOf = ({ versions }: TreeContent, document: Members): Members => {

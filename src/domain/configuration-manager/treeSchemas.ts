@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
-/** A node of a golden configuration tree. What is empty is absent. The read models have no texts. */
+/** A node of a golden configuration tree. Empty members are absent. The read models have no texts. */
 export type TreeNode = {
   readonly name: string;
   readonly configId: string;
@@ -170,19 +170,6 @@ export const variablesSchema = Type.Object(
   { additionalProperties: false, title: 'TreeVariables', description: 'Variables of a version' },
 );
 
-/** What changes of a tree. */
-export const treeDetailsSchema = Type.Partial(newTreeSchema, {
-  additionalProperties: false,
-  title: 'TreeDetails',
-  description: 'What changes of a golden configuration tree',
-});
-
-/** What changes of a version. Variables replace all that it had. */
-export const versionDetailsSchema = Type.Object(
-  { name: Type.Optional(newVersionSchema.properties.name), variables: Type.Optional(variables) },
-  { additionalProperties: false, title: 'TreeVersionDetails', description: 'What changes of a version' },
-);
-
 const template = Type.String({ description: 'The text, in Jinja2' });
 
 /** A text and variables of a node in requests. */
@@ -197,15 +184,4 @@ export const nodeTextSchema = Type.Object({
   node: Type.Union([Type.Object({ path: Type.String() }), Type.Object({ configId: Type.String() })]),
   template,
   variables: Type.Optional(variables),
-});
-
-const names = (description: string) => Type.Optional(Type.Array(name('Name'), { description, maxItems: 10_000 }));
-
-/** Devices and device groups that join a node or leave it. */
-export const nodeDevicesSchema = Type.Object({
-  version: Type.String(),
-  nodePath: Type.String(),
-  joins: Type.Boolean(),
-  devices: names('Devices'),
-  deviceGroups: names('Ids or names of device groups'),
 });

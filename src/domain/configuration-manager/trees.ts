@@ -148,8 +148,8 @@ const changed = (state: TreeState, version: string, change: (version: TreeVersio
   versions: state.versions.map((one) => (one.name === version ? change(one) : one)),
 });
 
-/** The variables of an imported document may have marks. */
-const merged = (before: Members, variables: Members): Members =>
+/** Variables with further ones over them. Those of an imported document may have marks. */
+export const merged = (before: Members, variables: Members): Members =>
   Object.hasOwn(before, mark) ? withMembers(before, variables) : { ...before, ...variables };
 
 const changedNode = (

@@ -1,7 +1,9 @@
 import type { AreaRoutes } from '../engine/route.ts';
 import { adapterRoutes } from './adapters.ts';
+import { complianceReportRoutes } from './complianceReports.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
 import { deviceRoutes } from './devices.ts';
+import { nodeConfigRoutes } from './nodeConfigs.ts';
 import { planRoutes } from './plans.ts';
 import { treeRoutes, treeTransferRoutes } from './trees.ts';
 
@@ -11,6 +13,8 @@ export const configurationManagerRoutes: AreaRoutes = {
   routes: [
     ...treeTransferRoutes,
     ...treeRoutes,
+    ...nodeConfigRoutes,
+    ...complianceReportRoutes,
     ...planRoutes,
     ...deviceGroupRoutes,
     ...adapterRoutes,

@@ -6,8 +6,8 @@ import { defined } from '../../domain/engine/defined.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, projection } from '../engine/define.ts';
 
-/** What the document shows of the content: all but the texts, which may be as large as 8 MiB. */
-const shown = ({ name, deviceType, description, versions }: TreeContent) => ({
+/** The withoutTextsOf part of the content: all but the texts, which may be as large as 8 MiB. */
+const withoutTextsOf = ({ name, deviceType, description, versions }: TreeContent) => ({
   name,
   deviceType,
   ...defined({ description }),
@@ -16,9 +16,9 @@ const shown = ({ name, deviceType, description, versions }: TreeContent) => ({
 
 /** The document by the aggregate's own fold. */
 const after = (doc: TreeContent | undefined, event: Recorded) =>
-  shown(fold(tree, [event], doc ? { exists: true, ...doc } : tree.initial));
+  withoutTextsOf(fold(tree, [event], doc ? { exists: true, ...doc } : tree.initial));
 
-const evolved = (doc: Tree | undefined, event: Recorded): Tree | undefined =>
+const nextOf = (doc: Tree | undefined, event: Recorded): Tree | undefined =>
   doc && { ...doc, ...after(doc, event), lastUpdated: event.metadata.at };
 
 /** The same for the topics that can be a stream's first. */
@@ -37,19 +37,19 @@ export const trees = projection<Tree>()(tree, {
   on: {
     treeCreated: begun,
     treeRestored: begun,
-    treeNamed: evolved,
-    treeDescribed: evolved,
-    treeVersionAdded: evolved,
-    treeVersionRenamed: evolved,
-    treeVersionDeleted: evolved,
-    treeNodeAdded: evolved,
-    treeNodeTextSet: evolved,
-    treeNodeDevicesSet: evolved,
-    treeNodeRenamed: evolved,
-    treeNodeDeleted: evolved,
-    treeVariablesSet: evolved,
-    treeVariablesReplaced: evolved,
-    treeVariablesDeleted: evolved,
+    treeNamed: nextOf,
+    treeDescribed: nextOf,
+    treeVersionAdded: nextOf,
+    treeVersionRenamed: nextOf,
+    treeVersionDeleted: nextOf,
+    treeNodeAdded: nextOf,
+    treeNodeTextSet: nextOf,
+    treeNodeDevicesSet: nextOf,
+    treeNodeRenamed: nextOf,
+    treeNodeDeleted: nextOf,
+    treeVariablesSet: nextOf,
+    treeVariablesReplaced: nextOf,
+    treeVariablesDeleted: nextOf,
     treeDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name },

@@ -1,13 +1,18 @@
-import { newJob, TemplateError } from '@automation-platform/jinja';
+import { checkTemplate, newJob, TemplateError } from '@automation-platform/jinja';
 import { RE2JS } from 're2js';
 import { compareLines } from '../../domain/configuration-manager/comparing/compare.ts';
-import { type Golden, mergeGoldens, readGolden } from '../../domain/configuration-manager/comparing/golden.ts';
+import {
+  type Golden,
+  mergeGoldens,
+  readGolden,
+  specLines,
+} from '../../domain/configuration-manager/comparing/golden.ts';
 import { type Mask, masking } from '../../domain/configuration-manager/comparing/masking.ts';
 import { readConfiguration } from '../../domain/configuration-manager/comparing/readLines.ts';
 import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
-import { wordsOf } from '../../domain/configuration-manager/comparing/words.ts';
+import { withoutMarks, wordsOf } from '../../domain/configuration-manager/comparing/words.ts';
 import type { Evaluated } from '../jsonata/evaluate.ts';
-import type { Compared, ComparisonRun } from '../port.ts';
+import type { Compared, ComparisonRun, SpecificationRun, Specified } from '../port.ts';
 
 const mostInstructions = 5000;
 
@@ -54,3 +59,21 @@ const comparison = ({ texts, variables, deviceType, configuration, secrets, grad
 
 /** Compares a configuration. Time and memory are limited by whoever runs this process. */
 export const compared = (run: ComparisonRun): Evaluated => ({ json: JSON.stringify(comparison(run)) });
+
+const specification = ({ template, variables, deviceType }: SpecificationRun): Specified => {
+  let when: Extract<Specified, { readonly reason: string }>['when'] = 'parsing';
+  try {
+    checkTemplate(template);
+    when = 'rendering';
+    const text = renderedText(template, variables);
+    when = 'reading';
+    return { lines: specLines(readGolden(text, deviceType, compile).section, (words) => words.map(withoutMarks)) };
+  } catch (error) {
+    if (error instanceof TextFault || error instanceof TemplateError)
+      return { reason: error.message, line: error.line, when };
+    throw error;
+  }
+};
+
+/** Reads a golden text, which says the same as its lines: nothing of it is masked. */
+export const specified = (run: SpecificationRun): Evaluated => ({ json: JSON.stringify(specification(run)) });

@@ -4,7 +4,7 @@ import type { Members } from '@automation-platform/json';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { fairScheduler } from '../fairScheduler.ts';
-import type { Compared, Evaluation, Renderer, Rendering } from '../port.ts';
+import type { Compared, Evaluation, Renderer, Rendering, Specified } from '../port.ts';
 import { Busy } from '../semaphore.ts';
 import { type Assignment, type EngineLimits, type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Outcome } from './protocol.ts';
@@ -28,7 +28,7 @@ const unrendered = (line: number, reason: string, template?: string): RequestErr
   );
 
 const unevaluated = (
-  what: 'expression' | 'transformation' | 'comparison' | 'simulation',
+  what: 'expression' | 'transformation' | 'comparison' | 'golden text' | 'simulation',
   reason: string,
 ): RequestError => new RequestError('unprocessable', `The ${what} fails: ${reason}`);
 
@@ -164,6 +164,7 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     transform: async (run, evaluation) => (await resultOf(run, evaluation, 'transformation')) as Members,
     compare: async (run, evaluation) => (await resultOf(run, evaluation, 'comparison')) as Compared,
     simulate: (run, evaluation) => textOf(run, evaluation, 'simulation'),
+    specify: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Specified,
     resize: () => {
       void endSurplus();
       changed();

@@ -1,9 +1,9 @@
 import type { Template, Texts } from '@automation-platform/jinja';
 import type { Evaluated, Expression } from '../jsonata/evaluate.ts';
-import type { ComparisonRun, SimulationRun, TransformationRun } from '../port.ts';
+import type { ComparisonRun, SimulationRun, SpecificationRun, TransformationRun } from '../port.ts';
 
 /** What the engine does. It takes one work at a time. */
-export type Work = Template | Expression | TransformationRun | ComparisonRun | SimulationRun;
+export type Work = Template | Expression | TransformationRun | ComparisonRun | SpecificationRun | SimulationRun;
 
 /** The templates that the engine wanted. */
 export type Supplied = { readonly supplied: Texts };

@@ -126,7 +126,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
 };
 /** The kinds of these areas that have no access lists, by the beginnings of their paths. */
 const withoutLists =
-  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|configuration_manager\/(adapters|configs|devicegroups?|devices|import)|lifecycle-manager\/resources|operations-manager\/workflows)/;
+  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|configuration_manager\/(adapters|compliance_reports|config_specs|configs|devicegroups?|devices|import|node)|lifecycle-manager\/resources|operations-manager\/workflows)/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);

@@ -157,6 +157,7 @@ describe('Golden configurations of other installations', () => {
         ok(await elsewhere.ask('POST', `${manager}/import/configs`, { trees: [document], overwrite: true }));
         const back = `${manager}/configs/Changed/export?as=imported`;
         assert.deepEqual(ok(await elsewhere.ask('GET', back)), document);
+        ok(await elsewhere.ask('DELETE', `${manager}/configs/Changed`));
       }
     } finally {
       await elsewhere.stop();

@@ -21,6 +21,8 @@ describe('Golden configuration trees over HTTP', () => {
       _id: tree._id,
       name: 'Made',
       deviceType: 'cisco-ios',
+      created: tree.created,
+      lastUpdated: tree.created,
       versions: [{ name: 'initial', root: { name: 'base', configId, children: [] }, variables: {} }],
     });
     for (const id of [tree._id, 'Made']) {
@@ -46,13 +48,18 @@ describe('Golden configuration trees over HTTP', () => {
       [answer.status, answer.message, answer.data.versions.length],
       ['OK', 'Successfully added version', 2],
     );
-    const rack = ok(await service.ask('POST', `${path}/${_id}/v%202/nodes`, { name: 'Rack 1', parent: bonn.configId }));
+    const copy = answer.data.versions[1].root;
+    const [copied] = copy.children;
+    assert.notEqual(copied.configId, bonn.configId);
+    const rack = ok(
+      await service.ask('POST', `${path}/${_id}/v%202/nodes`, { name: 'Rack 1', parent: copied.configId }),
+    );
     const { versions } = ok(await service.ask('GET', `${path}/${_id}`));
     assert.deepEqual(
       versions.map((version: { root: unknown }) => version.root),
       [
         { ...root, children: [bonn] },
-        { ...root, children: [{ ...bonn, children: [rack] }] },
+        { ...copy, children: [{ ...copied, children: [rack] }] },
       ],
     );
   });

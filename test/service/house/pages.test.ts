@@ -4,7 +4,7 @@ import { itWithShell, runPage } from '../../support/pageCommands.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 
 // Each page has its own service, whose admin has the password that the pages say.
-for (const name of ['people', 'triggers', 'first-workflow'])
+for (const name of ['people', 'triggers', 'first-workflow', 'golden-configurations'])
   describe(`docs/${name}.md`, () => {
     const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
     const folder = temporaryFolder();

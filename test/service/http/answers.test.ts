@@ -55,6 +55,7 @@ const reads = ({
   precheck = '',
   comparison = '',
   edge = '',
+  edgeRoot = '',
   interfacesJob = '',
   upgrade = '',
   heldTask = '',
@@ -72,6 +73,7 @@ const reads = ({
   'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/configs/:id/export': { id: edge },
+  'GET /configuration_manager/config_specs/:configId': { configId: edgeRoot },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
@@ -382,8 +384,33 @@ const requests = ({
     body: { name: '2027-Q2', base: '2027-Q1' },
   },
   'POST /configuration_manager/configs/:id/:version/nodes': {
-    params: { id: edge, version: '2027-Q2' },
+    params: { id: edge, version: 'initial' },
     body: { name: 'Remote access', parent: hardening },
+  },
+  'PUT /configuration_manager/node/config': {
+    body: {
+      treeId: edge,
+      treeVersion: '2027-Q1',
+      nodePath: 'base/Hardening',
+      data: { template: 'no ip http server\nntp server {{ ntp }}', variables: { ntp: '192.0.2.10' } },
+      updateVariables: true,
+    },
+  },
+  'PUT /configuration_manager/config_specs/:configId': {
+    params: { configId: edgeRoot },
+    body: { data: { template: 'ip ssh version 2\n{d/}ip http server\n' } },
+  },
+  'POST /configuration_manager/compliance_reports/config': {
+    body: {
+      options: {
+        treeId: edge,
+        version: 'initial',
+        nodePath: 'base/Hardening',
+        deviceName: 'edge-99',
+        configuration: 'ip ssh version 2\nip http server\n',
+        dryRun: true,
+      },
+    },
   },
   'POST /configuration_manager/compliance_plans': {
     body: { name: 'Trier before it opens', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] },

@@ -141,6 +141,7 @@ const world = async ({ ask }: TestService) => {
     mop,
     analytic,
     tree: tree._id,
+    root: tree.versions[0].root.configId,
     node,
     plan,
     hiddenPlan,
@@ -200,6 +201,14 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
   const nodes = (more: object) => [{ ...w.node, ...more }];
   const plans = `${cm}/compliance_plans`;
   const variables = `${cm}/configs/variables/${w.tree}`;
+  const text = (more: object) => ({
+    treeId: w.tree,
+    treeVersion: 'initial',
+    nodePath: 'base',
+    data: { template: 'a', variables: {} },
+    updateVariables: false,
+    ...more,
+  });
   const instances = `${lm}/trier/instances`;
   const groups = `${lm}/trier/groups`;
   const gateways = '/gateway_manager/v1';
@@ -371,6 +380,17 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', `${cm}/configs/trier/initial/nodes`, { name: 'n', parent: none }),
       refuse('not_found', `${cm}/configs/trier/none/nodes`, { name: 'n' }),
       refuse('stale', `${cm}/configs/trier/initial/nodes`, { name: 'n' }, stale),
+    ],
+    [`PUT ${cm}/node/config`]: [
+      refuse('not_found', `${cm}/node/config`, text({ treeVersion: 'none' })),
+      refuse('not_found', `${cm}/node/config`, text({ nodePath: 'base/none' })),
+      refuse('invalid', `${cm}/node/config`, text({ data: { template: '{{', variables: {} } })),
+      refuse('stale', `${cm}/node/config`, text({}), stale),
+    ],
+    [`PUT ${cm}/config_specs/:configId`]: [
+      refuse('not_found', `${cm}/config_specs/${none}`, { data: { template: 'a' } }),
+      refuse('invalid', `${cm}/config_specs/${w.root}`, { data: { template: '{xx/}a' } }),
+      refuse('stale', `${cm}/config_specs/${w.root}`, { data: { template: 'a' } }, stale),
     ],
     [`POST ${plans}`]: [
       refuse('conflict', plans, { name: 'trier', nodes: nodes({}) }),

@@ -106,7 +106,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'http/people.ts',
   ],
   'configuration-manager': ['commands/trees.ts'],
-  'inventory-manager': ['domain/inventories.ts'],
+  'inventory-manager': ['domain/inventories.ts', 'projections/inventories.ts'],
   'json-forms': [
     'commands/forms.ts',
     'domain/forms.ts',

@@ -1,0 +1,59 @@
+import type { Kept, Step } from './step.ts';
+
+const text =
+  (nodePath: string, template: string, variables: object = {}) =>
+  ({ edge }: Kept): Step => ({
+    method: 'PUT',
+    path: '/configuration_manager/node/config',
+    body: {
+      treeId: edge,
+      treeVersion: 'initial',
+      nodePath,
+      data: { template, variables },
+      updateVariables: true,
+    },
+  });
+
+/** Texts of the edge routers' golden configuration, and a check of a device against them. */
+export const goldenSteps: readonly ((values: Kept) => Step)[] = [
+  text(
+    'base',
+    `{% for server in ntp_servers %}
+ntp server {{ server }}
+{% endfor %}
+logging host {{ syslog.host }}
+interface {/.+/}
+ <i/>description {/.+/}
+`,
+  ),
+  text(
+    'base/Hardening',
+    `<e/>ip ssh version 2
+<e/>{d/}ip http server
+service tcp-keepalives-in
+service tcp-keepalives-out
+{/enable (secret|password)/} {/.*/}
+`,
+  ),
+  text(
+    'base/Hardening/Management access',
+    `line vty 0 4
+ <e/>transport input ssh
+ exec-timeout {{ idle_minutes }} 0
+`,
+    { idle_minutes: 10 },
+  ),
+  ({ edge }) => ({
+    method: 'POST',
+    path: '/configuration_manager/compliance_reports/config',
+    body: {
+      options: {
+        treeId: edge,
+        version: 'initial',
+        nodePath: 'base/Hardening/Management access',
+        deviceName: 'lab-01',
+        dryRun: true,
+      },
+    },
+  }),
+];

@@ -1,0 +1,152 @@
+import type { Members } from '@automation-platform/json';
+import { Type } from 'typebox';
+import { objectId, time } from '../engine/authors.ts';
+import { defined } from '../engine/defined.ts';
+import { withMembers } from '../engine/exactMembers.ts';
+import { RequestError } from '../engine/requestError.ts';
+import type { Comparison } from './comparing/compare.ts';
+import { type Line, lastOf, pathOf } from './treeNodes.ts';
+import type { TreeVersion } from './treeSchemas.ts';
+import type { TreeState } from './trees.ts';
+
+/** The facts about a device that is checked. `attributes` are those of its node in an inventory. */
+export type CheckedDevice = {
+  readonly name: string;
+  readonly ostype?: string;
+  readonly host?: string;
+  readonly adapter?: string;
+  readonly attributes?: Members;
+};
+
+/** The node that a device is checked against: its version, and the nodes from the root down to it. */
+export type Checked = { readonly treeId: string; readonly version: TreeVersion; readonly line: Line };
+
+/**
+ * The texts of the nodes from the root down, with the variables that they see: those of the version, those of the plan
+ * over them, and `device` unless one of them has that name. Secrets are sealed.
+ */
+export const checkOf = (
+  { deviceType }: Pick<TreeState, 'deviceType'>,
+  { version, line }: Checked,
+  { attributes = {}, ...device }: CheckedDevice,
+  ofPlan: Members = {},
+) => ({
+  texts: line.map(({ template = '' }) => template),
+  variables: withMembers(withMembers({ device: withMembers(attributes, device) }, version.variables), ofPlan),
+  deviceType: comparedType(deviceType ?? device.ostype ?? ''),
+});
+
+const comparedType = (type: string): string => {
+  if (type === 'json') throw new RequestError('conflict', 'Trees of the type json are kept, but not checked');
+  return type;
+};
+
+/** A comparison, or why there is none. `text` is the place of the text that has the line; null: the configuration. */
+type Outcome =
+  | Comparison
+  | { readonly reason: string; readonly line: number; readonly text: number | null }
+  | { readonly reason: string };
+
+type About = Checked & {
+  readonly device: string;
+  readonly deviceType: string;
+  readonly timestamp: string;
+  /** A keyed digest of the configuration, and the number of its lines; null if it could not be read. */
+  readonly configuration: { readonly digest: string; readonly lines: number } | null;
+};
+
+const noTotals = { errors: 0, warnings: 0, infos: 0, passes: 0 };
+
+const reasonWithPlace = (outcome: Extract<Outcome, { readonly reason: string }>, line: Line): string => {
+  if (!('line' in outcome)) return outcome.reason;
+  const place =
+    outcome.text === null
+      ? 'The configuration'
+      : `The text of ${pathOf(line.slice(0, outcome.text + 1) as readonly Line[number][] as Line)}`;
+  return `${place}, line ${outcome.line}: ${outcome.reason}`;
+};
+
+/** The report on one device and one node. One that could not be compared has no score: it never counts as compliant. */
+export const reportOf = (about: About, outcome: Outcome) => {
+  const { treeId, version, line, device, deviceType, timestamp, configuration } = about;
+  const isFailure = 'reason' in outcome;
+  return {
+    id: null,
+    batchId: null,
+    planId: null,
+    treeId,
+    version: version.name,
+    nodePath: pathOf(line),
+    nodeId: lastOf(line).configId,
+    deviceName: device,
+    deviceType,
+    timestamp,
+    status: isFailure ? ('error' as const) : ('complete' as const),
+    ...(isFailure && { reason: reasonWithPlace(outcome, line) }),
+    specId: lastOf(line).configId,
+    inheritedSpecIds: line.slice(0, -1).map(({ configId }) => configId),
+    totals: isFailure ? noTotals : outcome.totals,
+    score: isFailure ? null : outcome.score,
+    grade: isFailure ? null : outcome.grade,
+    issues: isFailure ? [] : outcome.issues,
+    ...(!isFailure && defined({ truncated: outcome.truncated })),
+    configuration,
+  };
+};
+
+const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([schema, Type.Null()]);
+const count = Type.Integer({ minimum: 0 });
+
+/** A line of a specification or of an issue. */
+export const specLineSchema = Type.Object(
+  {
+    id: Type.String(),
+    words: Type.Array(
+      Type.Object({ type: Type.Union([Type.Literal('literal'), Type.Literal('regex')]), value: Type.String() }),
+    ),
+    lines: Type.Array(Type.Any(), { description: 'Lines below it, of the same form' }),
+    evalMode: Type.Enum(['required', 'disallowed', 'ignored']),
+    severity: Type.Enum(['error', 'warning', 'info']),
+    ordering: Type.Enum(['none', 'strict', 'loose']),
+    fixMode: Type.Literal('manual'),
+    membership: Type.Literal('default'),
+  },
+  { title: 'GoldenLine', description: 'Line of a golden configuration' },
+);
+
+/** A report in answers. */
+export const reportSchema = Type.Object(
+  {
+    id: orNull(objectId('Id; null if it is not stored')),
+    batchId: orNull(objectId('Id of the batch; null if there is none')),
+    planId: orNull(objectId('Id of the plan; null if there is none')),
+    treeId: objectId('Id of the tree'),
+    version: Type.String({ description: 'Name of the version' }),
+    nodePath: Type.String({ description: 'Path of the node' }),
+    nodeId: objectId('configId of the node'),
+    deviceName: Type.String({ description: 'Name of the device' }),
+    deviceType: Type.String({ description: 'Type by which both texts were read' }),
+    timestamp: time('When it was compared'),
+    status: Type.Enum(['complete', 'error'], { description: 'error: it could not be read or compared' }),
+    reason: Type.Optional(Type.String({ description: 'Why it could not be compared' })),
+    specId: Type.String({ description: 'configId of the text of the node' }),
+    inheritedSpecIds: Type.Array(Type.String(), { description: 'configIds of the texts above, the root first' }),
+    totals: Type.Object({ errors: count, warnings: count, infos: count, passes: count }),
+    score: orNull(Type.Number({ description: 'Of 100, to two decimals; null if nothing was compared' })),
+    grade: orNull(Type.Enum(['pass', 'review', 'fail'])),
+    issues: Type.Array(
+      Type.Object({
+        severity: Type.Enum(['error', 'warning', 'info']),
+        type: Type.Enum(['required', 'disallowed', 'order']),
+        message: Type.String(),
+        parents: Type.Array(Type.String(), { description: 'The lines that it is below' }),
+        spec: specLineSchema,
+        found: orNull(Type.String({ description: "The device's line" })),
+      }),
+      { description: '2,000 at most; secrets are masked' },
+    ),
+    truncated: Type.Optional(Type.Literal(true, { description: 'There are more issues; the totals count all' })),
+    configuration: orNull(Type.Object({ digest: Type.String(), lines: count })),
+  },
+  { title: 'ComplianceReport', description: 'What a device lacks of its golden configuration' },
+);
