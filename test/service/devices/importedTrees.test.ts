@@ -153,10 +153,16 @@ describe('Golden configurations of other installations', () => {
     assert.equal((await taken(ours)).position, position);
     const elsewhere = await startService();
     try {
-      for (const document of [ours, theirs]) {
-        ok(await elsewhere.ask('POST', `${manager}/import/configs`, { trees: [document], overwrite: true }));
-        const back = `${manager}/configs/Changed/export?as=imported`;
-        assert.deepEqual(ok(await elsewhere.ask('GET', back)), document);
+      for (const [document, inOtherWords] of [
+        [ours, theirs],
+        [theirs, ours],
+      ]) {
+        // The document in its other words is no change, so it does not replace what came in.
+        for (const tree of [document, inOtherWords]) {
+          ok(await elsewhere.ask('POST', `${manager}/import/configs`, { trees: [tree], overwrite: true }));
+          const back = `${manager}/configs/Changed/export?as=imported`;
+          assert.deepEqual(ok(await elsewhere.ask('GET', back)), document);
+        }
         ok(await elsewhere.ask('DELETE', `${manager}/configs/Changed`));
       }
     } finally {
