@@ -1,7 +1,7 @@
 import type { Kept, Step } from './step.ts';
 
 const text =
-  (nodePath: string, template: string, variables: object = {}) =>
+  (nodePath: string, template: string) =>
   ({ edge }: Kept): Step => ({
     method: 'PUT',
     path: '/configuration_manager/node/config',
@@ -9,7 +9,7 @@ const text =
       treeId: edge,
       treeVersion: 'initial',
       nodePath,
-      data: { template, variables },
+      data: { template, variables: {} },
       updateVariables: true,
     },
   });
@@ -39,9 +39,8 @@ service tcp-keepalives-out
     'base/Hardening/Management access',
     `line vty 0 4
  <e/>transport input ssh
- exec-timeout {{ idle_minutes }} 0
+ exec-timeout {{ idle_minutes | default(10) }} 0
 `,
-    { idle_minutes: 10 },
   ),
   ({ edge }) => ({
     method: 'POST',

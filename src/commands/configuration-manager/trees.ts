@@ -33,7 +33,7 @@ import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
-import { always, byImport, imported, type Kind } from '../engine/kinds.ts';
+import { always, imported, type Kind } from '../engine/kinds.ts';
 import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(tree);
@@ -110,7 +110,11 @@ export const deleteTree = command({
 /** Imports one whole tree of any installation. `treeMeant` chooses the stream. */
 export const importTree = command({
   name: 'importTree',
-  input: Type.Object({ tree: importedTreeSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({
+    tree: importedTreeSchema,
+    overwrite: Type.Optional(Type.Boolean()),
+    created: Type.Optional(Type.String({ description: 'Of a tree that becomes again what it was: when it was made' })),
+  }),
   on: 'any',
   decide: importOne,
   locks: () => treeReferences,
@@ -132,5 +136,13 @@ export const treeMeant = (document: Members, fresh: string, tools: Tools): Promi
 
 export const treeKind: Kind = {
   ...imported({ documents: treeDocuments, collection: trees, command: importTree, member: 'tree', meant: treeMeant }),
-  restore: { ...always(byImport(importTree, 'tree', 'importTrees')), whole: (state: TreeState) => wholeTree(state) },
+  restore: {
+    ...always({
+      command: importTree,
+      method: 'importTrees',
+      input: ({ tree, created }) => ({ tree, created, overwrite: true }),
+      imports: true,
+    }),
+    whole: (state: TreeState, { created }) => ({ tree: wholeTree(state), created }),
+  },
 };

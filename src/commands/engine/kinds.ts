@@ -75,8 +75,8 @@ export type Restorable = {
   readonly needs?: (document: Members) => readonly NeededMethod[];
   /** Members that only the state has. */
   readonly more?: (state: any) => Members; // the state of a stream is that of its aggregate
-  /** The document as an import takes it, if only the state has all of it; its secrets are sealed. */
-  readonly whole?: (state: any) => Members; // likewise
+  /** The former document of an import, if only the state has all of it; its secrets are sealed. */
+  readonly whole?: (state: any, document: Members) => Members; // likewise
   /** Documents of another kind that come back with one that was deleted: those whose `field` names it. */
   readonly parts?: { readonly kind: string; readonly field: string; readonly member: string };
 };

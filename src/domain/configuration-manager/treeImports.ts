@@ -195,13 +195,15 @@ export const exportedTree = (_id: string, state: TreeState, words: Words): Membe
   return state.imported ? ours : withVariables(ours, (variables) => maskNamed(variables));
 };
 
+type ImportedTree = { readonly tree: Members; readonly overwrite?: boolean; readonly created?: string };
+
 /**
  * Imports a whole tree with its ids, into its own stream or that of the tree with the same name. Nodes that plans refer
  * to must stay.
  */
 export const importOne = (
   state: TreeState,
-  { tree, overwrite = false }: { readonly tree: Members; readonly overwrite?: boolean },
+  { tree, overwrite = false, created }: ImportedTree,
   { id, refs }: Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>,
 ): readonly TreeEvent[] => {
   const content = contentIn(tree);
@@ -222,7 +224,9 @@ export const importOne = (
       refs.nodeReferrers.filter((one) => !kept(one)),
       'replaced by one that lacks nodes',
     );
-  return [{ topic: 'treeRestored', data: { ...content, imported: withoutContent(tree, content) } }];
+  return [
+    { topic: 'treeRestored', data: { ...content, ...defined({ created }), imported: withoutContent(tree, content) } },
+  ];
 };
 
 const idPath = (tree: Members): string => (isPublished(tree) ? '/data/0/treeId' : '/_id');

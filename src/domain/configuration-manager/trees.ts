@@ -68,7 +68,7 @@ const topics = topicsOf({
   treeVariablesDeleted: ['Variables of a version were deleted', Type.Object({ version: text, names: texts })],
   treeRestored: [
     'A tree got the content of an imported document',
-    Type.Object({ ...content, imported: restored.imported }),
+    Type.Object({ ...content, created: Type.Optional(text), imported: restored.imported }),
   ],
   treeDeleted: ['A tree was deleted', nothing],
 });
@@ -132,7 +132,7 @@ export const tree = aggregate<TreeState, TreeEvent>({
         variables: withoutMembers(one.variables, (name) => names.includes(name)),
       })),
     treeRestored: (_, data) => {
-      const { imported, ...stored } = data;
+      const { imported, created: _created, ...stored } = data;
       const { document } = importedIn(defined({ imported }), stored).imported ?? {};
       const content = document ? withTextsIn(stored, document) : stored;
       return { exists: true, ...content, ...(document && { imported: { document, content } }) };

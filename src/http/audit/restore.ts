@@ -101,7 +101,7 @@ const contentAt = async ({ audit }: Service, resource: Resource, position: numbe
   return (
     former && {
       document: { ...former.document, ...more },
-      whole: ways?.whole?.(former.state) ?? { ...former.whole, ...more },
+      whole: ways?.whole?.(former.state, former.document) ?? { ...former.whole, ...more },
     }
   );
 };

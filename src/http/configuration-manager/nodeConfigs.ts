@@ -47,7 +47,7 @@ type NewText = Static<typeof nodeTextSchema> & { readonly treeId: string };
  * render with the version's variables is not: those of a plan or a device come to them.
  */
 const store = async (
-  operation: string,
+  about: ReturnType<typeof requestOf>,
   { treeId, ...input }: NewText,
   call: Call,
   service: Service,
@@ -61,7 +61,6 @@ const store = async (
     throw new RequestError('invalid', `The text cannot be stored: line ${read.line}: ${read.reason}`, {
       faults: [{ message: read.reason, line: read.line, path: '/data/template' }],
     });
-  const about = requestOf(operation, call, service);
   const { revision, position, replayed } = await service.handle(setTreeNodeText, { ...about, id: treeId, input });
   return { position, replayed, etag: etagOf(revision, undefined) };
 };
@@ -128,6 +127,7 @@ export const nodeConfigRoutes: readonly Route[] = [
     ),
     answer: success,
     run: async (call, service) => {
+      const about = requestOf('updateNodeConfig', call, service);
       const { treeId, treeVersion, nodePath, data, updateVariables } = call.body;
       const { id } = await service.entry(trees, treeId, call.actor);
       const input = {
@@ -139,7 +139,7 @@ export const nodeConfigRoutes: readonly Route[] = [
       };
       // So that a path that is not there is named before the text is read.
       lineAt(versionOf(await service.tools.state(tree, id), treeVersion, '/treeVersion').root, nodePath, '/nodePath');
-      const result = await store('updateNodeConfig', input, call, service);
+      const result = await store(about, input, call, service);
       return { body: { status: 'success', message: 'Node Config updated' }, ...result };
     },
   }),
@@ -167,6 +167,7 @@ export const nodeConfigRoutes: readonly Route[] = [
     body: Type.Object({ data: nodeConfigSchema }, { additionalProperties: false }),
     answer: Type.Object({ ...success.properties, ...specSchema.properties }),
     run: async (call, service) => {
+      const about = requestOf('updateConfigSpec', call, service);
       const configId = call.params.configId ?? '';
       const [found, ...others] = await withConfigId(configId, service);
       if (others.length > 0)
@@ -174,7 +175,7 @@ export const nodeConfigRoutes: readonly Route[] = [
           faults: [{ message: 'The id is not unique', path: 'configId', nodes: [found, ...others] }],
         });
       const input = { ...found, node: { configId }, ...call.body.data };
-      const result = await store('updateConfigSpec', input, call, service);
+      const result = await store(about, input, call, service);
       const spec = await specOf(configId, found, call, service);
       return { body: { status: 'success', message: 'Config spec updated', ...spec }, ...result };
     },

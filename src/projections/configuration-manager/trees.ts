@@ -36,7 +36,7 @@ export const trees = projection<Tree>()(tree, {
   collection: 'trees',
   on: {
     treeCreated: begun,
-    treeRestored: begun,
+    treeRestored: (doc, event) => ({ ...begun(doc, event), ...defined({ created: event.data.created }) }),
     treeNamed: nextOf,
     treeDescribed: nextOf,
     treeVersionAdded: nextOf,
