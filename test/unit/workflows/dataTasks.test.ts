@@ -27,6 +27,7 @@ const usingOf = (variables: Json = {}): Using => {
     now,
     match: (pattern, text) => new RegExp(pattern).test(text),
     fits: (schema: Json, value) => typeof value === schema?.type,
+    clean: new WeakSet(),
     spend: (steps) => {
       left -= steps;
       if (left < 0) throw new RequestError('unprocessable', 'steps');

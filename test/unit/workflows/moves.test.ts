@@ -13,6 +13,7 @@ import {
   taskIn,
   type WorkflowJobEvent,
 } from '../../../src/domain/operations-manager/workflows/taskStates.ts';
+import { inTurn } from '../../support/inTurn.ts';
 import { drawing, randomWorkflow } from '../../support/randomWorkflows.ts';
 import { seed } from '../../support/sample.ts';
 import { jobOf, plainState } from '../../support/workflowSamples.ts';
@@ -85,13 +86,13 @@ const moveAbout = (size: number, tape: readonly number[]): void => {
 };
 
 describe('moves of jobs in all orders', () => {
-  it(`leave no job that neither waits nor has ended, in ${jobs} random workflows`, function () {
+  it(`leave no job that neither waits nor has ended, in ${jobs} random workflows`, async function () {
     this.timeout(jobs * 2000);
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }),
         fc.array(fc.nat(1000), { minLength: 300, maxLength: 3000, size: 'max' }),
-        moveAbout,
+        inTurn(moveAbout),
       ),
       { numRuns: jobs, seed, endOnFailure: process.env.SOAK_ROUNDS === undefined },
     );

@@ -10,6 +10,7 @@ import {
   type WorkflowJobEvent,
 } from '../../../src/domain/operations-manager/workflows/taskStates.ts';
 import { workflowFaults } from '../../../src/domain/operations-manager/workflows/workflowFaults.ts';
+import { inTurn } from '../../support/inTurn.ts';
 import { drawing, randomWorkflow } from '../../support/randomWorkflows.ts';
 import { seed } from '../../support/sample.ts';
 import { slowJob } from '../../support/slowWorkflows.ts';
@@ -123,13 +124,13 @@ const compare = (size: number, tape: readonly number[]): void => {
 };
 
 describe('workflows against a slow model', () => {
-  it(`runs the same tasks in the same order, with the same variables and ends, in ${workflows} random workflows`, function () {
+  it(`runs the same tasks in the same order, with the same variables and ends, in ${workflows} random workflows`, async function () {
     this.timeout(workflows * 100);
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.integer({ min: 1, max: 30 }),
         fc.array(fc.nat(1000), { minLength: 300, maxLength: 1500, size: 'max' }),
-        compare,
+        inTurn(compare),
       ),
       { numRuns: workflows, seed, endOnFailure: process.env.SOAK_ROUNDS === undefined },
     );

@@ -13,6 +13,7 @@ import { loopItems, type Outcome, timedTask, type Using } from './controlTasks.t
 import { type Course, courseOf, isDue } from './course.ts';
 import { performed } from './dataTasks.ts';
 import { weigh } from './jsonBounds.ts';
+import type { Spend } from './operators.ts';
 import { refuse } from './refusals.ts';
 import { finishedRun, longestMessage, messageOf, orError, type Work } from './taskOutcomes.ts';
 import { type FollowingEvent, foldTasks, type OfferedTo, type TaskStates, type Variables } from './taskStates.ts';
@@ -26,10 +27,18 @@ const mostEventsAtOnce = 200;
 const mostBytesAtOnce = 256 * 1024;
 const mostRuns = 10_000;
 const mostWaiting = 1000;
+/** As many as one task may have, so that the largest takes a decision of its own. */
 const mostSteps = 1_000_000;
+/** How many steps it takes to read a pattern for the first time, at most. */
+const stepsOfPattern = 5000;
 
-/** The knowledge of a decision at one moment. */
-type Moment = { readonly work: Work; readonly course: Course; readonly state: TaskStates };
+/** The knowledge of a decision at one moment. `effort`: how many steps its data tasks have taken. */
+type Moment = {
+  readonly work: Work;
+  readonly course: Course;
+  readonly state: TaskStates;
+  readonly effort: { steps: number };
+};
 
 /** An event, and the tasks that it changes. */
 type Step = { readonly event: FollowingEvent; readonly changed: readonly number[] };
@@ -37,17 +46,25 @@ type Step = { readonly event: FollowingEvent; readonly changed: readonly number[
 const taskAt = ({ graph }: Work, place: number): Task => graph.tasks[place] ?? refuse('There is no such task');
 const idsOf = (work: Work, places: readonly number[]): readonly string[] => places.map((one) => taskAt(work, one).id);
 
-const usingOf = ({ work, state }: Moment, variables: Variables): Using => {
+const usingOf = ({ work, state, effort }: Moment, variables: Variables): Using => {
   let budget = mostSteps;
+  const spend: Spend = (steps) => {
+    budget -= steps;
+    effort.steps += steps;
+    if (budget < 0) refuse('The task has more than a million steps');
+  };
+  const patterns = new Set<string>();
   return {
     scope: { state, job: work.job, variables },
     now: work.now,
-    match: work.match,
-    fits: work.fits,
-    spend: (steps) => {
-      budget -= steps;
-      if (budget < 0) refuse('The task has more than a million steps');
+    match: (pattern, text) => {
+      if (!patterns.has(pattern)) spend(stepsOfPattern);
+      patterns.add(pattern);
+      return work.match(pattern, text, spend);
     },
+    fits: work.fits,
+    spend,
+    clean: new WeakSet(),
   };
 };
 
@@ -64,18 +81,23 @@ const orFailed = <V>(run: () => V): { readonly value: V } | { readonly failed: O
 type Ended = { readonly place: number; readonly run: number; readonly outcome: Outcome };
 
 /** The children of these tasks that are broken off, because the tasks end or are put back. */
-const brokenOffBy = ({ work, course }: Omit<Moment, 'state'>, places: readonly number[]): readonly ChildOfTask[] =>
+const brokenOffBy = (
+  { work, course }: Pick<Moment, 'work' | 'course'>,
+  places: readonly number[],
+): readonly ChildOfTask[] =>
   places.flatMap((place) => childrenUnderWay(taskAt(work, place).id, course.taskAt(place).children));
 
 const orNone = <Item>(list: readonly Item[]): readonly Item[] | undefined => (list.length > 0 ? list : undefined);
 
 /** Ends a run. `back`: tasks of a loop's body that are put back. */
 const finish = (
-  { work, course, state }: Moment,
+  { work, course, state, effort }: Moment,
   { place, run, outcome }: Ended,
   back: readonly number[] = [],
 ): readonly Step[] => {
   const data = finishedRun(work, state, { task: taskAt(work, place), run, outcome });
+  // What is too large to be stored took as long to make as all else that a decision may do.
+  if (data.result !== outcome.result) effort.steps = mostSteps;
   const tasks = orNone(idsOf(work, back));
   const stops = orNone(brokenOffBy({ work, course }, [place, ...back]));
   const ended: Step = {
@@ -177,8 +199,11 @@ const enter = (moment: Moment, place: number): readonly Step[] => {
     case 'end':
       return finish(moment, { place, run, outcome: { result: 'success' } });
     case 'instant': {
-      const inputs = inputsOf(using.scope, task);
-      return finish(moment, { place, run, outcome: orError(() => performed(task.name, inputs, using)) });
+      const outcome = orError(() => {
+        using.spend(Object.keys(task.incoming).length);
+        return performed(task.name, inputsOf(using.scope, task), using);
+      });
+      return finish(moment, { place, run, outcome });
     }
     case 'timed':
       return startTimed(moment, beginning);
@@ -247,7 +272,7 @@ const expire = (moment: Moment, place: number): readonly Step[] => {
 };
 
 /** The event by which a job goes back to a task. `from`: the task that took a revert edge; null: a request asked for it. */
-export const reverted = (moment: Omit<Moment, 'state'>, from: number | null, target: number): Step => {
+export const reverted = (moment: Pick<Moment, 'work' | 'course'>, from: number | null, target: number): Step => {
   const { work, course } = moment;
   const back = work.graph.withReach([target]).filter((place) => course.taskAt(place).status !== 'idle');
   const data = {
@@ -321,6 +346,7 @@ export const advance = (work: Work, from: TaskStates): Advance => {
   const events: FollowingEvent[] = [];
   const course = courseOf(work.graph, from, work.now);
   let [state, bytes] = [from, 0];
+  const effort = { steps: 0 };
   const add = (event: FollowingEvent, changed: readonly number[] = []): void => {
     events.push(event);
     bytes += weigh(event.data);
@@ -330,16 +356,17 @@ export const advance = (work: Work, from: TaskStates): Advance => {
   let queued: number[] = [];
   while (state.status === 'running') {
     const place = course.next();
-    const moment = { work, course, state };
+    const moment = { work, course, state, effort };
     if (place === undefined && (queued.length === 0 || course.waiting() >= mostWaiting)) break;
     if (place === undefined) {
       for (const one of queued) course.enqueue(one);
       queued = [];
     } else if (mustQueue(moment, place)) queued.push(place);
-    else if (events.length >= mostEventsAtOnce || bytes >= mostBytesAtOnce) return goesOn(events);
+    else if (events.length >= mostEventsAtOnce || bytes >= mostBytesAtOnce || effort.steps >= mostSteps)
+      return goesOn(events);
     else for (const { event, changed } of carryOn(moment, place)) add(event, changed);
   }
   const hasEnded = state.status === 'running' && course.busy(work.graph.tasks.length) === 0;
-  if (hasEnded) add(end({ work, course, state }));
+  if (hasEnded) add(end({ work, course, state, effort }));
   return { events, more: false };
 };

@@ -2,8 +2,8 @@ import { isObject, type Members } from '@automation-platform/json';
 import { get } from '../../engine/layeredMap.ts';
 import { isSealed } from '../../engine/sealed.ts';
 import { parsed, refuseReserved } from './jsonBounds.ts';
-import { numberOf, operate, refuseSealed } from './operators.ts';
-import { type Comparing, placeOf, queried, withValueAt } from './query.ts';
+import { type Looking, numberOf, operate, refuseSealed, type Spend } from './operators.ts';
+import { placeOf, queried, withValueAt } from './query.ts';
 import { refuse } from './refusals.ts';
 import { inputsOf, operand, type Scope } from './taskValues.ts';
 import type { Result, Task } from './workflows.ts';
@@ -21,7 +21,7 @@ export type Outcome = {
 };
 
 /** The tools of tasks that the engine carries out. `spend` throws after a million steps. */
-export type Using = Comparing & {
+export type Using = Looking & {
   readonly scope: Scope;
   readonly now: number;
   /** True if a value fits a JSON Schema. Throws `RequestError` if the schema cannot be used. */
@@ -84,32 +84,52 @@ const query = ({ query: text, obj, pass_on_null: passes }: Members, using: Using
   return { result: isNothing ? 'failure' : 'success', outgoing: { return_data: found } };
 };
 
-const merge = ({ data_to_merge: data }: Members, { scope }: Using): Outcome => {
+/** The values of each name, in order. */
+const grouped = (
+  entries: Iterable<readonly [name: string, value: unknown]>,
+  { spend }: Using,
+): ReadonlyMap<string, readonly unknown[]> => {
+  const groups = new Map<string, unknown[]>();
+  for (const [name, value] of entries) {
+    spend(1);
+    const group = groups.get(name);
+    if (group) group.push(value);
+    else groups.set(name, [value]);
+  }
+  return groups;
+};
+
+const merge = ({ data_to_merge: data }: Members, using: Using): Outcome => {
   const items = listOf(data, 'data_to_merge').map((item) => {
     if (!isObject(item)) return refuse('data_to_merge is a list of objects');
     const key = item.key === null || item.key === undefined ? '' : item.key;
     if (typeof key !== 'string') return refuse('The key of a value must be a text');
-    return { key, value: operand(scope, item.value, 'variable') };
+    return { key, value: operand(using.scope, item.value, 'variable') };
   });
   if (items.every(({ key }) => key === '')) return success({ merged_object: items.map(({ value }) => value) });
-  const merged = new Map<string, readonly unknown[]>();
-  for (const { key, value } of items) {
+  for (const { key } of items) {
     if (key === '') return refuse('Either all values have a key or none');
     refuseReserved(key);
-    merged.set(key, [...(merged.get(key) ?? []), value]);
   }
+  const merged = grouped(
+    items.map(({ key, value }) => [key, value] as const),
+    using,
+  );
   const entries = [...merged].map(([key, values]) => [key, values.length === 1 ? values[0] : values]);
   return success({ merged_object: Object.fromEntries(entries) });
 };
 
-/** Both objects in one: at any depth the second wins, and lists are replaced. */
-const deeplyMerged = (a: unknown, b: unknown, using: Using): unknown => {
-  using.spend(1);
-  if (!isObject(a) || !isObject(b) || isSealed(a) || isSealed(b)) return b;
-  const merged = new Map(Object.entries(a));
-  for (const [name, value] of Object.entries(b))
-    merged.set(name, merged.has(name) ? deeplyMerged(merged.get(name), value, using) : value);
-  return Object.fromEntries(merged);
+const isMergeable = (value: unknown): value is Members => isObject(value) && !isSealed(value);
+
+/** The values in one: at any depth the last wins, and lists are replaced. */
+const deeplyMerged = (values: readonly unknown[], using: Using): unknown => {
+  const objects = values.slice(values.findLastIndex((value) => !isMergeable(value)) + 1).filter(isMergeable);
+  if (objects.length < 2) return values.at(-1);
+  const members = grouped(
+    objects.flatMap((one) => Object.entries(one)),
+    using,
+  );
+  return Object.fromEntries([...members].map(([name, found]) => [name, deeplyMerged(found, using)]));
 };
 
 const deepmerge = ({ data_to_merge: data }: Members, using: Using): Outcome => {
@@ -117,7 +137,7 @@ const deepmerge = ({ data_to_merge: data }: Members, using: Using): Outcome => {
     const value = operand(using.scope, isObject(item) ? item.value : undefined, 'variable');
     return isObject(value) ? value : refuse('Only objects can be merged');
   });
-  return success({ merged_object: objects.reduce<unknown>((a, b) => deeplyMerged(a, b, using), {}) });
+  return success({ merged_object: deeplyMerged([{}, ...objects], using) });
 };
 
 const variableName = (name: unknown): string => {
@@ -137,14 +157,14 @@ const withList = (name: string, list: readonly unknown[], more: Members = {}): O
   sets: Object.fromEntries([[name, 'job_variable_value']]),
 });
 
-const textOf = (value: unknown): string => {
-  refuseSealed(value);
+const textOf = (value: unknown, using: Using): string => {
+  refuseSealed(value, using);
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 };
 
 const placeholder = /<!([^<>!]{1,256})!>/g;
 
-const casts: Readonly<Record<string, (text: string) => unknown>> = {
+const casts: Readonly<Record<string, (text: string, spend: Spend) => unknown>> = {
   string: (text) => text,
   number: (text) => numberOf(text) ?? refuse('The text is no number'),
   boolean: (text) => {
@@ -156,18 +176,18 @@ const casts: Readonly<Record<string, (text: string) => unknown>> = {
 
 const longestData = 8 * 1024 * 1024;
 
-const makeData = ({ input, outputType, variables }: Members, { spend }: Using): Outcome => {
+const makeData = ({ input, outputType, variables }: Members, using: Using): Outcome => {
   const cast = typeof outputType === 'string' && Object.hasOwn(casts, outputType) ? casts[outputType] : undefined;
   if (!cast) return refuse('outputType must be string, number, boolean or json');
   const values: Members = isObject(variables) ? variables : {};
   let length = 0;
-  const filled = textOf(input ?? '').replace(placeholder, (written, name: string) => {
-    spend(1);
-    const text = Object.hasOwn(values, name.trim()) ? textOf(values[name.trim()]) : written;
+  const filled = textOf(input ?? '', using).replace(placeholder, (written, name: string) => {
+    using.spend(1);
+    const text = Object.hasOwn(values, name.trim()) ? textOf(values[name.trim()], using) : written;
     length += text.length;
     return length > longestData ? refuse('The text has more than 8 MiB') : text;
   });
-  return success({ output: cast(filled) });
+  return success({ output: cast(filled, using.spend) });
 };
 
 const keyOf = (key: unknown): string =>
@@ -213,8 +233,8 @@ const engineRows: Readonly<Record<string, Row>> = {
   makeData,
   modify,
   setObjectKey,
-  updateJobDescription: ({ description }) => {
-    const text = textOf(description ?? '').slice(0, longestDescription);
+  updateJobDescription: ({ description }, using) => {
+    const text = textOf(description ?? '', using).slice(0, longestDescription);
     return { ...success({ description: text }), description: text };
   },
 };

@@ -74,7 +74,7 @@ const replaced = (value: string, part: string, by: string): string => {
 };
 
 const sorted = (items: readonly unknown[], { spend }: Using): readonly unknown[] => {
-  spend(items.length);
+  spend(items.length * Math.ceil(Math.log2(items.length + 1)));
   const keyed = items.map((item) => ({ item, key: textOf(item) }));
   return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ item }) => item);
 };
@@ -112,7 +112,7 @@ const rows: Readonly<Record<string, Row>> = {
     gives: 'time',
     run: ([zone, duration, format], { now }) => written(later(now, duration), zone, format),
   },
-  parse: { takes: ['text'], gives: 'textObject', run: ([one]) => parsed(text(one)) },
+  parse: { takes: ['text'], gives: 'textObject', run: ([one], { spend }) => parsed(text(one), spend) },
   arrayConcat: {
     takes: ['arr', 'arrayN'],
     gives: 'combinedArray',
@@ -192,8 +192,11 @@ const rows: Readonly<Record<string, Row>> = {
   assign: {
     takes: ['target', 'sources'],
     gives: 'object',
-    run: ([target, sources]) =>
-      Object.fromEntries([target ?? {}, ...pieces(sources ?? {})].flatMap((one) => Object.entries(object(one)))),
+    run: ([target, sources], { spend }) => {
+      const entries = [target ?? {}, ...pieces(sources ?? {})].flatMap((one) => Object.entries(object(one)));
+      spend(entries.length);
+      return Object.fromEntries(entries);
+    },
     moves: true,
   },
   addDuration: {
@@ -226,6 +229,6 @@ export const performed = (name: string, inputs: Members, using: Using): Outcome 
   if (control) return control(inputs, using);
   const row = dataTask(name) ?? refuse(`${name} is no task of the engine`);
   const args = row.takes.map((input) => (Object.hasOwn(inputs, input) ? inputs[input] : undefined));
-  if (!row.moves) refuseSealed(args);
+  if (!row.moves) refuseSealed(args, using);
   return { result: 'success', outgoing: Object.fromEntries([[row.gives, row.run(args, using) ?? null]]) };
 };

@@ -2,8 +2,17 @@ import { isObject, type Members, own } from '@automation-platform/json';
 import { RequestError } from '../../engine/requestError.ts';
 import { isSealed } from '../../engine/sealed.ts';
 
-/** True if a text matches a pattern, in linear time. Throws `RequestError` for a pattern that cannot be used. */
-export type Match = (pattern: string, text: string) => boolean;
+/** Counts the steps of a task. Throws `unprocessable` once there are too many. */
+export type Spend = (steps: number) => void;
+
+/**
+ * The tools of comparisons. `match`: true if a text matches a pattern, in linear time; it throws `RequestError` for a pattern
+ * that cannot be used.
+ */
+export type Comparing = { readonly match: (pattern: string, text: string) => boolean; readonly spend: Spend };
+
+/** The tools of tasks that look into values. `clean`: what the task has found to hold no secret. */
+export type Looking = Comparing & { readonly clean: WeakSet<object> };
 
 export const operators: readonly unknown[] = ['==', '!=', '<', '<=', '>', '>=', 'contains', '!contains'];
 
@@ -22,7 +31,7 @@ const plain = (value: unknown): unknown => (typeof value === 'boolean' ? String(
  * True if two values are equal: as numbers if both are numbers or their texts, objects and lists by content. A boolean
  * equals its text.
  */
-export const equalValues = (a: unknown, b: unknown, spend: (steps: number) => void): boolean => {
+export const equalValues = (a: unknown, b: unknown, spend: Spend): boolean => {
   spend(1);
   const [left, right] = [numberOf(a), numberOf(b)];
   if (left !== undefined && right !== undefined) return left === right;
@@ -32,7 +41,7 @@ export const equalValues = (a: unknown, b: unknown, spend: (steps: number) => vo
   return plain(a) === plain(b);
 };
 
-const equalMembers = (a: Members, b: Members, spend: (steps: number) => void): boolean => {
+const equalMembers = (a: Members, b: Members, spend: Spend): boolean => {
   const names = Object.keys(a);
   return (
     names.length === Object.keys(b).length &&
@@ -51,9 +60,7 @@ const inOrder = (a: unknown, operator: string, b: unknown): boolean => {
   return operator === '>' ? left > right : left >= right;
 };
 
-type Using = { readonly match: Match; readonly spend: (steps: number) => void };
-
-const contains = (a: unknown, b: unknown, { match, spend }: Using): boolean => {
+const contains = (a: unknown, b: unknown, { match, spend }: Comparing): boolean => {
   if (Array.isArray(a)) return a.some((item) => equalValues(item, b, spend));
   if (isObject(a)) return typeof b === 'string' && Object.hasOwn(a, b);
   if (a === null || a === undefined || b === null || b === undefined || typeof b === 'object') return false;
@@ -61,20 +68,27 @@ const contains = (a: unknown, b: unknown, { match, spend }: Using): boolean => {
 };
 
 /** True if a value holds a sealed secret at any depth. */
-const holdsSealed = (value: unknown): boolean => {
+const holdsSealed = (value: unknown, spend: Spend): boolean => {
+  if (typeof value === 'string') spend(value.length >> 7);
   if (typeof value !== 'object' || value === null) return false;
-  return isSealed(value) || Object.values(value).some(holdsSealed);
+  if (isSealed(value)) return true;
+  const inner: readonly unknown[] = Object.values(value);
+  spend(inner.length);
+  return inner.some((one) => holdsSealed(one, spend));
 };
 
 /** Throws `unprocessable` if a value holds a sealed secret: data tasks may move secrets, not look at them. */
-export const refuseSealed = (value: unknown): void => {
-  if (holdsSealed(value)) throw new RequestError('unprocessable', 'A secret cannot be looked at, only moved');
+export const refuseSealed = (value: unknown, { clean, spend }: Omit<Looking, 'match'>): void => {
+  const isObject = typeof value === 'object' && value !== null;
+  if (isObject && clean.has(value)) return;
+  if (holdsSealed(value, spend)) throw new RequestError('unprocessable', 'A secret cannot be looked at, only moved');
+  if (isObject) clean.add(value);
 };
 
 /** Compares two values. Throws `unprocessable` for an unknown operator, and for secrets. */
-export const operate = (a: unknown, operator: unknown, b: unknown, using: Using): boolean => {
-  refuseSealed(a);
-  refuseSealed(b);
+export const operate = (a: unknown, operator: unknown, b: unknown, using: Looking): boolean => {
+  refuseSealed(a, using);
+  refuseSealed(b, using);
   switch (operator) {
     case '==':
       return equalValues(a, b, using.spend);

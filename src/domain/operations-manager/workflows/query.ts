@@ -1,6 +1,6 @@
 import { isObject, own } from '@automation-platform/json';
 import { isSealed } from '../../engine/sealed.ts';
-import { equalValues, type Match } from './operators.ts';
+import { type Comparing, equalValues } from './operators.ts';
 import { refuse } from './refusals.ts';
 
 /** One step of a query. */
@@ -80,9 +80,6 @@ const valuesOf = (value: unknown): readonly unknown[] => {
   return isObject(value) && !isSealed(value) ? Object.values(value) : [];
 };
 
-/** The tools of comparisons; `spend` throws after too many steps. */
-export type Comparing = { readonly match: Match; readonly spend: (steps: number) => void };
-
 const holds = (item: unknown, step: Extract<Step, { compare: string }>, { match, spend }: Comparing): boolean => {
   spend(1);
   const value = partOf(item, step.key);
@@ -100,8 +97,9 @@ export const queried = (value: unknown, text: string, comparing: Comparing): unk
     if (isSealed(current)) return refuse('A query cannot look into a secret');
     if ('values' in step) {
       const values = valuesOf(current);
-      current =
-        step.values === 'each' ? values : values.flatMap((one) => (Array.isArray(one) ? (one as unknown[]) : [one]));
+      const found = step.values === 'each' ? values : values.flat();
+      comparing.spend(found.length);
+      current = found;
       several = true;
     } else if ('compare' in step) {
       const items = valuesOf(current);

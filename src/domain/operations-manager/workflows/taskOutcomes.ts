@@ -5,7 +5,7 @@ import { RequestError } from '../../engine/requestError.ts';
 import { isSecretName, maskSecrets, type Seal, sealBy } from '../../engine/secretFields.ts';
 import type { Outcome, Using } from './controlTasks.ts';
 import { refuseReserved, weigh } from './jsonBounds.ts';
-import type { Match } from './operators.ts';
+import type { Spend } from './operators.ts';
 import { type TaskFinished, type TaskStates, taskIn } from './taskStates.ts';
 import type { JobSelf } from './taskValues.ts';
 import type { WorkflowGraph } from './workflowGraph.ts';
@@ -17,7 +17,8 @@ export type Work = {
   readonly job: JobSelf;
   /** Epoch milliseconds. */
   readonly now: number;
-  readonly match: Match;
+  /** As for tasks. It says how many steps it takes before it takes them. */
+  readonly match: (pattern: string, text: string, spend: Spend) => boolean;
   readonly fits: Using['fits'];
   readonly seal: Seal;
   /** True in a simulation: what waits for a time is due at once. */
