@@ -1,3 +1,4 @@
+import type { Pace } from '../../concurrency/paced.ts';
 import { type Actor, type Event, fold } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -28,30 +29,39 @@ export type Attempt = {
 /** `replay`: the events by which this request was carried out before. */
 type Decision = { readonly events: readonly Event[]; readonly replay?: KeyUse };
 
+const atOnce: Pick<Pace, 'inTurn'> = { inTurn: (work) => work() };
+
 /** Makes all checks in the order of docs/status-codes.md, then decides. Not a promise when nothing has to be waited for. */
-export const decide = (attempt: Attempt, tools: Tools): Decision | Promise<Decision> => {
+export const decide = (
+  attempt: Attempt,
+  tools: Tools,
+  pace: Pick<Pace, 'inTurn'> = atOnce,
+): Decision | Promise<Decision> => {
   const { command, request, precomputed, past, at, newId } = attempt;
   const { id, input, actor } = request;
-  if (!command.prepare) return decideWith(attempt, undefined, tools);
+  if (!command.prepare) return decideWith(attempt, { refs: undefined, tools, pace });
   const preparing = command.prepare({ id, input, state: past.state, actor, precomputed, now: at, newId }, tools);
-  return preparing.then((refs) => decideWith(attempt, refs, tools));
+  return preparing.then((refs) => decideWith(attempt, { refs, tools, pace }));
 };
 
-const decideWith = (attempt: Attempt, refs: unknown, tools: Tools): Decision | Promise<Decision> => {
+type Prepared = { readonly refs: unknown; readonly tools: Tools; readonly pace: Pick<Pace, 'inTurn'> };
+
+const decideWith = (attempt: Attempt, prepared: Prepared): Decision | Promise<Decision> => {
   const { command, request, past } = attempt;
+  const { refs, tools, pace } = prepared;
   refuseAccess(command, { state: past.state, refs, actor: request.actor });
   const replay = usedBefore(attempt);
   if (replay) return { events: [], replay };
-  if (command.on === 'new' || past.endedAt === undefined) return decidePresent(attempt, refs, tools);
+  if (command.on === 'new' || past.endedAt === undefined) return pace.inTurn(() => decidePresent(attempt, prepared));
   return isRetired(past.endedAt, command.aggregate.category, tools.state).then((retired) => {
-    if (!retired) return decidePresent(attempt, refs, tools);
+    if (!retired) return pace.inTurn(() => decidePresent(attempt, prepared));
     if (command.on === 'existing') throw missing(command.aggregate.category);
     return { events: [] };
   });
 };
 
 /** Decides about a resource that is not retired. */
-const decidePresent = (attempt: Attempt, refs: unknown, tools: Tools): Decision => {
+const decidePresent = (attempt: Attempt, { refs, tools }: Prepared): Decision => {
   const { command, request, past, at, newId } = attempt;
   const { id, input, actor } = request;
   refuseByState(attempt);

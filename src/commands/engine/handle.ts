@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { withinTime } from '@automation-platform/client';
 import { mutex } from '@automation-platform/concurrency';
+import { type Pace, paced } from '../../concurrency/paced.ts';
 import type { Event, Name } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -67,6 +68,8 @@ type Wanted = Pick<Attempt, 'command' | 'request' | 'precomputed' | 'stream' | '
 const attempts = 10;
 // Other commands on the stream wait during these rests. The eight rests take 4 s at most, 2 s on average.
 const longestRestMs = 500;
+/** Decisions that take longer together, such as those that carry out many tasks, let other requests have their turn. */
+const longestTurnMs = 8;
 /** How long a command waits for what follows from the former one under a lock. */
 const formerMs = 7000;
 
@@ -76,13 +79,14 @@ const attempter = ({
   streams,
   tools,
   withLock,
-}: Pick<Needs, 'store' | 'streams' | 'tools'> & Pick<LockTaker, 'withLock'>) => {
+  pace,
+}: Pick<Needs, 'store' | 'streams' | 'tools'> & Pick<LockTaker, 'withLock'> & { readonly pace: Pace }) => {
   const claims = nameClaims(store, streams);
-  const storeEvents = eventStorer({ store, streams, claims });
+  const storeEvents = eventStorer({ store, streams, claims, pace });
 
   const carryOut = async (attempt: Attempt): Promise<Outcome> => {
     const { command, request, stream, past } = attempt;
-    const decided = decide(attempt, tools);
+    const decided = decide(attempt, tools, pace);
     const { events, replay } = decided instanceof Promise ? await decided : decided;
     if (replay) {
       const before = await streams.asOf(stream, replay.first - 1);
@@ -102,7 +106,7 @@ const attempter = ({
     if (locks.length === 0) return carryOut(attempt);
     // A lock costs an event. So decide once without the lock: a rejected command, or one that changes nothing, then
     // stores nothing.
-    const { events } = await decide(attempt, tools);
+    const { events } = await decide(attempt, tools, pace);
     if (events.length === 0) return unchanged(attempt);
     await claims.refuseTaken(namesWanted(attempt, events));
     const work = () => carryOut(attempt);
@@ -119,7 +123,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   const exclusively = mutex();
   const { withLock, finish, finishOwn } = lockTaker(store, streams);
   const inTurn = mutex();
-  const attempt = attempter({ store, streams, tools, withLock });
+  const attempt = attempter({ store, streams, tools, withLock, pace: paced(longestTurnMs) });
 
   /** Repeats the command until the result rests on the newest state of its stream. */
   const retryUntilDone = async (wanted: Wanted): Promise<Outcome> => {
@@ -290,7 +294,12 @@ const aboutOf = (request: Request, at: string, past: LoadedStream): About => {
   return Object.assign(about, { schemaVersion: 1 });
 };
 
-type StorerNeeds = { readonly store: EventStore; readonly streams: Streams; readonly claims: NameClaims };
+type StorerNeeds = {
+  readonly store: EventStore;
+  readonly streams: Streams;
+  readonly claims: NameClaims;
+  readonly pace: Pick<Pace, 'timed'>;
+};
 
 /** `kept`: the stream with the new events. */
 type Stored = { readonly kept: LoadedStream; readonly stored: readonly Recorded[] };
@@ -345,13 +354,13 @@ const nameToNote = ({ command: { aggregate }, request, past }: Attempt): Name | 
 
 /** Stores all events of an attempt in one append, at the revision that the attempt has read. */
 const eventStorer =
-  ({ store, streams, claims }: StorerNeeds) =>
+  ({ store, streams, claims, pace }: StorerNeeds) =>
   async (attempt: Attempt, events: readonly Event[]): Promise<Stored> => {
     const { stream, past, about } = attempt;
     const wanted = namesWanted(attempt, events);
     const home = homeOf(attempt);
     const facts = events.map(({ data }) => data);
-    const whole = encoded(attempt, events, facts);
+    const whole = pace.timed(() => encoded(attempt, events, facts));
     const chunked = goesInParts(whole);
     const noted = nameToNote(attempt);
     // Chunks, notes and claims are events too. So check all names before the first of them is stored.
@@ -364,7 +373,7 @@ const eventStorer =
       const data: unknown = JSON.parse(whole[i]!.data);
       return { id, stream, revision: past.revision + 1 + i, position: 0, source, topic, data, metadata };
     });
-    const grown = streams.extend(stream, past, recorded);
+    const grown = pace.timed(() => streams.extend(stream, past, recorded));
 
     if (noted) await claims.note(noted, attempt);
     const append = () => store.append(stream, past.revision, texts);

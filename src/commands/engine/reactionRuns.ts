@@ -1,4 +1,5 @@
 import type { Log } from '../../concurrency/log.ts';
+import { places } from '../../concurrency/places.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
@@ -22,6 +23,9 @@ type Needs = {
   readonly stop: AbortSignal;
   readonly log: Log;
 };
+
+/** How many commands in the background are carried out at once. All that read wait until the read models show their events. */
+const mostInBackground = 2;
 
 /** Tools whose read models show at least everything up to the position. `state` needs no wait: it reads the log. */
 const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 'reached'>): Tools => {
@@ -60,6 +64,14 @@ const keysOf = ({ stream, revision }: Recorded) => {
  */
 export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }: Needs) => {
   const running = new Map<string, Promise<number>>();
+  const place = places(() => mostInBackground);
+
+  /** Work in the background does not run ahead of the read models: requests would wait for these. */
+  const inBackground = <T>(position: number, work: () => Promise<T>): Promise<T> =>
+    place(async () => {
+      await reached(position);
+      return work();
+    });
 
   const reactionsTo = ({ stream, source, topic }: Recorded): readonly Row[] =>
     table.following(stream, `${source}:${topic}`);
@@ -71,13 +83,12 @@ export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }:
     for (const { next, background } of reactions) {
       // The table gives each function only events of its own topic.
       const follows = await next(event as Recorded<never>, toolsSince(event.position, { tools, reached }));
-      // Work in the background does not run ahead of the read models: requests would wait for these.
-      if (background && follows.length > 0) await reached(event.position);
       for (const { command, id, input, about } of follows) {
         // A stopped process leaves the rest to the next start, or to the process that leads next.
         stop.throwIfAborted();
         const idempotency = { key: keyFor(`${command.aggregate.category}-${id}`), request: '' };
-        const { position } = await handle(command, { ...requestFor(event), ...about, id, input, idempotency });
+        const carryOut = () => handle(command, { ...requestFor(event), ...about, id, input, idempotency });
+        const { position } = await (background ? inBackground(event.position, carryOut) : carryOut());
         highest = Math.max(highest, position);
       }
     }
