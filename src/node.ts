@@ -12,6 +12,8 @@ import { type GuardedClock, trustedClock } from './concurrency/guardedClock.ts';
 import type { Leadership } from './concurrency/leadership.ts';
 import type { Log } from './concurrency/log.ts';
 import { aggregates } from './domain/all.ts';
+import { RequestError } from './domain/engine/requestError.ts';
+import type { Transform } from './domain/engine/transforming.ts';
 import type { ForeignSources } from './domain/sources.ts';
 import { eventFeed, eventHub } from './events/eventHub.ts';
 import { projections as allProjections } from './projections/all.ts';
@@ -94,7 +96,17 @@ export const openNode = async ({
   const caughtUp = settledBy(run, acknowledged, readWaitMs);
 
   const streams = streamsOf(store, aggregates, projections, tampered);
-  const tools = commandTools({ model, streams, settled: caughtUp, rest: { ...hashing, seal, unseal, methods } });
+  const transformer: { transform?: Transform } = {};
+  const transform: Transform = async (...about) => {
+    if (!transformer.transform) throw new RequestError('unavailable', 'This program carries out no transformations');
+    return transformer.transform(...about);
+  };
+  const tools = commandTools({
+    model,
+    streams,
+    settled: caughtUp,
+    rest: { ...hashing, seal, unseal, methods, transform },
+  });
   const hub = eventHub();
   const handle = handler({ store, streams, tools, now, follow: hub.stored });
   const preview = previewer({ store, streams, tools, now });
@@ -152,6 +164,10 @@ export const openNode = async ({
     seal,
     unseal,
     digest,
+    /** From now on this carries out transformations. */
+    transformBy: (by: Transform): void => {
+      transformer.transform = by;
+    },
     subscribe: hub.subscribe,
     subscribeToAll: hub.subscribeToAll,
     start: (): void => {

@@ -135,12 +135,12 @@ const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, 'read'>)
   };
 
   const toolsAt = (position: number, model: Service['model']): Service['tools'] => {
-    const { hashPassword, seal, unseal, methods } = tools;
+    const { hashPassword, seal, unseal, methods, transform } = tools;
     const past = commandTools({
       model,
       streams: node.streamsUpTo(position),
       settled: () => undefined,
-      rest: { hashPassword, seal, unseal, methods },
+      rest: { hashPassword, seal, unseal, methods, transform },
     });
     return { ...past, stateForRights: tools.state };
   };

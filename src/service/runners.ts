@@ -306,7 +306,7 @@ export const signingOf = ({ config, signingKeys: keys, node, opened }: Base): Si
 
 type WaysNeeds = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'OUTBOUND_ALLOW' | 'DATA_DIR'>;
-  readonly node: Pick<Node, 'tools' | 'unseal'>;
+  readonly node: Pick<Node, 'tools' | 'unseal' | 'transformBy'>;
   readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
 };
 
@@ -315,6 +315,7 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
   const renderer = engines(() => settings.current().transformationWorkerCount);
   settings.onChange(renderer.resize);
+  node.transformBy(renderer.transform);
   const simulator = engines(() => 1, simulationLimits);
   return {
     webhook: httpWebhook(guard, node.unseal),

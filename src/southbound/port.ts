@@ -6,6 +6,7 @@ import type { SpecLine } from '../domain/configuration-manager/comparing/golden.
 import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
 import type { changeAccountSchema } from '../domain/configuration-manager/deviceConfigurations.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
+import type { Evaluation, Transform } from '../domain/engine/transforming.ts';
 import type { Answers } from '../domain/operations-manager/workflows/simulate.ts';
 import type { JobSelf } from '../domain/operations-manager/workflows/taskValues.ts';
 import type { WorkflowDocument } from '../domain/operations-manager/workflows/workflows.ts';
@@ -95,21 +96,6 @@ export type Rendering = {
   readonly find: (name: string) => Promise<string | undefined>;
 };
 
-/** Who asks for an evaluation. */
-export type Evaluation = Pick<Rendering, 'account' | 'signal'>;
-
-/** A transformation document to carry out. The same run has the same outcome each time. */
-export type TransformationRun = {
-  readonly document: unknown;
-  readonly incoming: Members;
-  /** The instant of the run, epoch milliseconds. */
-  readonly now: number;
-  /** The id of the run: it decides the numbers of chance. */
-  readonly runId: string;
-  /** An input that is missing is the default of its schema. */
-  readonly revertToDefaultValue?: boolean;
-};
-
 /** A configuration, and the golden texts that it is to be compared with: Jinja2, of the nodes from the root down. */
 export type ComparisonRun = {
   readonly texts: readonly string[];
@@ -161,8 +147,7 @@ export type Renderer = {
    * does not parse or fails, and otherwise as `render` does.
    */
   evaluate(expression: string, input: unknown, evaluation: Evaluation): Promise<unknown>;
-  /** The outputs of a transformation document: JSON of 8 MiB at most. Throws as `evaluate` does. */
-  transform(run: TransformationRun, evaluation: Evaluation): Promise<Members>;
+  transform: Transform;
   /** Renders golden texts and compares a configuration with them. Throws as `evaluate` does. */
   compare(run: ComparisonRun, evaluation: Evaluation): Promise<Compared>;
   /** The end of a workflow without a job, its tasks and events: JSON text. Throws as `evaluate` does. */

@@ -3,6 +3,7 @@ import type { Signature } from '../../domain/engine/authors.ts';
 import type { Actor, Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
+import type { Transform } from '../../domain/engine/transforming.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import type { Recorded } from '../../store/event.ts';
@@ -60,6 +61,8 @@ export type Tools = {
   ): Promise<number>;
   /** Hashes with scrypt, off the event loop. Returns parameters and hash as one text. */
   hashPassword(password: string): Promise<string>;
+  /** Carries out a transformation document, off the event loop. */
+  readonly transform: Transform;
   /** Seals a secret, so that events and documents may carry it. */
   seal(secret: string): Sealed;
   unseal(sealed: Sealed): string;

@@ -22,14 +22,21 @@ import {
   type ChildOfTask,
   childrenUnderWay,
 } from '../../domain/operations-manager/workflows/children.ts';
-import { childVariables, noteChild as note } from '../../domain/operations-manager/workflows/childTasks.ts';
+import {
+  childVariables,
+  itemInputs,
+  noteChild as note,
+  transformationOfItems,
+} from '../../domain/operations-manager/workflows/childTasks.ts';
+import { runIdOf } from '../../domain/operations-manager/workflows/runIds.ts';
 import { taskOf } from '../../domain/operations-manager/workflows/taskClaims.ts';
 import { messageOf } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
 import { taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Preparing, type Tools } from '../engine/define.ts';
 import { type Next, type Reaction, requestFor } from '../engine/reactions.ts';
-import { inputsNow, readJob } from './jobReading.ts';
+import { transformationNamed, transformedBy } from '../template-builder/transformations.ts';
+import { beginningOf, inputsNow, readJob } from './jobReading.ts';
 import { moveJob } from './jobs.ts';
 import { workflowToStart, workOf } from './jobWorkflows.ts';
 
@@ -42,6 +49,22 @@ export const childIdOf = (parent: string, { task, run, index }: ChildOfTask): st
 type ChildToStart = { readonly parent: string } & ChildOfTask;
 
 type Prepared = { readonly child: ChildStart; readonly running: StartedWorkflow };
+
+const never = new AbortController().signal;
+
+/** The variables that a transformation makes for a child. Another try gives the same. */
+const transformedItem = async (
+  named: string,
+  incoming: Members,
+  { parent: job, task, run, index, account }: ChildToStart & { readonly account: string },
+  tools: Tools,
+): Promise<Members> => {
+  const document = await transformationNamed(named, tools);
+  if (!document) throw new RequestError('not_found', `There is no transformation ${JSON.stringify(named)}`);
+  const runOfTask = runIdOf({ job, task, run });
+  const about = { incoming, now: await beginningOf(runOfTask, tools), runId: `${runOfTask}.${index}` };
+  return transformedBy(document, about, { account, signal: never }, tools);
+};
 
 /** The start of a child. Throws `RequestError` if it cannot begin. */
 const childStartOf = async (
@@ -59,7 +82,11 @@ const childStartOf = async (
   const inputs = inputsNow(read, task);
   const { startedWith = read.tasks.variables } = taskIn(read.tasks, taskId);
   const scope = { state: read.tasks, job: read.self, variables: startedWith };
-  const plain = childVariables(scope, task, inputs, index);
+  const named = transformationOfItems(inputs);
+  const plain =
+    named === undefined
+      ? childVariables(scope, task, inputs, index)
+      : await transformedItem(named, itemInputs(scope, task, inputs, index), { ...input, account: actor.id }, tools);
   const variables = withoutOrigin(sealSecrets(plain, plain, tools.seal) as Variables);
   const level = (read.self.level ?? 0) + 1;
   const name = String(inputs.workflow);
@@ -71,12 +98,14 @@ const childStartOf = async (
   return { child: { name, variables, automation, groups, watchers, depth, parent: origin }, running };
 };
 
+const ofService: readonly string[] = ['unavailable', 'internal', 'limited'];
+
 /** The work, or the error of a child that cannot begin. A failure of the service is none: it is tried again. */
 const orRefusal = async <V>(work: () => Promise<V>): Promise<V | { readonly refused: RequestError }> => {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof RequestError) || error.code === 'unavailable' || error.code === 'internal') throw error;
+    if (!(error instanceof RequestError) || ofService.includes(error.code)) throw error;
     return { refused: error };
   }
 };

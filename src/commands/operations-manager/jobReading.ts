@@ -1,11 +1,13 @@
 import type { Members } from '@automation-platform/json';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
+import { runIn } from '../../domain/operations-manager/workflows/runIds.ts';
 import { type RunTimes, type TimedEvent, taskHistory } from '../../domain/operations-manager/workflows/taskHistory.ts';
 import { foldTasks, type TaskStates, taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import { inputsOf, type JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
 import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import type { Task } from '../../domain/operations-manager/workflows/workflows.ts';
+import { openTasks } from '../../projections/operations-manager/openTasks.ts';
 import type { Tools } from '../engine/define.ts';
 import { runningOf } from './jobWorkflows.ts';
 
@@ -26,6 +28,14 @@ export const readJob = async (id: string, state: JobState, tools: Tools): Promis
 export const inputsNow = ({ self, tasks }: JobRead, task: Task): Members => {
   const { startedWith = tasks.variables } = taskIn(tasks, task.id);
   return inputsOf({ state: tasks, job: self, variables: startedWith }, task);
+};
+
+/** When a run that is under way began to wait, epoch milliseconds. Throws `conflict` if it is not under way any more. */
+export const beginningOf = async (runId: string, tools: Pick<Tools, 'shown'>): Promise<number> => {
+  const { job: id, task, run } = runIn(runId) ?? {};
+  const open = id !== undefined && task !== undefined && (await tools.shown(openTasks, id))?.open[task];
+  if (!open || open.run !== run) throw new RequestError('conflict', 'The run is not under way any more');
+  return Date.parse(open.since);
 };
 
 const eventsOf = async (id: string, last: number, tools: Tools): Promise<readonly TimedEvent[]> =>

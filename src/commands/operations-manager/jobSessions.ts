@@ -2,7 +2,7 @@ import { agentSession } from '../../domain/agent-session-manager/agentSessions.t
 import { actionExecution, hasEnded as hasEndedExecution } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import type { Claims } from '../../domain/operations-manager/claims.ts';
 import { hasEnded, type JobState, job } from '../../domain/operations-manager/jobs.ts';
-import { type NodeOperation, nodeOperationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
+import { type OperationId, operationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
 import { foldTasks, taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import { derivedId, derivedUuid } from '../../store/derivedIds.ts';
@@ -39,7 +39,7 @@ const cancelOfExecution = async (run: string, { state }: Tools): Promise<readonl
 };
 
 /** The commands that cancel the work that a run has begun elsewhere, by the operation of its task. */
-const cancels: Partial<Record<NodeOperation, typeof cancelSession>> = {
+const cancels: Partial<Record<OperationId, typeof cancelSession>> = {
   'AgentSessionManager.runAgent': cancelSession,
   'LifecycleManager.runAction': cancelOfExecution,
 };
@@ -57,7 +57,7 @@ type Starter = { readonly task: string; readonly cancel: typeof cancelSession };
 const startersIn = ({ tasks, places }: WorkflowGraph, named: readonly string[] | undefined): readonly Starter[] => {
   const some = named ? named.flatMap((id) => tasks[places.get(id) ?? -1] ?? []) : tasks;
   return some.flatMap((task) => {
-    const operation = task.kind === 'platform' ? nodeOperationOf(task) : undefined;
+    const operation = task.kind === 'platform' ? operationOf(task) : undefined;
     const cancel = operation && cancels[operation];
     return cancel ? [{ task: task.id, cancel }] : [];
   });

@@ -7,21 +7,20 @@ import { faultsInTheOpen, maskSecrets } from '../../domain/engine/secretFields.t
 import type { JobState, Variables } from '../../domain/operations-manager/jobs.ts';
 import type { JobWork, StartedWorkflow } from '../../domain/operations-manager/jobWorkflows.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
-import { nodeOperationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
 import { refuse } from '../../domain/operations-manager/workflows/refusals.ts';
 import type { Work } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
 import type { JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
-import type { Task, WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
+import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
 import { openTasks } from '../../projections/operations-manager/openTasks.ts';
 import type { Tools } from '../engine/define.ts';
-import { faultsOf } from './workflows.ts';
+import { faultsOf, transformationFaultsOf } from './workflows.ts';
 import { workflowAt, workflowNamed } from './workflowsInUse.ts';
 
 /** A revision of a workflow, ready to run. */
 type Ready = {
   readonly graph: WorkflowGraph;
-  /** Computed when a job starts. */
+  /** Those that follow from the document alone; computed when a job starts. */
   faults?: readonly Fault[];
   /** True if the document names the user who started the job. */
   readonly namesInitiator: boolean;
@@ -45,9 +44,6 @@ const keptBy = (tools: Tools): LRUCache<string, Ready> => {
   return cache;
 };
 
-/** True for operations that are not carried out here: workers do them as any other task. */
-export const isOffered = (task: Task): boolean => task.kind === 'platform' && nodeOperationOf(task) === undefined;
-
 type Version = { readonly id: string; readonly revision: number };
 
 const keyOf = ({ id, revision }: Version): string => `${id} ${revision}`;
@@ -56,7 +52,7 @@ const readyFor = (version: Version, document: WorkflowDocument, tools: Tools): R
   const all = keptBy(tools);
   const before = all.get(keyOf(version));
   if (before) return before;
-  const graph = workflowGraph(plainValue(document) as WorkflowDocument, isInstant, isOffered);
+  const graph = workflowGraph(plainValue(document) as WorkflowDocument, isInstant);
   const ready: Ready = { graph, namesInitiator: JSON.stringify(document).includes('initiator') };
   all.set(keyOf(version), ready);
   return ready;
@@ -125,7 +121,7 @@ export const workflowToStart = async (
   return {
     id: found.id,
     revision: found.revision,
-    faults: ready.faults,
+    faults: [...ready.faults, ...(await transformationFaultsOf(ready.graph, tools))],
     unfit: unfitFor(found.document, variables, self),
     work: workWith(ready.graph, self, now, tools),
   };

@@ -1,13 +1,13 @@
 import { checker, type SchemaFault } from '@automation-platform/bounded-schemas';
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { type NodeOperation, ownOperations } from '../../domain/operations-manager/workflows/ownOperations.ts';
+import { type OperationId, ownOperations } from '../../domain/operations-manager/workflows/ownOperations.ts';
 
 type Check = (inputs: unknown) => readonly SchemaFault[];
 
 /** Makes the check of an operation's inputs at its first use. */
-const checks = (make: (operation: NodeOperation) => Check): ((operation: NodeOperation) => Check) => {
-  const ready = new Map<NodeOperation, Check>();
+const checks = (make: (operation: OperationId) => Check): ((operation: OperationId) => Check) => {
+  const ready = new Map<OperationId, Check>();
   return (operation) => {
     const check = ready.get(operation) ?? make(operation);
     ready.set(operation, check);
@@ -23,9 +23,9 @@ export const filledIn = (inputs: Members): Members =>
   Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== null && value !== ''));
 
 /** The faults of the inputs of an operation, with their JSON pointers. */
-export const inputFaults = (operation: NodeOperation, inputs: Members): readonly SchemaFault[] =>
+export const inputFaults = (operation: OperationId, inputs: Members): readonly SchemaFault[] =>
   whole(operation)(inputs);
 
 /** The same where not all inputs are known yet. */
-export const faultsOfSome = (operation: NodeOperation, inputs: Members): readonly SchemaFault[] =>
+export const faultsOfSome = (operation: OperationId, inputs: Members): readonly SchemaFault[] =>
   some(operation)(inputs);

@@ -12,8 +12,14 @@ import {
   workflowDocuments,
 } from '../../domain/operations-manager/workflow.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
-import { nodeOperationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
-import { type WorkflowFault, workflowFaults } from '../../domain/operations-manager/workflows/workflowFaults.ts';
+import { operationOf } from '../../domain/operations-manager/workflows/ownOperations.ts';
+import { transformationNamedBy } from '../../domain/operations-manager/workflows/taskValues.ts';
+import {
+  type Known,
+  transformationFaults,
+  type WorkflowFault,
+  workflowFaults,
+} from '../../domain/operations-manager/workflows/workflowFaults.ts';
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import { readWorkflow, type Task } from '../../domain/operations-manager/workflows/workflows.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
@@ -21,6 +27,7 @@ import { workflows } from '../../projections/operations-manager/workflows.ts';
 import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 import { keptCommands } from '../keptDocuments/keptCommands.ts';
+import { whyUnfit } from '../template-builder/transformations.ts';
 import { faultsOfSome } from './operationInputs.ts';
 
 /**
@@ -89,15 +96,30 @@ const schemaFault = (schema: unknown): string | undefined => {
 };
 
 const inputFaults = (task: Task, inputs: Members): readonly SchemaFault[] => {
-  const operation = nodeOperationOf(task);
+  const operation = operationOf(task);
   return operation ? faultsOfSome(operation, inputs) : [];
 };
 
 /** The knowledge on which faults depend. It follows from the document alone. */
 const findable = { pattern: patternFault, inputs: inputFaults };
 
-/** The faults of a workflow, with which it cannot be started. */
+/** The faults of a workflow that follow from its document alone, with which it cannot be started. */
 export const faultsOf = (graph: WorkflowGraph): readonly WorkflowFault[] => workflowFaults(graph, findable).faults;
+
+/** Says why a transformation that a workflow names cannot run, as of now. */
+const transformationsOf = async (
+  { tasks }: WorkflowGraph,
+  tools: Tools,
+): Promise<Required<Known>['transformation']> => {
+  const names = new Set(tasks.flatMap((task) => transformationNamedBy(task)?.named ?? []));
+  const faults = new Map<string, string | undefined>();
+  for (const named of names) faults.set(named, await whyUnfit(named, tools));
+  return (named) => faults.get(named);
+};
+
+/** The faults of the transformations that a workflow names, as of now. */
+export const transformationFaultsOf = async (graph: WorkflowGraph, tools: Tools): Promise<readonly WorkflowFault[]> =>
+  transformationFaults(graph, { transformation: await transformationsOf(graph, tools) });
 
 type Findings = { readonly faults: readonly WorkflowFault[]; readonly warnings: readonly WorkflowFault[] };
 
@@ -111,6 +133,7 @@ export const findingsIn = async (document: Members, tools: Tools): Promise<Findi
   return workflowFaults(graph, {
     ...findable,
     schema: schemaFault,
+    transformation: await transformationsOf(graph, tools),
     workflow: (named) => children.get(named) ?? false,
   });
 };

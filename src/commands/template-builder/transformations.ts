@@ -3,6 +3,7 @@ import { isObject, type Members, own, plainValue } from '@automation-platform/js
 import { type Finding, planTransformation } from '@automation-platform/transformations';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { faultsInTheOpen, maskSecrets } from '../../domain/engine/secretFields.ts';
+import type { Evaluation, TransformationRun } from '../../domain/engine/transforming.ts';
 import {
   readTransformation,
   type TransformationDocument,
@@ -66,11 +67,23 @@ export const transformationNamed = async (
   return exists ? content : undefined;
 };
 
+const findings = new WeakMap<TransformationDocument, Findings>();
+
+/** Why the transformation of a name or id cannot run; undefined if it can. */
+export const whyUnfit = async (idOrName: string, tools: Pick<Tools, 'find' | 'state'>): Promise<string | undefined> => {
+  const document = await transformationNamed(idOrName, tools);
+  if (!document) return `There is no transformation ${JSON.stringify(idOrName)}`;
+  const known = findings.get(document) ?? planOf(document);
+  findings.set(document, known);
+  const [fault] = known.faults;
+  return fault && `The transformation ${JSON.stringify(document.name)} has a fault: ${fault.message} (${fault.path})`;
+};
+
 /** The options of a run, by the words of published tasks. */
-export type RunOptions = { readonly validateIncoming?: unknown; readonly revertToDefaultValue?: unknown };
+type RunOptions = { readonly validateIncoming?: unknown; readonly revertToDefaultValue?: unknown };
 
 /** Throws `unprocessable` with the places of inputs that do not fit their schemas. A schema that cannot be used checks nothing. */
-export const refuseUnfit = (
+const refuseUnfit = (
   document: TransformationDocument,
   incoming: Members,
   { validateIncoming, revertToDefaultValue }: RunOptions,
@@ -93,4 +106,16 @@ export const refuseUnfit = (
         faults,
       },
     );
+};
+
+/** The outputs of a transformation. Throws `unprocessable` if inputs do not fit, and as `Transform` says. */
+export const transformedBy = async (
+  document: TransformationDocument,
+  { options = {}, ...run }: Omit<TransformationRun, 'document'> & { readonly options?: RunOptions },
+  evaluation: Evaluation,
+  { transform }: Pick<Tools, 'transform'>,
+): Promise<Members> => {
+  refuseUnfit(document, run.incoming, options);
+  const revertToDefaultValue = options.revertToDefaultValue === true;
+  return transform({ ...run, document: plainValue(document), revertToDefaultValue }, evaluation);
 };

@@ -18,6 +18,8 @@ type KeptDoc = Members & Authored & { readonly _id: string; readonly name: strin
 
 type Findings = { readonly faults: readonly object[]; readonly warnings: readonly object[] };
 
+type SizeOf<Doc> = (doc: Doc, tools: Tools) => object | Promise<object>;
+
 type KeptRoutes<Doc extends KeptDoc> = {
   readonly commands: KeptCommands;
   readonly documents: Projection<Doc, never, string, string>;
@@ -26,7 +28,7 @@ type KeptRoutes<Doc extends KeptDoc> = {
   /** Finds the faults and warnings of a document. Throws `invalid` for one of another form. */
   readonly findings: (document: Members, tools: Tools) => Findings | Promise<Findings>;
   /** The members of a list that say how large a document is, and how many faults it has. */
-  readonly summary: { readonly members: Readonly<Record<string, TSchema>>; readonly of: (doc: Doc) => object };
+  readonly summary: { readonly members: Readonly<Record<string, TSchema>>; readonly of: SizeOf<Doc> };
   /** Sentences of the descriptions that only this kind has. */
   readonly sentences: { readonly [route in 'create' | 'replace' | 'remove']: string };
   readonly areas: () => readonly AreaRoutes[];
@@ -72,8 +74,9 @@ const joinsOf = <Doc extends KeptDoc>({ findings, summary }: Pick<KeptRoutes<Doc
       service,
       call,
     )) as Doc;
+    const size = await summary.of(doc, service.tools);
     return {
-      ...{ _id, name, description: typeof description === 'string' ? description : '', ...summary.of(doc) },
+      ...{ _id, name, description: typeof description === 'string' ? description : '', ...size },
       ...{ created, createdBy, lastUpdated, lastUpdatedBy },
     };
   };

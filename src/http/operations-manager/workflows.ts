@@ -1,6 +1,12 @@
 import { plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { faultsOf, findingsIn, workflowCommands } from '../../commands/operations-manager/workflows.ts';
+import type { Tools } from '../../commands/engine/define.ts';
+import {
+  faultsOf,
+  findingsIn,
+  transformationFaultsOf,
+  workflowCommands,
+} from '../../commands/operations-manager/workflows.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
 import { workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
@@ -20,11 +26,12 @@ const findingSchema = Type.Object(
   { title: 'Finding', description: 'Fault or warning of a document' },
 );
 
-const sizeOf = (doc: WorkflowDoc) => {
+const sizeOf = async (doc: WorkflowDoc, tools: Tools) => {
   const graph = workflowGraph(plainValue(doc) as WorkflowDocument, isInstant);
+  const faults = [...faultsOf(graph), ...(await transformationFaultsOf(graph, tools))];
   return {
     tasks: graph.tasks.filter(({ kind }) => kind !== 'start' && kind !== 'end').length,
-    faults: faultsOf(graph).length,
+    faults: faults.length,
   };
 };
 

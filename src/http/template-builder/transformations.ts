@@ -1,12 +1,12 @@
-import { type Members, plainValue } from '@automation-platform/json';
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { missing } from '../../commands/engine/decide.ts';
 import {
   findingsIn,
   planOf,
-  refuseUnfit,
   transformationCommands,
   transformationNamed,
+  transformedBy,
 } from '../../commands/template-builder/transformations.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type TransformationDoc, transformations } from '../../projections/template-builder/transformations.ts';
@@ -54,17 +54,11 @@ const runTransformation = actionRoute({
     { additionalProperties: false },
   ),
   answer: Type.Object({ outgoing: members('Outputs by name; secrets of the document are masked') }),
-  run: async (
-    { params, body: { incoming, options = {} }, actor, abandoned, requestId },
-    { tools, renderer, moment },
-  ) => {
+  run: async ({ params, body, actor, abandoned, requestId }, { tools, moment }) => {
     const document = await transformationNamed(params.id, tools);
     if (!document) throw missing('transformation');
-    refuseUnfit(document, incoming, options);
-    const outgoing = await renderer.transform(
-      { document: plainValue(document), incoming, now: moment().now, runId: requestId, ...options },
-      { account: actor.id, signal: abandoned() },
-    );
+    const run = { ...body, now: moment().now, runId: requestId };
+    const outgoing = await transformedBy(document, run, { account: actor.id, signal: abandoned() }, tools);
     return { body: { outgoing: maskSecrets(outgoing) } };
   },
 });

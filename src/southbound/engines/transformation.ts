@@ -1,9 +1,9 @@
 import { planTransformation, randomOf, runTransformation } from '@automation-platform/transformations';
 import { isSealed } from '../../domain/engine/sealed.ts';
 import { unsoundIn } from '../../domain/engine/strictJson.ts';
+import type { TransformationRun } from '../../domain/engine/transforming.ts';
 import { queried } from '../../domain/operations-manager/workflows/query.ts';
 import type { Evaluated } from '../jsonata/evaluate.ts';
-import type { TransformationRun } from '../port.ts';
 
 /** Carries out a document; `json` is what goes out. Time and memory are limited by whoever runs this process. */
 export const transformed = ({ document, incoming, runId, ...options }: TransformationRun): Evaluated => {

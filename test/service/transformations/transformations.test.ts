@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
 import { positionOf } from '../../support/hostile.ts';
 import { ok, refused } from '../../support/people.ts';
+import { step, wire } from '../../support/transformationSamples.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 
 const mask = '********';
 
-const wire = (from: string, to: string) => {
-  const [fromEnd, toEnd] = [from, to].map((text) => {
-    const [location, name, ptr = ''] = text.split(' ');
-    return { location, name, ptr };
-  });
-  return { type: 'assign', from: fromEnd, to: toEnd };
-};
-const step = (id: number, name: string, args: readonly unknown[] = []) => {
-  const [library, method] = name.split('.');
-  return { id, type: 'method', library, method, args };
-};
 const site = {
   name: 'Site of a ticket',
   incoming: [{ $id: 'ticket', type: 'object', default: { site: 'Bonn' } }],

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { randomOf } from '@automation-platform/transformations';
 import { builtInOf } from '../../support/builtIn.ts';
 import { ok, refused } from '../../support/people.ts';
+import { step, transformation, wire } from '../../support/transformationSamples.ts';
 import { useService } from '../../support/useService.ts';
 import { ours, workflow } from '../../support/workflowSamples.ts';
 
@@ -12,6 +14,21 @@ type Json = any; // answers are whatever the route says
 const om = '/operations-manager';
 const models = '/lifecycle-manager/resources';
 const im = '/inventory_manager/v1';
+
+const drawing = transformation('Drawing', {
+  incoming: ['site', 'login'],
+  outgoing: ['upper', 'login', 'chance', 'at'],
+  steps: [
+    step(1, 'String.toUpperCase'),
+    step(2, 'Math.random'),
+    step(3, 'Date.now'),
+    wire('incoming site', 'method 1 /args/0/value'),
+    wire('method 1 /return', 'outgoing upper'),
+    wire('method 2 /return', 'outgoing chance'),
+    wire('method 3 /return', 'outgoing at'),
+    wire('incoming login', 'outgoing login'),
+  ],
+});
 
 type Call = { method: string; url: string; headers: IncomingHttpHeaders; body: string };
 
@@ -72,6 +89,7 @@ describe('Each operation that a task stands for', function () {
       }),
     );
     await admin.agent('Quick', { runner: 'webhook', url: `${base}/agent` });
+    ok(await ask('POST', '/template_builder/transformations', drawing));
   });
   after(() => {
     rest.close();
@@ -223,6 +241,21 @@ describe('Each operation that a task stands for', function () {
         assert.equal(calls.at(-1)?.url, '/', 'the redirect was not followed');
       },
     ],
+    [
+      'WorkFlowEngine.transformation',
+      () => ({
+        tr_id: 'Drawing',
+        variableMap: { site: 'Ulm', login: { password: 'pw-word' } },
+        options: { validateIncoming: true, revertToDefaultValue: true, extractOutput: false },
+      }),
+      async ({ upper, chance, at, login }, id) => {
+        assert.deepEqual([upper, login], ['ULM', { password: '********' }]);
+        const runId = `${id}.it.1`;
+        assert.equal(chance, randomOf(runId)());
+        const { from } = ok(await ask('GET', `${om}/jobs/${id}/tasks/it`)).data.runs[0];
+        assert.equal(new Date(at).toISOString(), from);
+      },
+    ],
   ];
 
   it('does its work, and says what came of it', async () => {
@@ -273,6 +306,14 @@ describe('Each operation that a task stands for', function () {
       ['LifecycleManager.runAction', { modelId: 'VLAN', actionId: 'x', variables: [] }, /^The input variables must be/],
       ['AgentSessionManager.runAgent', { agent: 'none' }, /No such agent/],
       ['AgentSessionManager.runAgent', { agent: 'Quick', inputs: 'x' }, /^The input inputs must be object/],
+      ['WorkFlowEngine.transformation', { tr_id: 'none' }, /There is no transformation "none"/],
+      ['WorkFlowEngine.transformation', { tr_id: '' }, /^The input tr_id is required/],
+      ['WorkFlowEngine.transformation', { tr_id: 'Drawing', variableMap: [] }, /^The input variableMap must be object/],
+      [
+        'WorkFlowEngine.transformation',
+        { tr_id: 'Drawing', variableMap: { site: { token: 'x' } } },
+        /^Step 1 \(String.toUpperCase\)/,
+      ],
       ['WorkFlowEngine.restCall', { uri: 'ftp://x', verb: 'GET' }, /^The input uri must match/],
       ['WorkFlowEngine.restCall', { uri: 'http://', verb: 'GET' }, /uri is no URL/],
       ['WorkFlowEngine.restCall', { uri: base, verb: 'CONNECT' }, /^The input verb must be one of/],
@@ -308,6 +349,31 @@ describe('Each operation that a task stands for', function () {
     );
     const text = JSON.stringify(ok(await ask('GET', `${om}/workflows/Faults/export`)));
     assert.doesNotMatch(text, /kept-secret/);
+  });
+
+  it('has a fault where the transformation is not there or has one, as of now, and cannot start then', async () => {
+    const path = '/template_builder/transformations';
+    const child = ours('childJob', { workflow: 'Deploying', data_array: [], transformation: 'Later' });
+    const tasks = { a: task('WorkFlowEngine.transformation', { tr_id: 'Later' }), b: child };
+    const { faults } = await save('Early', tasks);
+    assert.deepEqual(
+      faults.map(({ code, path, message }: Json) => [code, path, message]),
+      [
+        ['transformation', '/tasks/a/variables/incoming/tr_id', 'There is no transformation "Later"'],
+        ['transformation', '/tasks/b/variables/incoming/transformation', 'There is no transformation "Later"'],
+      ],
+    );
+    const start = () => ask('POST', `${om}/jobs/start`, { workflow: 'Early' });
+    const listed = async () => ok(await ask('GET', `${om}/workflows?multiEquals[name]=Early`)).data[0].faults;
+    refused(await start(), 422, /There is no transformation "Later"/);
+    assert.equal(await listed(), 2);
+    const later = { ...drawing, name: 'Later', incoming: [], steps: [step(1, 'Array.zip')] };
+    const { _id } = ok(await ask('POST', path, later)).data;
+    refused(await start(), 422, /The transformation "Later" has a fault: There is no method Array.zip/);
+    ok(await ask('PUT', `${path}/${_id}`, { ...later, steps: [] }));
+    assert.equal(await listed(), 0);
+    const { data } = ok(await start());
+    await admin.inState(data._id, 'complete');
   });
 
   it('takes what it has begun elsewhere along when its run ends before', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NodeOperation } from '../../../src/domain/operations-manager/workflows/ownOperations.ts';
+import type { OperationId } from '../../../src/domain/operations-manager/workflows/ownOperations.ts';
 import { builtInOf, type Controller, controller, says } from '../../support/builtIn.ts';
 import { eventsIn, withLog } from '../../support/logged.ts';
 import { ok } from '../../support/people.ts';
@@ -15,7 +15,7 @@ type Json = any; // answers are whatever the route says
 const om = '/operations-manager';
 
 /** A task that stands for an operation. Each output goes into the variable of its name. */
-const own = (operation: NodeOperation, incoming: Json, ...outputs: readonly string[]): Json => {
+const own = (operation: OperationId, incoming: Json, ...outputs: readonly string[]): Json => {
   const [app, name = ''] = operation.split('.');
   const outgoing = Object.fromEntries(outputs.map((output) => [output, `$var.job.${output}`]));
   return { ...ours(name, incoming, { variables: { outgoing } }), app };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { settingsHelp } from '../../../src/config.ts';
 import { aggregates } from '../../../src/domain/all.ts';
-import { nodeOperationOf, ownOperations } from '../../../src/domain/operations-manager/workflows/ownOperations.ts';
+import { ownOperations } from '../../../src/domain/operations-manager/workflows/ownOperations.ts';
 import { isOwnEvent } from '../../../src/events/ownStreams.ts';
 import { areas } from '../../../src/http/areas.ts';
 import { statusOf } from '../../../src/http/engine/errors.ts';
@@ -100,14 +100,12 @@ describe('the documentation', () => {
       ([row]) => row,
     );
     const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
-    const rows = Object.entries(ownOperations)
-      .filter(([id]) => nodeOperationOf({ app: id.split('.')[0]!, name: id.split('.')[1]! }))
-      .map(([id, { inputs, outputs, kind }]) =>
-        ['', `\`${id}\``, quoted(Object.keys(inputs.properties)), quoted(outputs), kind, '']
-          .map((cell) => (cell === '' ? ' ' : ` ${cell} `))
-          .join('|')
-          .trim(),
-      );
+    const rows = Object.entries(ownOperations).map(([id, { inputs, outputs, kind }]) =>
+      ['', `\`${id}\``, quoted(Object.keys(inputs.properties)), quoted(outputs), kind, '']
+        .map((cell) => (cell === '' ? ' ' : ` ${cell} `))
+        .join('|')
+        .trim(),
+    );
     assert.deepEqual(told, rows);
   });
 

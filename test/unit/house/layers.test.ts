@@ -142,6 +142,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/prebuilts.ts',
   ],
   profiles: ['domain/profiles.ts'],
+  'template-builder': ['commands/transformations.ts'], // workflows and triggers name them
 };
 
 /** Packages, ours and of others, that a layer may use beside Node's own modules; in the domain not even those. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { isOffered } from '../../../src/commands/operations-manager/jobWorkflows.ts';
 import { isInstant } from '../../../src/domain/operations-manager/workflows/dataTasks.ts';
 import { readTask } from '../../../src/domain/operations-manager/workflows/workflows.ts';
 import { publishedAdapters, publishedTasks } from '../../support/publishedTasks.ts';
@@ -10,7 +9,6 @@ const page = new URL('../../../docs/workflow-tasks.md', import.meta.url);
 /** The party that carries out a task, as the engine of workflows decides it. */
 const carrierOf = (app: string, name: string, type: string): string => {
   const task = readTask('a', { app, name, type, location: 'Application' }, isInstant);
-  if (isOffered(task)) return 'workers';
   const carriers: Readonly<Record<string, string>> = {
     instant: 'the service, at once',
     timed: 'the service, when its time has come',

@@ -59,8 +59,19 @@ export const childrenWanted = ({ data_array: list, loopType, workflow, transform
   if (!Array.isArray(list)) return refuse('data_array must be a list');
   if (list.length > mostChildren) return refuse(`A task has ${mostChildren} children at most`);
   if (loopType !== 'parallel' && loopType !== 'sequential') return refuse('loopType must be parallel or sequential');
-  if (!isNothing(transformation)) return refuse('The transformation of a childJob is not carried out yet');
+  if (!isNothing(transformation) && typeof transformation !== 'string')
+    return refuse('transformation must name a transformation');
   return { count: list.length, loopType };
+};
+
+/** The variables that a task names for all of its children. */
+const variablesOfAll = (scope: Scope, task: Task, inputs: Members): Members => {
+  const { variables: fromDocument } = task.incoming;
+  // Where the variables are the value of a reference, they name nothing themselves.
+  const values = isObject(fromDocument)
+    ? Object.fromEntries(Object.entries(fromDocument).map(([name, from]) => [name, operand(scope, from, 'value')]))
+    : inputs.variables;
+  return isObject(values) ? values : {};
 };
 
 /**
@@ -68,15 +79,20 @@ export const childrenWanted = ({ data_array: list, loopType, workflow, transform
  * `unprocessable` for an item that has none.
  */
 export const childVariables = (scope: Scope, task: Task, inputs: Members, index: number): Members => {
-  const { variables: fromDocument } = task.incoming;
-  // Where the variables are the value of a reference, they name nothing themselves.
-  const values = isObject(fromDocument)
-    ? Object.fromEntries(Object.entries(fromDocument).map(([name, from]) => [name, operand(scope, from, 'value')]))
-    : inputs.variables;
-  const variables = isObject(values) ? values : {};
+  const variables = variablesOfAll(scope, task, inputs);
   if (!Array.isArray(inputs.data_array)) return variables;
   const item: unknown = inputs.data_array[index];
   return isObject(item) ? { ...variables, ...item } : refuse('An item of data_array must be an object');
+};
+
+/** The transformation that makes the variables of each child of a list; undefined if the task names none. */
+export const transformationOfItems = ({ data_array: list, transformation }: Members): string | undefined =>
+  Array.isArray(list) && typeof transformation === 'string' && transformation !== '' ? transformation : undefined;
+
+/** The inputs of that transformation: the variables that the task names, and the item. */
+export const itemInputs = (scope: Scope, task: Task, inputs: Members, index: number): Members => {
+  const list: readonly unknown[] = Array.isArray(inputs.data_array) ? inputs.data_array : [];
+  return { ...variablesOfAll(scope, task, inputs), currentValue: list[index] ?? null };
 };
 
 /** About how many bytes the variables of children have that the open tasks of a job keep. */

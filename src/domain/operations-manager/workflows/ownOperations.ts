@@ -196,18 +196,34 @@ export const ownOperations = {
     }),
     outputs: ['response'],
   },
-  'WorkFlowEngine.transformation': { kind: 'reads', inputs: Type.Object({}), outputs: [] },
+  'WorkFlowEngine.transformation': {
+    kind: 'reads',
+    method: ['template-builder', 'runTransformation'],
+    inputs: Type.Object({
+      tr_id: name('Id or name of the transformation'),
+      variableMap: Type.Optional(members('Inputs of the transformation by name')),
+      options: Type.Optional(members('validateIncoming, revertToDefaultValue')),
+    }),
+    // Those of the document.
+    outputs: [],
+  },
 } as const satisfies Readonly<Record<string, OwnOperation>>;
 
-type OperationId = keyof typeof ownOperations;
+export type OperationId = keyof typeof ownOperations;
 
 const isOperation = (id: string): id is OperationId => Object.hasOwn(ownOperations, id);
 
 type Named = { readonly app: string; readonly name: string };
 
-const ownOperation = ({ app, name }: Named): OwnOperation | undefined => {
+/** The operation that a task stands for; undefined if it stands for none. */
+export const operationOf = ({ app, name }: Named): OperationId | undefined => {
   const id = `${app}.${name}`;
-  return isOperation(id) ? ownOperations[id] : undefined;
+  return isOperation(id) ? id : undefined;
+};
+
+const ownOperation = (task: Named): OwnOperation | undefined => {
+  const id = operationOf(task);
+  return id && ownOperations[id];
 };
 
 /** How the operation acts that a task stands for; undefined if it stands for none. */
@@ -216,14 +232,5 @@ export const operationKind = (task: Named): OperationKind | undefined => ownOper
 /** The method of the operation that a task stands for, if it has one. */
 export const operationMethod = (task: Named): OwnOperation['method'] => ownOperation(task)?.method;
 
-/** An operation that nodes carry out. Workers carry out the others as any task. */
-export type NodeOperation = Exclude<OperationId, 'WorkFlowEngine.transformation'>;
-
 /** The inputs of an operation that fit its schema. */
-export type InputsOf<O extends NodeOperation> = Static<(typeof ownOperations)[O]['inputs']>;
-
-/** The operation that a task stands for, if nodes carry it out. */
-export const nodeOperationOf = ({ app, name }: Named): NodeOperation | undefined => {
-  const id = `${app}.${name}`;
-  return isOperation(id) && id !== 'WorkFlowEngine.transformation' ? id : undefined;
-};
+export type InputsOf<O extends OperationId> = Static<(typeof ownOperations)[O]['inputs']>;

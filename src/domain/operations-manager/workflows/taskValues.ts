@@ -68,9 +68,22 @@ const resolved = (scope: Scope, members: Members): Members =>
     }),
   );
 
+const isTransformation = ({ app, name }: Task): boolean => app === 'WorkFlowEngine' && name === 'transformation';
+
 /** True for the task whose `variableMap` has references, too. */
-const mapsVariables = ({ app, name, incoming }: Task): boolean =>
-  app === 'WorkFlowEngine' && name === 'transformation' && isObject(incoming.variableMap);
+const mapsVariables = (task: Task): boolean => isTransformation(task) && isObject(task.incoming.variableMap);
+
+/**
+ * The transformation that a task names, and the input that names it; undefined if it names none, or only a reference says
+ * which.
+ */
+export const transformationNamedBy = (task: Task): { readonly input: string; readonly named: string } | undefined => {
+  const isChild = task.kind === 'childJob';
+  if (!isChild && !(task.kind === 'platform' && isTransformation(task))) return undefined;
+  const input = isChild ? 'transformation' : 'tr_id';
+  const named = task.incoming[input];
+  return typeof named === 'string' && named !== '' && !referenceIn(named) ? { input, named } : undefined;
+};
 
 /** The inputs of a task with the values of its references. */
 export const inputsOf = (scope: Scope, task: Task): Members => {

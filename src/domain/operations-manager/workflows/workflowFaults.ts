@@ -2,7 +2,7 @@ import { cut, isObject, type Members, step } from '@automation-platform/json';
 import { RequestError } from '../../engine/requestError.ts';
 import { numberOf, operators } from './operators.ts';
 import { readQuery } from './query.ts';
-import { referenceIn, referencesOf } from './taskValues.ts';
+import { referenceIn, referencesOf, transformationNamedBy } from './taskValues.ts';
 import { eachEdge, edgeKind, type WorkflowGraph } from './workflowGraph.ts';
 import { endTask, startTask, type Task } from './workflows.ts';
 
@@ -19,6 +19,7 @@ export type WorkflowFault = {
 export type Known = {
   readonly pattern?: (pattern: string) => string | undefined;
   readonly schema?: (schema: unknown) => string | undefined;
+  /** Why a transformation cannot run. */
   readonly transformation?: (named: string) => string | undefined;
   /** The faults of inputs of a task that stands for an operation of this service. */
   readonly inputs?: (task: Task, inputs: Members) => readonly { readonly path: string; readonly message: string }[];
@@ -152,6 +153,7 @@ const inputs: Readonly<Record<string, readonly Input[]>> = {
   forEach: [listNamed('data_array')],
   childJob: [
     { name: 'workflow', fits: isText, words: 'a text' },
+    { name: 'transformation', fits: isText, words: 'a text' },
     listNamed('data_array'),
     oneOf('loopType', 'parallel', 'sequential'),
   ],
@@ -197,6 +199,13 @@ const stepsIn = (pointer: string): readonly string[] =>
     .slice(1)
     .map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'));
 
+const addTransformationFault = (task: Task, [add, known]: [Add, Pick<Known, 'transformation'>]): void => {
+  const by = transformationNamedBy(task);
+  const fault = by && known.transformation?.(by.named);
+  const path = ['tasks', task.id, 'variables', 'incoming', by?.input ?? ''];
+  if (fault !== undefined) add('transformation', { task: task.id, path }, fault);
+};
+
 const taskFaults = (graph: WorkflowGraph, task: Task, [add, known]: [Add, Known]): void => {
   const at = (...path: readonly string[]) => ({
     task: task.id,
@@ -222,11 +231,7 @@ const taskFaults = (graph: WorkflowGraph, task: Task, [add, known]: [Add, Known]
   for (const { path, reference } of referencesOf(task).found)
     if (reference.scope !== 'job' && reference.scope !== 'static' && !places.has(reference.scope))
       add('reference', at(...path), `There is no task ${quoted(reference.scope)}`);
-  if (task.kind === 'platform' && task.name === 'transformation') {
-    const named = task.incoming.tr_id;
-    const fault = typeof named === 'string' && !isOpen(named) ? known.transformation?.(named) : undefined;
-    if (fault !== undefined) add('transformation', at('tr_id'), fault);
-  }
+  addTransformationFault(task, [add, known]);
   if (task.kind === 'platform') {
     const written = Object.fromEntries(Object.entries(task.incoming).filter(([, value]) => !isOpen(value)));
     for (const { path, message } of known.inputs?.(task, written) ?? [])
@@ -268,6 +273,16 @@ const taskWarnings = (graph: WorkflowGraph, place: number, [add, known]: [Add, K
     );
   if (place !== start && start >= 0 && !reaches(start, place))
     add('unreachable', { task: task.id, path: ['tasks', task.id] }, 'No way leads from the start to this task');
+};
+
+/** The faults of the transformations that tasks name, which may come and go. They are among those of the workflow. */
+export const transformationFaults = (
+  { tasks }: WorkflowGraph,
+  known: Required<Pick<Known, 'transformation'>>,
+): readonly WorkflowFault[] => {
+  const { found, add } = collector();
+  for (const task of tasks) addTransformationFault(task, [add, known]);
+  return found;
 };
 
 /** The faults of a workflow, with which it cannot be started, and its warnings, which stop nothing. */

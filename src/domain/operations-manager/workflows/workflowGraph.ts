@@ -97,21 +97,14 @@ const reachOf = (outOf: readonly (readonly Edge[])[], order: readonly number[]) 
   return { reaches, withReach };
 };
 
-/**
- * `isInstant`: true for tasks that a decision carries out itself. `offers`: true for tasks that are offered to workers as all
- * others, because this service does not carry them out.
- */
+/** `isInstant`: true for tasks that a decision carries out itself. */
 export const workflowGraph = (
   document: WorkflowDocument,
   isInstant: (app: string, name: string) => boolean,
-  offers: (task: Task) => boolean = () => false,
 ): WorkflowGraph => {
   const ids = Object.keys(document.tasks).sort();
   const places = new Map(ids.map((id, place) => [id, place]));
-  const tasks = ids.map((id): Task => {
-    const task = readTask(id, document.tasks[id], isInstant);
-    return offers(task) ? { ...task, kind: 'worker' } : task;
-  });
+  const tasks = ids.map((id) => readTask(id, document.tasks[id], isInstant));
   const start = places.get(startTask) ?? -1;
   const edges: Edge[] = [];
   const outOf: Edge[][] = ids.map(() => []);

@@ -1,7 +1,7 @@
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import type { Retries } from '../../../commands/engine/retries.ts';
-import type { NodeOperation } from '../../../domain/operations-manager/workflows/ownOperations.ts';
+import type { OperationId } from '../../../domain/operations-manager/workflows/ownOperations.ts';
 import type { Devices, Renderer } from '../../../southbound/port.ts';
 import type { RestCaller } from '../../../southbound/restCall.ts';
 import { agentRun } from './agentRun.ts';
@@ -15,6 +15,7 @@ import type { ReadAs } from './readAs.ts';
 import { restRun } from './restRun.ts';
 import type { OperationFor } from './run.ts';
 import { templateRuns } from './templateRun.ts';
+import { transformationRun } from './transformationRun.ts';
 import { treeRuns } from './treeRuns.ts';
 
 type Needs = {
@@ -58,7 +59,8 @@ export const operationsHere = (needs: Needs) => {
     'TemplateBuilder.renderJinja2TemplateWithCast': renderStoredWithCast,
     'TemplateBuilder.renderJinjaTemplate': render,
     'WorkFlowEngine.restCall': restRun(needs),
-  } satisfies { readonly [O in NodeOperation]: OperationFor<O> };
+    'WorkFlowEngine.transformation': transformationRun(needs),
+  } satisfies { readonly [O in OperationId]: OperationFor<O> };
   return { operations, listeners: [agents, lifecycle] };
 };
 

@@ -1,7 +1,7 @@
 import type { Members } from '@automation-platform/json';
 import type { Actor } from '../../../domain/engine/core.ts';
 import type { JobStarted } from '../../../domain/operations-manager/jobs.ts';
-import type { InputsOf, NodeOperation } from '../../../domain/operations-manager/workflows/ownOperations.ts';
+import type { InputsOf, OperationId } from '../../../domain/operations-manager/workflows/ownOperations.ts';
 import type { Recorded } from '../../../store/event.ts';
 
 /** One run of an operation of this service, for a job or a task of one. */
@@ -33,7 +33,7 @@ export type Run<Inputs extends object = Members> = {
 export type Operation<Inputs extends object = Members> = (run: Run<Inputs>) => Promise<Members>;
 
 /** An operation whose inputs have the form that the table of operations says. */
-export type OperationFor<O extends NodeOperation> = Operation<InputsOf<O>>;
+export type OperationFor<O extends OperationId> = Operation<InputsOf<O>>;
 
 /** The run ends in error, with these words, and what else the error has. */
 export class RunEnded extends Error {

@@ -14,7 +14,7 @@ import {
 } from '../../../commands/operations-manager/taskReports.ts';
 import { platform } from '../../../domain/engine/core.ts';
 import { type JobStarted, type JobState, job } from '../../../domain/operations-manager/jobs.ts';
-import { nodeOperationOf } from '../../../domain/operations-manager/workflows/ownOperations.ts';
+import { operationOf } from '../../../domain/operations-manager/workflows/ownOperations.ts';
 import { type RunOfJob, runIn } from '../../../domain/operations-manager/workflows/runIds.ts';
 import { isUnderWay, taskOf } from '../../../domain/operations-manager/workflows/taskClaims.ts';
 import { taskIn } from '../../../domain/operations-manager/workflows/taskStates.ts';
@@ -56,7 +56,7 @@ export const tasksHere = ({ handle, tools, events, worker, operations }: Needs):
     // The job ends with the report.
     if (!read) return { inputs: {}, operation: cannot('The workflow cannot be read') };
     const one = taskOf(read, task);
-    const operation = nodeOperationOf(one);
+    const operation = operationOf(one);
     if (!operation) return { inputs: {}, operation: cannot(`This service does not carry out ${one.app}.${one.name}`) };
     const inputs = filledIn(inputsNow(read, one));
     const [fault] = inputFaults(operation, inputs);
