@@ -48,8 +48,8 @@ import { esdbHosts } from '../store/url.ts';
 import type { HealthPart } from './monitor.ts';
 
 /** The runs of triggers: the function that starts their jobs, and the notes of what came of it. */
-export const openRuns = ({ handle, tools, warn }: Node, { renderer }: WaysOut, filters: Filters) => ({
-  ...triggerRuns({ handle, tools, filters, transform: renderer.evaluate }),
+export const openRuns = ({ handle, tools, clock, warn }: Node, { renderer }: WaysOut, filters: Filters) => ({
+  ...triggerRuns({ handle, tools, filters, evaluate: renderer.evaluate, now: clock.now }),
   ...runNotes({ handle, log: warn }),
 });
 

@@ -116,6 +116,8 @@ export type SimulationRun = {
   /** With sealed secrets. */
   readonly variables: Members;
   readonly answers: Answers;
+  /** The documents of the transformations that it names, by these names. */
+  readonly transformations: Members;
 };
 
 /** A golden text to read: Jinja2. */

@@ -54,7 +54,7 @@ export type Clocks = ReturnType<typeof machineClocks>;
 
 /** What starts the jobs of triggers, on a node of a test. */
 export const triggerRunsOn = ({ handle, tools }: TestNode) =>
-  triggerRuns({ handle, tools, filters: filters(10), transform: async () => ({}) });
+  triggerRuns({ handle, tools, filters: filters(10), evaluate: async () => ({}), now: Date.now });
 
 /** Schedules on a node of a test. */
 export const schedulesOn = (

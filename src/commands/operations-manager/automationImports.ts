@@ -27,11 +27,10 @@ import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { by, imported, type Kind } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
-import { formReferences } from '../json-forms/forms.ts';
 import { restoreAutomation, updateAutomation } from './automations.ts';
 import { componentId } from './components.ts';
 import { importedForm, inStoredWords } from './triggerForms.ts';
-import { faultsOf, triggersOf } from './triggers.ts';
+import { faultsOf, locksOfNames, triggersOf } from './triggers.ts';
 
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
 
@@ -119,7 +118,9 @@ export const preparing = async (
     ...(exists ? { existing: content, ...defined({ imported }) } : {}),
     unknownGroups: await unknownGroups(tools, groupsIn(document.gbac)),
     ...(await importAuthors({ aggregate: automation, id, documents: [document, ...parts], overwrite }, tools)),
-    faults: parts.map(faultsOf),
+    faults: await Promise.all(
+      parts.map((one) => faultsOf(one, triggers.find(({ id }) => id === one._id)?.content, tools)),
+    ),
     forms: await Promise.all(
       parts.map((one) =>
         importedForm(
@@ -159,8 +160,7 @@ export const importAutomation = commandsOf(automationImport)({
   on: 'new',
   prepare: (request, tools) => preparing(request, tools, []),
   decide: decideImport,
-  locks: (_, { automation: { triggers = [] } }) =>
-    triggers.some((one) => 'formId' in one && one.formId !== null) ? [importing, formReferences] : importing,
+  locks: (_, { automation: { triggers = [] } }) => [importing, ...new Set(triggers.flatMap(locksOfNames))],
 });
 
 export const automationKind: Kind = {

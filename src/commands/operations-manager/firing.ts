@@ -3,6 +3,7 @@ import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import type { FiringEvent } from '../../domain/operations-manager/triggerVariables.ts';
 import type { AnyEvent } from '../../store/anyEvent.ts';
+import { derivedId } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Tools } from '../engine/define.ts';
@@ -48,3 +49,6 @@ const deepest = 8;
 /** Why an event of this depth fires nothing; undefined if it may fire something. */
 export const tooDeep = (depth: number): string | undefined =>
   depth < deepest ? undefined : `${depth} triggers have fired one after the other; the next does not`;
+
+/** The id of the job by which a trigger answers an event. It follows from both, so there is never a second one. */
+export const jobIdOf = (trigger: string, event: string): string => derivedId(`job ${trigger} ${event}`);

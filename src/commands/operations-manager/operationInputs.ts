@@ -18,10 +18,6 @@ const checks = (make: (operation: OperationId) => Check): ((operation: Operation
 const whole = checks((operation) => checker(ownOperations[operation].inputs));
 const some = checks((operation) => checker(Type.Partial(ownOperations[operation].inputs)));
 
-/** The inputs that are there: published documents write empty texts where nothing is filled in. */
-export const filledIn = (inputs: Members): Members =>
-  Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== null && value !== ''));
-
 /** The faults of the inputs of an operation, with their JSON pointers. */
 export const inputFaults = (operation: OperationId, inputs: Members): readonly SchemaFault[] =>
   whole(operation)(inputs);

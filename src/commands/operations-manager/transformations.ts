@@ -1,27 +1,63 @@
 import { linearPatterns, type Patterns } from '@automation-platform/bounded-schemas';
+import { plainValue } from '@automation-platform/json';
 import jsonata from 'jsonata';
+import { same } from '../../domain/engine/changes.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import type { TriggerContent, TriggerFaults } from '../../domain/operations-manager/triggers.ts';
 import { transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
+import { readTransformation } from '../../domain/template-builder/transformations.ts';
+import type { Tools } from '../engine/define.ts';
+import { planOf, transformationNamed } from '../template-builder/transformations.ts';
 
 // The parser takes a few milliseconds for such an expression.
 const mostCharacters = 64 * 1024;
 
-/** Why the transformation of a trigger cannot be used; empty if it can, or if this version does not carry it out. */
-export const transformationFaultOf = (given: object): { readonly jstFault?: string } => {
+type JstFault = NonNullable<TriggerFaults['jstFault']>;
+
+const unusable = (message: string, path: string): JstFault => ({
+  code: 'invalid',
+  message: `The transformation cannot be used: ${message}`,
+  path,
+});
+
+/**
+ * Why the transformation of a trigger cannot be used; undefined if it can, or if this version does not carry it out. One that
+ * the trigger has named before is not looked for again.
+ */
+export const transformationFaultOf = async (
+  given: object,
+  before: TriggerContent | undefined,
+  tools: Pick<Tools, 'find' | 'state'>,
+): Promise<JstFault | undefined> => {
   const transformation = transformationOf(given);
-  if (transformation.kind !== 'jsonata') return {};
-  const reason = faultOf(transformation.expression);
-  return reason === undefined ? {} : { jstFault: reason };
+  if (transformation.kind === 'jsonata') return faultOfExpression(transformation.expression);
+  if (transformation.kind === 'document') return faultOfDocument(transformation.document);
+  if (transformation.kind !== 'named' || (before && same(transformation, transformationOf(before)))) return undefined;
+  if (await transformationNamed(transformation.named, tools)) return undefined;
+  const message = `No transformation has the name or id ${JSON.stringify(transformation.named)}`;
+  return { code: 'not_found', message, path: '' };
 };
 
-const faultOf = (expression: string): string | undefined => {
-  if (expression.length > mostCharacters) return `An expression may have ${mostCharacters} characters`;
+const faultOfDocument = (document: object): JstFault | undefined => {
+  try {
+    const [fault] = planOf(readTransformation(plainValue(document) as never)).faults;
+    return fault && unusable(fault.message, fault.path);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return unusable(error.message, error.faults[0]?.path ?? '');
+  }
+};
+
+const faultOfExpression = (expression: string): JstFault | undefined => {
+  const at = (message: string): JstFault => unusable(message, '/expression');
+  if (expression.length > mostCharacters) return at(`An expression may have ${mostCharacters} characters`);
   try {
     refusePatterns(jsonata(expression).ast());
     return undefined;
   } catch (error) {
-    if (error instanceof RangeError) return 'It is nested too deeply';
+    if (error instanceof RangeError) return at('It is nested too deeply');
     const { message, position } = error as { readonly message?: string; readonly position?: number };
-    return `${message ?? 'It does not parse'}${position === undefined ? '' : ` (character ${position})`}`;
+    return at(`${message ?? 'It does not parse'}${position === undefined ? '' : ` (character ${position})`}`);
   }
 };
 

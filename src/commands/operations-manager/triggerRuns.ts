@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { type Actor, platform } from '../../domain/engine/core.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
+import type { Evaluation } from '../../domain/engine/transforming.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
 import {
   job,
@@ -23,6 +24,7 @@ import {
   missingIn,
   openInSecrets,
   showSealed,
+  type Transformation,
   transformationOf,
   variablesOf,
   withOrigin,
@@ -33,27 +35,36 @@ import { commandsOf, type Tools } from '../engine/define.ts';
 import type { CommandResult, Handle } from '../engine/handle.ts';
 import { randomId } from '../engine/randomIds.ts';
 import type { Request } from '../engine/requests.ts';
+import { transformationNamed, transformedBy } from '../template-builder/transformations.ts';
 import { accessListThatDenies } from './jobs.ts';
 import { workflowOfComponent } from './jobWorkflows.ts';
 import { formNamed, sealedData } from './triggerForms.ts';
 
-/** Who asks for a transformation. */
-type Asking = { readonly account: string; readonly signal: AbortSignal };
-
 /**
- * Carries out an expression. Throws `unprocessable` with the reason if it fails, `limited` when too many wait, and the
+ * The outcome of an expression. Throws `unprocessable` with the reason if it fails, `limited` when too many wait, and the
  * signal's reason.
  */
-export type Transform = (expression: string, input: unknown, asking: Asking) => Promise<unknown>;
+export type Evaluate = (expression: string, input: unknown, evaluation: Evaluation) => Promise<unknown>;
+
+/** The account that asks for a transformation, and the run. The same run has the same outcome each time. */
+type Asking = Evaluation & {
+  /** The id of the job. */
+  readonly runId: string;
+  /** The instant of the run, epoch milliseconds. */
+  readonly now: number;
+};
 
 type Needs = {
   readonly handle: Handle;
   readonly tools: Tools;
   readonly filters: Pick<Filters, 'of'>;
-  readonly transform: Transform;
+  readonly evaluate: Evaluate;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
 };
 
 const never = new AbortController().signal;
+const mostCharacters = 512 * 1024;
 
 /** One run of a trigger. */
 export type Run = {
@@ -165,7 +176,7 @@ const sealedVariables = (variables: Variables, { seal, unseal }: Tools): Variabl
  * The one function by which triggers of all types start jobs. It resolves once the job is stored, or with the reason
  * why there is none. A body that does not fit, and failures of the service, are thrown.
  */
-export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
+export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) => {
   /** What comes in, with sealed secrets. */
   const sealedIncoming = async (content: TriggerContent, given: Incoming): Promise<Variables> => {
     if ('formData' in given) {
@@ -179,17 +190,41 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
     return sealSecrets(variables, {}, tools.seal) as Variables;
   };
 
+  const evaluated = async (expression: string, variables: Variables, asking: Asking): Promise<unknown> => {
+    const word = randomBytes(12).toString('hex');
+    const { open, hidden } = hideSealed(plainValue(variables), word);
+    return showSealed(await evaluate(expression, open, asking), word, hidden);
+  };
+
+  const computed = async (
+    given: Extract<Transformation, { readonly kind: 'named' | 'document' }>,
+    variables: Variables,
+    { account, signal, ...about }: Asking,
+  ): Promise<Variables> => {
+    const document = given.kind === 'named' ? await transformationNamed(given.named, tools) : given.document;
+    if (!document)
+      throw new RequestError(
+        'unprocessable',
+        `There is no transformation ${JSON.stringify(given.kind === 'named' ? given.named : null)}`,
+      );
+    const run = { ...about, incoming: plainValue(variables) as Variables, options: { revertToDefaultValue: true } };
+    const outgoing = await transformedBy(document, run, { account, signal }, tools);
+    if (JSON.stringify(outgoing).length > mostCharacters)
+      throw new RequestError('unprocessable', `The result has more than ${mostCharacters} characters`);
+    return outgoing;
+  };
+
   const transformed = async (content: TriggerContent, variables: Variables, asking: Asking): Promise<Variables> => {
     const transformation = transformationOf(content);
     if (transformation.kind === 'none') return variables;
     if (transformation.kind === 'refused') throw refused('transformation', 'unprocessable', transformation.reason);
-    const word = randomBytes(12).toString('hex');
-    const { open, hidden } = hideSealed(plainValue(variables), word);
     try {
-      const result = await transform(transformation.expression, open, asking);
-      const shown = showSealed(result, word, hidden);
-      if (!isObject(shown)) throw new RequestError('unprocessable', 'The result of the transformation is no object');
-      return sealedVariables(shown, tools);
+      const result =
+        transformation.kind === 'jsonata'
+          ? await evaluated(transformation.expression, variables, asking)
+          : await computed(transformation, variables, asking);
+      if (!isObject(result)) throw new RequestError('unprocessable', 'The result of the transformation is no object');
+      return sealedVariables(result, tools);
     } catch (error) {
       if (!(error instanceof RequestError && error.code === 'unprocessable')) throw error;
       throw new RunRefused('transformation', error);
@@ -198,11 +233,17 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
 
   /** The job's variables. */
   const variables = async (
-    { trigger, given, event }: Pick<Run, 'trigger' | 'given'> & { readonly event?: FiringEvent | undefined },
-    asking: Asking,
+    {
+      trigger,
+      given,
+      event,
+      instant,
+    }: Pick<Run, 'trigger' | 'given' | 'instant'> & { readonly event?: FiringEvent | undefined },
+    asking: Omit<Asking, 'now'>,
   ): Promise<Variables> => {
     const incoming = withoutOrigin(await sealedIncoming(trigger.content, given));
-    return withOrigin(await transformed(trigger.content, incoming, asking), trigger, event);
+    const at = event?.at == null ? (instant ?? now()) : Date.parse(event.at);
+    return withOrigin(await transformed(trigger.content, incoming, { ...asking, now: at }), trigger, event);
   };
 
   /** Throws `RunRefused` if trigger, automation or account have become such that nothing may start. */
@@ -242,7 +283,7 @@ export const triggerRuns = ({ handle, tools, filters, transform }: Needs) => {
     if (before) return before;
     if (!trigger.content.enabled) throw refused('disabled', 'conflict', 'The trigger is disabled');
     const account = typeof actor === 'object' ? actor.id : trigger.id;
-    const made = await variables(run, { account, signal: run.signal ?? never });
+    const made = await variables(run, { account, signal: run.signal ?? never, runId: id });
     const who = await startingAccount(run);
     const { name, componentType: type, componentName } = automation.content;
     const input: TriggeredStart = {

@@ -1,6 +1,7 @@
 import type { Filters } from '@automation-platform/bounded-schemas';
 import { plainValue } from '@automation-platform/json';
 import type { Actor } from '../../domain/engine/core.ts';
+import type { Evaluation } from '../../domain/engine/transforming.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Variables } from '../../domain/operations-manager/jobs.ts';
 import type { TriggerContent } from '../../domain/operations-manager/triggers.ts';
@@ -9,7 +10,7 @@ import { decodeAny } from '../../store/anyEvent.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { mayRead } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
-import { depthOf, firingEvent, givenBy, mayFire, tooDeep } from './firing.ts';
+import { depthOf, firingEvent, givenBy, jobIdOf, mayFire, tooDeep } from './firing.ts';
 import { RunRefused, type TriggerRuns } from './triggerRuns.ts';
 
 export const reasonCodes = ['source', 'topic', 'schema', 'enabled', 'depth', 'rights', 'transformation'] as const;
@@ -98,11 +99,7 @@ export const explainer = <Viewer extends { readonly actor: Actor }>(needs: Needs
     return filter.matches(plainValue(payload)).errors.map(({ path, message }) => ({ code: 'schema', path, message }));
   };
 
-  return async (
-    tested: TestedTrigger,
-    event: TestEvent,
-    asking: Parameters<TriggerRuns['variables']>[1],
-  ): Promise<Explained> => {
+  return async (tested: TestedTrigger, event: TestEvent, asking: Evaluation): Promise<Explained> => {
     const { id, content } = tested;
     const { payload, depth } = event;
     const unfit = [...waitingReasons(content, event), ...schemaReasons(content.schema, payload)];
@@ -114,7 +111,8 @@ export const explainer = <Viewer extends { readonly actor: Actor }>(needs: Needs
     if (noRight !== undefined) reasons.push({ code: 'rights', message: noRight });
     if (unfit.length > 0) return { matches: false, reasons, variables: null };
     try {
-      const made = await variables({ trigger: { id, content }, given: { payload }, event }, asking);
+      const runId = event.id === null ? id : jobIdOf(id, event.id);
+      const made = await variables({ trigger: { id, content }, given: { payload }, event }, { ...asking, runId });
       return { matches: reasons.length === 0, reasons, variables: made };
     } catch (error) {
       if (!(error instanceof RunRefused)) throw error;

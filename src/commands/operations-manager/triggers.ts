@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import type { Seal } from '../../domain/engine/secretFields.ts';
+import { type Seal, sealBy } from '../../domain/engine/secretFields.ts';
 import type { PresentTrigger } from '../../domain/operations-manager/automationImports.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import {
@@ -20,11 +20,14 @@ import {
   remove,
   removeFrom,
   restore,
+  type TriggerContent,
   type TriggerFaults,
   type TriggerRefs,
   type TriggerState,
   trigger,
 } from '../../domain/operations-manager/triggers.ts';
+import { transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
+import { secretsOfTransformation } from '../../domain/template-builder/transformations.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
@@ -33,6 +36,7 @@ import { by, byImport, type Kind, partCommand, picked } from '../engine/kinds.ts
 import { importing } from '../engine/locks.ts';
 import { queryAll } from '../engine/tools.ts';
 import { formReferences } from '../json-forms/forms.ts';
+import { transformationReferences } from '../template-builder/transformations.ts';
 import { transformationFaultOf } from './transformations.ts';
 import { changedForm, formOf, importedForm, inStoredWords, newsOfForm, sealedData } from './triggerForms.ts';
 
@@ -50,11 +54,21 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
   return mayRead(actor, gbac) ? { exists, writable: mayWrite(actor, gbac) } : { exists: false, writable: false };
 };
 
-/** Why the filter of a trigger cannot be compiled, and its transformation not be parsed; empty if they can. */
-export const faultsOf = (given: object): TriggerFaults => ({
+/** Why the filter of a trigger, or its transformation, cannot be used; empty if they can. */
+export const faultsOf = async (
+  given: object,
+  before: TriggerContent | undefined,
+  tools: Tools,
+): Promise<TriggerFaults> => ({
   ...schemaFaultOf('schema' in given ? (given.schema ?? undefined) : undefined),
-  ...transformationFaultOf(given),
+  ...defined({ jstFault: await transformationFaultOf(given, before, tools) }),
 });
+
+/** The locks of decisions on what a trigger names: its form and its transformation. */
+export const locksOfNames = (given: object): readonly string[] => [
+  ...('formId' in given && given.formId != null ? [formReferences] : []),
+  ...(transformationOf(given).kind === 'named' ? [transformationReferences] : []),
+];
 
 /** The triggers of an automation. */
 export const triggersOf = async (actionId: string, tools: Tools): Promise<readonly PresentTrigger[]> => {
@@ -78,15 +92,35 @@ const refsOf = async (
   return {
     gbac: of === undefined ? everybody : (await tools.state(automation, of)).content.gbac,
     ...defined({ target: moves ? await targetOf(given.actionId, actor, tools) : undefined }),
-    ...faultsOf(given),
+    ...(await faultsOf(given, exists ? content : undefined, tools)),
   };
+};
+
+/** A trigger with the secrets of its transformation document sealed. The mask keeps those of the trigger that is there. */
+const withSealedJst = <Given extends object>(
+  given: Given,
+  { content }: TriggerState,
+  seal: Seal,
+  keepsMask = false,
+): Given => {
+  const transformation = transformationOf(given);
+  if (transformation.kind !== 'document') return given;
+  const { document: value } = transformation;
+  const before = content && 'jst' in content ? content.jst : undefined;
+  const how = { value, befores: [before, value], seal, path: '/jst', keepsEqual: !keepsMask, keepsMask };
+  return { ...given, jst: sealBy(secretsOfTransformation(value), how) };
 };
 
 type Import = { readonly trigger: ImportedTrigger; readonly overwrite?: boolean };
 
 const sealImport = (input: Import, state: TriggerState, seal: Seal): Import => ({
   ...input,
-  trigger: sealTrigger(input.trigger, { state: state.exists ? state : undefined }, seal) as ImportedTrigger,
+  trigger: withSealedJst(
+    sealTrigger(input.trigger, { state: state.exists ? state : undefined }, seal) as ImportedTrigger,
+    state,
+    seal,
+    true,
+  ),
 });
 
 const gbac = (_: TriggerState, refs: TriggerRefs): Gbac => refs.gbac;
@@ -97,7 +131,8 @@ export const createTrigger = command({
   on: 'new',
   gbac,
   decide: create,
-  locks: (_, input) => ('formId' in input && input.formId !== null ? formReferences : undefined),
+  seal: (input, state, seal) => withSealedJst(input, state, seal),
+  locks: (_, input) => locksOfNames(input),
   prepare: async ({ input, state, actor }, tools) => {
     const formData = sealedData(input, undefined, tools);
     return { ...(await refsOf(input, state, actor, tools)), formData, form: await formOf(input, tools) };
@@ -109,8 +144,9 @@ export const updateTrigger = command({
   on: 'existing',
   gbac,
   decide: change,
+  seal: (input, state, seal) => withSealedJst(input, state, seal),
   locks: ({ content }, patch) => [
-    ...(changedForm(content, patch).formId != null ? [formReferences] : []),
+    ...locksOfNames({ ...changedForm(content, patch), ...defined({ jst: patch.jst }) }),
     ...(patch.actionId === undefined || patch.actionId === content?.actionId ? [] : [importing]),
   ],
   prepare: async ({ input, state, actor }, tools) => {
@@ -136,8 +172,10 @@ export const importTrigger = command({
   gbac,
   decide: importOne,
   seal: sealImport,
-  locks: (state, { trigger }) =>
-    newsOfForm(trigger, state.exists ? state : {}) ? [importing, formReferences] : importing,
+  locks: (state, { trigger }) => [
+    importing,
+    ...locksOfNames(newsOfForm(trigger, state.exists ? state : {}) ? trigger : { ...trigger, formId: null }),
+  ],
   prepare: async (request, tools) => {
     const { id, input, state, actor } = request;
     const { known: given } = triggerParts(input.trigger);

@@ -36,6 +36,7 @@ import { importing } from '../engine/locks.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { removeTrigger } from '../operations-manager/triggers.ts';
+import { transformationReferences } from '../template-builder/transformations.ts';
 import { partOf, planOf } from './prebuiltPlans.ts';
 
 const command = commandsOf(prebuilt);
@@ -165,6 +166,7 @@ export const importPrebuilt = command({
     if (types.has('forms') || types.has('json-forms') || types.has('automation') || types.has('ac-agenda-job'))
       locks.push(formReferences);
     if (types.has('golden-config')) locks.push(treeReferences);
+    if (types.has('transformation') || types.has('automation')) locks.push(transformationReferences);
     return locks;
   },
   prepare: (request, tools) => preparing(request, tools),

@@ -1,20 +1,48 @@
 import { compileUserSchema } from '@automation-platform/bounded-schemas';
-import { isObject, type Members, own, plainValue } from '@automation-platform/json';
+import { type Members, plainValue } from '@automation-platform/json';
 import { type Finding, planTransformation } from '@automation-platform/transformations';
-import { RequestError } from '../../domain/engine/requestError.ts';
-import { faultsInTheOpen, maskSecrets } from '../../domain/engine/secretFields.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import type { Referrer } from '../../domain/engine/references.ts';
 import type { Evaluation, TransformationRun } from '../../domain/engine/transforming.ts';
 import {
+  inputSchemas,
+  type RunOptions,
   readTransformation,
+  refuseUnfitInputs,
   type TransformationDocument,
   transformation,
   transformationDecisions,
   transformationDocumentSchema,
   transformationDocuments,
 } from '../../domain/template-builder/transformations.ts';
+import { triggers } from '../../projections/operations-manager/triggers.ts';
+import { workflows } from '../../projections/operations-manager/workflows.ts';
 import { transformations } from '../../projections/template-builder/transformations.ts';
 import type { Tools } from '../engine/define.ts';
+import { referrerOf } from '../engine/references.ts';
 import { keptCommands } from '../keptDocuments/keptCommands.ts';
+
+/** The lock of decisions on which transformations exist, what their names are, and which of them triggers name. */
+export const transformationReferences = 'transformationReferences';
+
+/** The workflows and triggers that name a transformation. Names that the actor may not see are replaced. */
+const referrersOf = async (
+  id: string,
+  names: readonly string[],
+  actor: Actor,
+  tools: Tools,
+): Promise<readonly Referrer[]> => {
+  const any: { readonly field: 'transformation'; readonly op: 'equals'; readonly value: string }[] = [];
+  for (const value of new Set(names))
+    if ((await tools.find(transformations, value)) === id) any.push({ field: 'transformation', op: 'equals', value });
+  if (any.length === 0) return [];
+  const ofWorkflows = await tools.query(workflows, { any });
+  const ofTriggers = await tools.query(triggers, { any });
+  return [
+    ...ofWorkflows.map((doc) => referrerOf(workflows, doc, actor, tools)),
+    ...ofTriggers.map((doc) => referrerOf(triggers, doc, actor, tools)),
+  ];
+};
 
 /** The commands on transformations. */
 export const transformationCommands = keptCommands({
@@ -23,7 +51,8 @@ export const transformationCommands = keptCommands({
   schema: transformationDocumentSchema,
   decisions: transformationDecisions,
   collection: transformations,
-  referrersOf: async () => [],
+  referrersOf,
+  lock: transformationReferences,
 });
 export const transformationKind = transformationCommands.kind;
 
@@ -32,18 +61,8 @@ type Findings = { readonly faults: readonly Finding[]; readonly warnings: readon
 /** The faults of a transformation, with which it cannot run, and its warnings, but for those of its schemas. */
 export const planOf = (document: Members): Findings => planTransformation(plainValue(document));
 
-/** The schema of an input, and its name. */
-const inputsOf = ({
-  incoming,
-}: TransformationDocument): readonly { readonly name: string; readonly schema: Members }[] =>
-  incoming.flatMap((input) => {
-    if (!isObject(input)) return [];
-    const { $id, ...schema } = input;
-    return [{ name: String($id), schema }];
-  });
-
 const schemaWarnings = (document: TransformationDocument): readonly Finding[] =>
-  inputsOf(document).flatMap(({ schema }, i) => {
+  inputSchemas(document).flatMap(({ schema }, i) => {
     const use = compileUserSchema(schema);
     if (use.ok) return [];
     return [{ code: 'schema', path: `/incoming/${i}`, message: `It is not checked: ${use.reason}` }];
@@ -79,43 +98,19 @@ export const whyUnfit = async (idOrName: string, tools: Pick<Tools, 'find' | 'st
   return fault && `The transformation ${JSON.stringify(document.name)} has a fault: ${fault.message} (${fault.path})`;
 };
 
-/** The options of a run, by the words of published tasks. */
-type RunOptions = { readonly validateIncoming?: unknown; readonly revertToDefaultValue?: unknown };
-
-/** Throws `unprocessable` with the places of inputs that do not fit their schemas. A schema that cannot be used checks nothing. */
-const refuseUnfit = (
-  document: TransformationDocument,
-  incoming: Members,
-  { validateIncoming, revertToDefaultValue }: RunOptions,
-): void => {
-  if (validateIncoming !== true) return;
-  const inputs = maskSecrets(incoming) as Members;
-  const faults = inputsOf(plainValue(document) as TransformationDocument).flatMap(({ name, schema }) => {
-    const input = own(inputs, name);
-    if (input === undefined && revertToDefaultValue === true && schema.default !== undefined) return [];
-    const use = compileUserSchema(schema);
-    const errors = use.ok ? use.matches(input ?? null).errors : [];
-    return faultsInTheOpen(errors, input).map((fault) => ({ ...fault, path: `/incoming/${name}${fault.path}` }));
-  });
-  const [first] = faults;
-  if (first)
-    throw new RequestError(
-      'unprocessable',
-      `The inputs do not fit the transformation: ${first.path} ${first.message}`,
-      {
-        faults,
-      },
-    );
+const faultsUnder = (schema: Members, value: unknown) => {
+  const use = compileUserSchema(schema);
+  return use.ok ? use.matches(value).errors : [];
 };
 
 /** The outputs of a transformation. Throws `unprocessable` if inputs do not fit, and as `Transform` says. */
 export const transformedBy = async (
-  document: TransformationDocument,
+  document: Pick<TransformationDocument, 'incoming'>,
   { options = {}, ...run }: Omit<TransformationRun, 'document'> & { readonly options?: RunOptions },
   evaluation: Evaluation,
   { transform }: Pick<Tools, 'transform'>,
 ): Promise<Members> => {
-  refuseUnfit(document, run.incoming, options);
+  refuseUnfitInputs(document, run.incoming, options, faultsUnder);
   const revertToDefaultValue = options.revertToDefaultValue === true;
   return transform({ ...run, document: plainValue(document), revertToDefaultValue }, evaluation);
 };

@@ -52,26 +52,28 @@ export const withOrigin = (
   return { ...named, _event: { id: event.id, source, topic, position, at, ...defined({ actor }) } };
 };
 
+const documentMembers = ['incoming', 'outgoing', 'steps'] as const;
+
+/** A transformation document in a trigger. It need have no name. */
+type InlineTransformation = Members & { readonly [part in (typeof documentMembers)[number]]: readonly unknown[] };
+
 /** What the member `jst` of a trigger, or of a part of one, asks for. `refused`: why a run cannot do it. */
 export type Transformation =
   | { readonly kind: 'none' }
   | { readonly kind: 'jsonata'; readonly expression: string }
+  | { readonly kind: 'document'; readonly document: InlineTransformation }
+  | { readonly kind: 'named'; readonly named: string }
   | { readonly kind: 'refused'; readonly reason: string };
-
-const documentMembers = ['incoming', 'outgoing', 'steps', 'functions'];
 
 export const transformationOf = (content: object): Transformation => {
   const jst: unknown = 'jst' in content ? content.jst : null;
   if (jst === null || jst === undefined) return { kind: 'none' };
-  const refused = (reason: string): Transformation => ({ kind: 'refused', reason });
-  if (typeof jst === 'string')
-    return refused(`This version does not carry out saved transformations such as ${JSON.stringify(jst)}`);
-  if (!isObject(jst)) return refused('The transformation has no form that this version knows');
-  if (jst.type === 'jsonata' && typeof jst.expression === 'string')
+  if (typeof jst === 'string' && jst !== '') return { kind: 'named', named: jst };
+  if (isObject(jst) && jst.type === 'jsonata' && typeof jst.expression === 'string')
     return { kind: 'jsonata', expression: jst.expression };
-  if (documentMembers.every((name) => Object.hasOwn(jst, name)))
-    return refused('This version does not carry out transformation documents');
-  return refused('The transformation has no form that this version knows');
+  if (isObject(jst) && documentMembers.every((name) => Array.isArray(jst[name])))
+    return { kind: 'document', document: jst as InlineTransformation };
+  return { kind: 'refused', reason: 'The transformation has no form that this version knows' };
 };
 
 /**

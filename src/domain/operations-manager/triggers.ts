@@ -95,8 +95,8 @@ export const triggerNames = (content: TriggerContent): readonly Name[] => {
 export type TriggerFaults = {
   /** Why `schema` cannot be compiled. */
   readonly schemaFault?: string;
-  /** Why the expression in `jst` does not parse. */
-  readonly jstFault?: string;
+  /** Why `jst` cannot be used: its expression does not parse, its document has a fault, or it names what is not there. */
+  readonly jstFault?: { readonly code: 'invalid' | 'not_found'; readonly message: string; readonly path: string };
 };
 
 /** The data that decisions on a trigger need. */
@@ -143,10 +143,7 @@ export const checkedContent = (
   }
   if (schemaFault !== undefined)
     throw new RequestError('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
-  if (jstFault !== undefined)
-    throw new RequestError('invalid', `The transformation cannot be used: ${jstFault}`, {
-      path: `${path}/jst/expression`,
-    });
+  if (jstFault) throw new RequestError(jstFault.code, jstFault.message, { path: `${path}/jst${jstFault.path}` });
   if (target && !target.exists) throw new RequestError('not_found', 'No such automation', { path: `${path}/actionId` });
   if (target && !target.writable)
     throw new RequestError('forbidden', 'Only members of its write groups may change the automation', {

@@ -8,6 +8,7 @@ import { type IsSecret, isSecretOfDocument } from '../engine/secretFields.ts';
 import { nothing, object, restoredAs, text, topicsOf } from '../engine/topics.ts';
 import { isInstant } from './workflows/dataTasks.ts';
 import { operationMethod } from './workflows/ownOperations.ts';
+import { transformationNamedBy } from './workflows/taskValues.ts';
 import { readTask, readWorkflow, type WorkflowDocument } from './workflows/workflows.ts';
 
 const open = (description: string) =>
@@ -93,6 +94,12 @@ export const methodsNeeded = ({ tasks }: Members): readonly NeededMethod[] =>
     const [area, method] = (task.kind === 'platform' && operationMethod(task)) || [];
     return area === undefined || method === undefined ? [] : [{ task: id, area, method }];
   });
+
+/** The transformations that the tasks of a workflow name. */
+export const transformationsNamed = ({ tasks }: Members): readonly string[] => {
+  const all = Object.entries(isObject(tasks) ? tasks : {}).map(([id, task]) => readTask(id, task, isInstant));
+  return [...new Set(all.flatMap((task) => transformationNamedBy(task)?.named ?? []))];
+};
 
 /** The name without the project that it begins with. */
 export const nameInProject = (name: string): string => name.replace(/^@[^:]+: /, '');

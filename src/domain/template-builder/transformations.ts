@@ -1,11 +1,17 @@
-import { isObject, type Members, plainValue } from '@automation-platform/json';
+import { isObject, type Members, own, plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { aggregate, type EventOf } from '../engine/core.ts';
 import { at, type DocumentKind, listOf } from '../engine/documentKinds.ts';
 import { type KeptState, keptDecisions, keptEvolve } from '../engine/keptDocuments.ts';
-import { RequestError } from '../engine/requestError.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
-import { type IsSecret, isSecretName, isSecretOfDocument } from '../engine/secretFields.ts';
+import {
+  faultsInTheOpen,
+  type IsSecret,
+  isSecretName,
+  isSecretOfDocument,
+  maskSecrets,
+} from '../engine/secretFields.ts';
 import { anything, nothing, restoredAs, text, topicsOf } from '../engine/topics.ts';
 
 /** A transformation as its author wrote it. All members are kept. */
@@ -109,7 +115,7 @@ export const transformation = aggregate<TransformationState, TransformationEvent
 });
 
 /** The secrets of a transformation: what stands under a secret's name, and the default of an input of such a name. */
-const secretsOf = (document: Members): IsSecret => {
+export const secretsOfTransformation = (document: Members): IsSecret => {
   const schemas = new Set<unknown>();
   const walk = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -126,7 +132,7 @@ const secretsOf = (document: Members): IsSecret => {
 export const transformationDecisions = keptDecisions<TransformationDocument, TransformationEvent>({
   name: 'transformation',
   read: (document) => readTransformation(plainValue(document) as Members),
-  secrets: secretsOf,
+  secrets: secretsOfTransformation,
 });
 
 /** Transformations of any installation. */
@@ -134,9 +140,51 @@ export const transformationDocuments: DocumentKind = {
   of: transformation,
   name: 'transformation',
   types: ['transformation'],
-  secrets: (document, work) => work(document, secretsOf(document)) as Members,
+  secrets: (document, work) => work(document, secretsOfTransformation(document)) as Members,
   is: ({ name, incoming, outgoing, steps }) =>
     typeof name === 'string' && [incoming, outgoing, steps].every((one) => Array.isArray(one)),
   importing: listOf('PUT', '/template_builder/transformations', 'transformations'),
   ...at('/template_builder/transformations'),
+};
+
+/** The options of a run, by the words of published tasks. */
+export type RunOptions = { readonly validateIncoming?: unknown; readonly revertToDefaultValue?: unknown };
+
+type WithInputs = Pick<TransformationDocument, 'incoming'>;
+
+/** The schemas of the inputs, with their names. */
+export const inputSchemas = ({
+  incoming,
+}: WithInputs): readonly { readonly name: string; readonly schema: Members }[] =>
+  incoming.flatMap((input) => {
+    if (!isObject(input)) return [];
+    const { $id, ...schema } = input;
+    return [{ name: String($id), schema }];
+  });
+
+/**
+ * Throws `unprocessable` with the places of inputs that do not fit their schemas, if the options ask for that. `faultsOf`: the
+ * faults of a value under a schema; none if the schema cannot be used.
+ */
+export const refuseUnfitInputs = (
+  document: WithInputs,
+  incoming: Members,
+  { validateIncoming, revertToDefaultValue }: RunOptions,
+  faultsOf: (schema: Members, value: unknown) => readonly (Fault & { readonly path: string })[],
+): void => {
+  if (validateIncoming !== true) return;
+  const inputs = maskSecrets(incoming) as Members;
+  const faults = inputSchemas(plainValue(document) as WithInputs).flatMap(({ name, schema }) => {
+    const input = own(inputs, name);
+    if (input === undefined && revertToDefaultValue === true && schema.default !== undefined) return [];
+    const found = faultsInTheOpen(faultsOf(schema, input ?? null), input);
+    return found.map((fault) => ({ ...fault, path: `/incoming/${name}${fault.path}` }));
+  });
+  const [first] = faults;
+  if (first)
+    throw new RequestError(
+      'unprocessable',
+      `The inputs do not fit the transformation: ${first.path} ${first.message}`,
+      { faults },
+    );
 };

@@ -1,11 +1,14 @@
-import { type Members, step } from '@automation-platform/json';
+import { type Members, plainValue, step } from '@automation-platform/json';
 import { Type } from 'typebox';
+import type { Tools } from '../../commands/engine/define.ts';
 import { workflowToStart } from '../../commands/operations-manager/jobWorkflows.ts';
+import { transformationNamed } from '../../commands/template-builder/transformations.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { jobTask, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
 import { refuseUnfit } from '../../domain/operations-manager/jobWorkflows.ts';
 import { outcomeMembers } from '../../domain/operations-manager/taskSchemas.ts';
+import { transformationsNamed } from '../../domain/operations-manager/workflow.ts';
 import type { Answers } from '../../domain/operations-manager/workflows/simulate.ts';
 import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
@@ -74,6 +77,14 @@ const checkAnswers = (answers: Answers, { places }: WorkflowGraph): void => {
   }
 };
 
+/** The documents of the transformations that a workflow names, by these names. */
+const transformationsIn = async (graph: WorkflowGraph, tools: Tools): Promise<Members> => {
+  const found: [string, unknown][] = [];
+  for (const named of transformationsNamed(graph.document))
+    found.push([named, plainValue(await transformationNamed(named, tools))]);
+  return Object.fromEntries(found);
+};
+
 type Body = { readonly variables?: Members; readonly answers?: Answers };
 
 const simulated = withMessage('Successfully simulated workflow');
@@ -89,7 +100,8 @@ const run = async ({ body, params, actor, abandoned }: Call<'id', Body>, service
   refuseUnfit(found);
   const { graph, job: self } = found.work;
   checkAnswers(body.answers ?? {}, graph);
-  const simulation = { workflow: graph.document, self, now, variables, answers: body.answers ?? {} };
+  const transformations = await transformationsIn(graph, tools);
+  const simulation = { workflow: graph.document, self, now, variables, answers: body.answers ?? {}, transformations };
   const text = await simulator.simulate(simulation, { account: actor.id, signal: abandoned() });
   return { text: simulated(text) };
 };
@@ -103,8 +115,8 @@ export const simulationRoutes: readonly Route[] = [
     access: ['operators', 'readers'],
     summary: 'Run a workflow without a job',
     description:
-      'Nothing is stored or called. Data tasks are carried out, times are over at once, and all other tasks take their ' +
-      'answers. 422 if it has faults, the variables do not fit, or it takes longer than 5 s.',
+      'Nothing is stored or called. Data tasks and transformations are carried out, times are over at once, and all other ' +
+      'tasks take their answers. 422 if it has faults, the variables do not fit, or it takes longer than 5 s.',
     large: true,
     body: simulationSchema,
     answer: enveloped(simulatedSchema),

@@ -2,6 +2,7 @@ import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { TriggerPatch } from '../../domain/operations-manager/triggerMembers.ts';
 import { patched, type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
+import { transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
 import { automations } from './automations.ts';
@@ -48,6 +49,10 @@ export const triggers = projection<TriggerDoc>()(trigger, {
     source: (doc) => (doc.type === 'eventSystem' ? doc.source : []),
     topic: (doc) => (doc.type === 'eventSystem' ? doc.topic : []),
     formId: (doc) => ('formId' in doc ? (doc.formId ?? []) : []),
+    transformation: (doc) => {
+      const transformation = transformationOf(doc);
+      return transformation.kind === 'named' ? transformation.named : [];
+    },
   },
   guard: (doc) => documentGuard(automations, doc.actionId),
 });

@@ -1,5 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { nameInProject, workflow } from '../../domain/operations-manager/workflow.ts';
+import { nameInProject, transformationsNamed, workflow } from '../../domain/operations-manager/workflow.ts';
 import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
 import { projection } from '../engine/define.ts';
 import { keptSteps } from '../engine/keptSteps.ts';
@@ -13,5 +13,9 @@ export const workflows = projection<WorkflowDoc>()(workflow, {
   collection: 'workflows',
   on: { workflowCreated: create, workflowReplaced: replace, workflowRestored: restore, workflowDeleted: remove },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
-  filters: { name: (doc) => doc.name, nameInProject: (doc) => nameInProject(doc.name) },
+  filters: {
+    name: (doc) => doc.name,
+    nameInProject: (doc) => nameInProject(doc.name),
+    transformation: transformationsNamed,
+  },
 });

@@ -38,8 +38,5 @@ export type Started =
   | { readonly job: string; readonly at: string; readonly isNew: boolean }
   | { readonly refusal: Refusal };
 
-/** The id of the job by which a trigger answers an event. It follows from both, so there is never a second one. */
-export const jobIdOf = (trigger: string, event: string): string => derivedId(`job ${trigger} ${event}`);
-
 /** The id of the parked run of a trigger by an event. */
 export const parkedIdOf = (event: string, trigger: string): string => derivedId(`parked ${event} ${trigger}`);

@@ -3,14 +3,14 @@ import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { completeReaction } from '../../commands/engine/parkedReactions.ts';
 import type { Request } from '../../commands/engine/requests.ts';
-import { givenBy } from '../../commands/operations-manager/firing.ts';
+import { givenBy, jobIdOf } from '../../commands/operations-manager/firing.ts';
 import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AnyEvent } from '../../store/anyEvent.ts';
 import { eventAt } from '../../store/eventAt.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { pastDefinitions } from './definitions.ts';
-import { type Firing, jobIdOf } from './firing.ts';
+import type { Firing } from './firing.ts';
 import { readOf } from './read.ts';
 import type { Starting } from './starting.ts';
 

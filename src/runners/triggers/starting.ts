@@ -2,14 +2,14 @@ import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
-import { firingEvent, givenBy } from '../../commands/operations-manager/firing.ts';
+import { firingEvent, givenBy, jobIdOf } from '../../commands/operations-manager/firing.ts';
 import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
 import { type Actor, fold } from '../../domain/engine/core.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { type TriggerState, trigger } from '../../domain/operations-manager/triggers.ts';
 import { type DecideNeeds, decider } from './decide.ts';
 import type { Definition } from './definitions.ts';
-import { type Firing, jobIdOf, type Refusal, type Started, type Verdict } from './firing.ts';
+import type { Firing, Refusal, Started, Verdict } from './firing.ts';
 import { outcomes } from './outcomes.ts';
 
 export type StartingNeeds<Viewer> = Omit<DecideNeeds<Viewer>, 'state'> & {

@@ -1,15 +1,24 @@
 import { hash } from 'node:crypto';
-import { patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
+import { checker, compileUserSchema, patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
+import { type Members, own } from '@automation-platform/json';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
+import {
+  filledIn,
+  type InputsOf,
+  inputFaultText,
+  ownOperations,
+} from '../../domain/operations-manager/workflows/ownOperations.ts';
 import { refuse } from '../../domain/operations-manager/workflows/refusals.ts';
-import { simulate } from '../../domain/operations-manager/workflows/simulate.ts';
+import { simulate, type Transform } from '../../domain/operations-manager/workflows/simulate.ts';
 import { workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
+import { refuseUnfitInputs, type TransformationDocument } from '../../domain/template-builder/transformations.ts';
 import type { Evaluated } from '../jsonata/evaluate.ts';
 import type { SimulationRun } from '../port.ts';
+import { transformed } from './transformation.ts';
 
 const mostMicroseconds = 5_000_000;
 const mostBytes = 8 * 1024 * 1024;
@@ -19,19 +28,39 @@ const [match, fits] = [patternMatcher(refuse), schemaMatcher(refuse)];
 /** Nobody opens these: the result is masked before it leaves the process. */
 const seal = (secret: string): Sealed => ({ $sealed: 'simulated', tag: hash('sha256', secret) });
 
+type Inputs = InputsOf<'WorkFlowEngine.transformation'>;
+const inputFaults = checker(ownOperations['WorkFlowEngine.transformation'].inputs);
+
+const faultsUnder = (schema: Members, value: unknown) => {
+  const use = compileUserSchema(schema);
+  return use.ok ? use.matches(value).errors : [];
+};
+
 const views = (tasks: ReturnType<typeof simulate>['tasks']) =>
   Object.fromEntries(Object.entries(tasks).map(([id, view]) => [id, { ...view, from: null, to: null }]));
 
 /** Runs a workflow without a job. Memory, and the time of one step, are limited by whoever runs this process. */
-export const simulated = ({ workflow, self, now, variables, answers }: SimulationRun): Evaluated => {
+export const simulated = ({ workflow, self, now, variables, answers, transformations }: SimulationRun): Evaluated => {
   const begun = process.cpuUsage();
   const isOver = (): boolean => {
     const { user, system } = process.cpuUsage(begun);
     return user + system > mostMicroseconds;
   };
+  const transform: Transform = (given, runId) => {
+    const inputs = filledIn(given);
+    const [fault] = inputFaults(inputs);
+    if (fault) refuse(inputFaultText(fault));
+    const { tr_id: named, variableMap: incoming = {}, options = {} } = inputs as Inputs; // they have no fault
+    const document = own(transformations, named) as TransformationDocument | undefined; // a saved one
+    if (!document) return refuse(`There is no transformation ${JSON.stringify(named)}`);
+    refuseUnfitInputs(document, incoming, options, faultsUnder);
+    const revertToDefaultValue = options.revertToDefaultValue === true;
+    const outcome = transformed({ document, incoming, now, runId, revertToDefaultValue });
+    return 'json' in outcome ? JSON.parse(outcome.json) : refuse(`The transformation fails: ${outcome.reason}`);
+  };
   const work = { graph: workflowGraph(workflow, isInstant), job: self, now, match, fits, seal };
   try {
-    const { status, state, events, tasks } = simulate(work, { variables, answers }, isOver);
+    const { status, state, events, tasks } = simulate(work, { variables, answers, transform }, isOver);
     const result = {
       status,
       error: state.error ?? null,

@@ -312,7 +312,7 @@ describe('Automations of other installations over HTTP', () => {
           verb: 'GET',
           routeName: 'open',
           schema: null,
-          jst: 'x',
+          jst: 7,
         },
         {
           ...common,
@@ -334,11 +334,11 @@ describe('Automations of other installations over HTTP', () => {
     ok(await put(document));
     assert.equal(await exportedText(_id), JSON.stringify(document));
     const { triggers } = (await exported(_id, '')).data;
-    assert.deepEqual([triggers[0].verb, triggers[0].jst, triggers[2].jst], ['GET', 'x', []]);
+    assert.deepEqual([triggers[0].verb, triggers[0].jst, triggers[2].jst], ['GET', 7, []]);
     const get = async (i: number) =>
       ok(await service.ask('GET', `/operations-manager/triggers/${document.triggers[i]!._id}`)).data;
     const [endpoint, schedule] = [await get(0), await get(1)];
-    assert.deepEqual([endpoint.verb, endpoint.jst], ['POST', 'x']);
+    assert.deepEqual([endpoint.verb, endpoint.jst], ['POST', 7]);
     assert.deepEqual(
       [schedule.repeatInterval, schedule.repeatUnit, schedule.repeatFrequency, schedule.repeat],
       [null, undefined, undefined, { components: [{ action: 'execute' }], start: authors.created }],

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { randomOf } from '@automation-platform/transformations';
 import { eventsOf, textsKept, withLog } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { step, transformation, wire } from '../../support/transformationSamples.ts';
 import { until } from '../../support/until.ts';
 
 const om = '/operations-manager';
@@ -209,11 +211,85 @@ describe('Runs of triggers over HTTP', () => {
       refused(imported, 400, /"\/triggers\/0\/jst\/expression"/);
     });
 
+    it('by a document or the name of one makes the variables; the same run gives the same', async () => {
+      const document = {
+        ...transformation('Sites', {
+          incoming: ['site', 'token', 'floor'],
+          outgoing: ['at', 'chance', 'site', 'moved', 'floor'],
+          steps: [
+            step(1, 'String.toUpperCase'),
+            step(2, 'Math.random'),
+            step(3, 'Date.now'),
+            wire('incoming site', 'method 1 /args/0/value'),
+            wire('method 1 /return', 'outgoing site'),
+            wire('method 2 /return', 'outgoing chance'),
+            wire('method 3 /return', 'outgoing at'),
+            wire('incoming token', 'outgoing moved'),
+            wire('incoming floor', 'outgoing floor'),
+          ],
+        }),
+        incoming: [{ $id: 'site' }, { $id: 'token', default: 'a-default-1' }, { $id: 'floor', default: 3 }],
+      };
+      const { _id } = ok(await service.ask('POST', '/template_builder/transformations', document)).data;
+      for (const jst of [document, 'Sites', _id]) {
+        const trigger = await endpoint({ jst });
+        const { data } = ok(await run(trigger, { site: 'bonn', token: 'moved-4' }));
+        const { at, chance, ...rest } = data.variables;
+        assert.deepEqual(rest, { site: 'BONN', moved: mask, floor: 3, ...origin(trigger) });
+        assert.equal(chance, randomOf(data._id)());
+        assert.ok(Math.abs(at - Date.parse(data.created)) < 60_000);
+        refused(await run(trigger, { site: 5 }), 422, /Step 1 \(String.toUpperCase\)/);
+      }
+      const shown = ok(await asks('GET', '/triggers?multiEquals[type]=endpoint&limit=1000')).data;
+      const inline = shown.find(({ jst }: any) => jst?.name === 'Sites'); // documents are any JSON
+      assert.equal(inline.jst.incoming[1].default, mask);
+      ok(await asks('PATCH', `/triggers/${inline._id}`, { jst: inline.jst, description: 'changed' }));
+      assert.equal(ok(await run(inline, { site: 'x' })).data.variables.moved, mask);
+      assert.deepEqual(textsKept(service, ['moved-4', 'a-default-1']), []);
+    });
+
+    it('that is not there is 404, that has a fault 400; one that is named stays', async () => {
+      const given = { ...common(), type: 'endpoint', verb: 'POST', routeName: 'unnamed', schema: null };
+      refused(await asks('POST', '/triggers', { ...given, jst: 'None' }), 404, /"\/jst"/);
+      const faulty = transformation('Faulty', { incoming: [], outgoing: [], steps: [step(1, 'Array.zip')] });
+      refused(await asks('POST', '/triggers', { ...given, jst: faulty }), 400, /"\/jst\/steps\/0"/);
+      refused(
+        await asks('POST', '/triggers', { ...given, jst: { ...faulty, steps: Array(2001).fill({}) } }),
+        400,
+        /"\/jst\/steps"/,
+      );
+      const path = '/template_builder/transformations';
+      const { _id } = ok(await service.ask('POST', path, { ...faulty, name: 'Held' })).data;
+      const trigger = await endpoint({ jst: 'Held' });
+      refused(await run(trigger, {}), 422, /There is no method Array.zip/);
+      refused(await asks('PATCH', `/triggers/${trigger._id}`, { jst: 'None' }), 404, /"\/jst"/);
+      const held = new RegExp(`The trigger.*${trigger.name}.* refers to it`);
+      refused(await service.ask('DELETE', `${path}/${_id}`), 409, held);
+      refused(await service.ask('PUT', `${path}/${_id}`, { ...faulty, name: 'Renamed' }), 409, held);
+      ok(await service.ask('PUT', `${path}/${_id}`, { ...faulty, name: 'Held', steps: [] }));
+      const tasks = {
+        workflow_start: {},
+        workflow_end: {},
+        a: {
+          app: 'WorkFlowEngine',
+          name: 'transformation',
+          location: 'Application',
+          type: 'operation',
+          variables: { incoming: { tr_id: _id } },
+        },
+      };
+      const flow = ok(await asks('POST', '/workflows', { name: 'Transforms', tasks, transitions: {} })).data;
+      ok(await asks('PATCH', `/triggers/${trigger._id}`, { jst: null }));
+      refused(await service.ask('DELETE', `${path}/Held`), 409, /The workflow.*Transforms.* refers to it/);
+      ok(await service.ask('PUT', `${path}/${_id}`, { ...faulty, name: 'Renamed', steps: [] }));
+      ok(await asks('DELETE', `/workflows/${flow._id}`));
+      ok(await service.ask('DELETE', `${path}/Renamed`));
+    });
+
     it('of another kind is kept as given, and a run is refused with the reason', async () => {
-      const document = { incoming: {}, outgoing: {}, steps: [], functions: [] };
       for (const [jst, reason] of [
-        ['My transformation', /saved transformations such as \\*"My transformation/],
-        [document, /transformation documents/],
+        ['', /no form that this version knows/],
+        [{ incoming: {}, outgoing: {}, steps: [], functions: [] }, /no form that this version knows/],
         [{ type: 'xslt' }, /no form that this version knows/],
         [[1, 2], /no form/],
         [5, /no form/],

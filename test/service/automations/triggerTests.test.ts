@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { eventsOf, withLog } from '../../support/logged.ts';
 import { ok, type People, refused } from '../../support/people.ts';
 import type { TestService } from '../../support/service.ts';
+import { step, transformation, wire } from '../../support/transformationSamples.ts';
 import { until } from '../../support/until.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 
@@ -164,11 +165,29 @@ describe('Tests of event triggers over HTTP', () => {
       assert.equal(variables._trigger.id, trigger._id);
     });
 
+    it('carry out a transformation as the job of the event gets it', async () => {
+      const steps = [
+        step(1, 'Math.random'),
+        step(2, 'Date.now'),
+        wire('method 1 /return', 'outgoing chance'),
+        wire('method 2 /return', 'outgoing at'),
+      ];
+      const jst = transformation('Chances', { incoming: [], outgoing: ['chance', 'at'], steps });
+      const trigger = await waiting({ jst, topic: 'chances' });
+      const { position } = await publish({ a: 1 }, 'monitor', 'chances');
+      const jobs = async () => ok(await admin('GET', `${om}/jobs?multiEquals[trigger]=${trigger._id}`)).data;
+      await until(async () => (await jobs()).length === 1, 'the job');
+      const [{ variables }] = await jobs();
+      const tested = await test(trigger, { position });
+      assert.deepEqual(tested.variables, variables);
+      assert.equal(new Date(variables.at).toISOString(), variables._event.at);
+    });
+
     it('say that the transformation fails', async () => {
       for (const [more, words] of [
         [jsonata('$error("no site")'), /no site/],
         [jsonata('5'), /no object/],
-        [{ jst: 'a saved one' }, /does not carry out/],
+        [{ jst: ['a list'] }, /no form that this version knows/],
       ] as const) {
         const { matches, reasons, variables } = await test(await waiting(more), { payload: 1 });
         assert.equal(matches, false);

@@ -65,7 +65,7 @@ const world = async ({ ask }: TestService) => {
   const off = { enabled: false };
   await post(`${om}/triggers`, endpoint(automation, { name: 'Off', routeName: 'off', ...off }));
   const manualOff = (await post(`${om}/triggers`, byHand(automation, { name: 'Manual, off', ...off }))).data._id;
-  const strictRoute = { name: 'Strict', routeName: 'strict', schema: strict, jst: 'Saved elsewhere' };
+  const strictRoute = { name: 'Strict', routeName: 'strict', schema: strict, jst: { type: 'unknown' } };
   await post(`${om}/triggers`, endpoint(automation, strictRoute));
   await post('/template_builder/templates', { name: 'trier', template: 'x' });
   await post('/template_builder/templates', { name: 'free', template: 'x' });

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { randomOf } from '@automation-platform/transformations';
 import { eventsOf, withLog } from '../../support/logged.ts';
 import { ok, type People, people, refused } from '../../support/people.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { step, transformation, wire } from '../../support/transformationSamples.ts';
 import { until } from '../../support/until.ts';
 import { ours, worker, workflow } from '../../support/workflowSamples.ts';
 
@@ -110,6 +112,45 @@ describe('a job whose task begins other jobs', function () {
       began.children.filter(({ topic }: Json) => topic === 'jobStarted').map(({ data }: Json) => data.parent.index),
       [0, 1],
     );
+  });
+
+  it('begins each with what a transformation makes of its item and of the variables', async () => {
+    const made = transformation('Port of an item', {
+      incoming: ['currentValue', 'site', 'token'],
+      outgoing: ['port', 'site', 'token', 'chance', 'at'],
+      steps: [
+        step(1, 'Number.parseInt'),
+        step(2, 'Math.random'),
+        step(3, 'Date.now'),
+        wire('incoming currentValue', 'method 1 /args/0/value'),
+        wire('method 1 /return', 'outgoing port'),
+        wire('incoming site', 'outgoing site'),
+        wire('incoming token', 'outgoing token'),
+        wire('method 2 /return', 'outgoing chance'),
+        wire('method 3 /return', 'outgoing at'),
+      ],
+    });
+    ok(await service.ask('POST', '/template_builder/transformations', made));
+    const list = {
+      workflow: 'Port',
+      loopType: 'parallel',
+      data_array: '$var.job.ports',
+      transformation: made.name,
+      variables: { site: { task: 'static', value: 'Ulm' }, token: { task: 'job', value: 'token' } },
+    };
+    await save('Ports of texts', workflow({ c: child(list, keeps) }, ['start -> c', 'c -> end']));
+    const id = await start('Ports of texts', { variables: { ports: ['4', '5', {}], token: 's3cret' } });
+    for (const index of [0, 1]) {
+      const { variables } = await once(idOf(id, 'c', 1, index), () => true, 'the child');
+      const { chance, at, ...rest } = variables;
+      assert.deepEqual(rest, { port: index + 4, site: 'Ulm', token: '********' });
+      assert.equal(chance, randomOf(`${id}.c.1.${index}`)());
+      assert.equal(new Date(at).toISOString(), (await job(id)).tasks.c.from);
+    }
+    for (const index of [0, 1]) await finish(idOf(id, 'c', 1, index));
+    const { error } = await once(id, hasStatus('error'), 'the end');
+    assert.match(error.message, /Child 2 could not begin: The transformation fails: Step 1 \(Number.parseInt\)/);
+    assert.doesNotMatch(JSON.stringify(await logged(id)), /s3cret/);
   });
 
   it('has an error if one cannot begin, and retries what was in error alone', async () => {

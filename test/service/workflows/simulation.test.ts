@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomOf } from '@automation-platform/transformations';
 import { ok, refused } from '../../support/people.ts';
+import { step, transformation, wire } from '../../support/transformationSamples.ts';
+import { until } from '../../support/until.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 import { ours, person, worker, workflow } from '../../support/workflowSamples.ts';
 
@@ -59,6 +62,61 @@ describe('The simulation of a workflow', function () {
       ],
     );
     assert.deepEqual(ok(await service.ask('GET', `${om}/jobs`)).data, []);
+  });
+
+  it('carries out transformations as a job does', async () => {
+    const named = transformation('Chances', {
+      incoming: ['site', 'token'],
+      outgoing: ['site', 'chance', 'token'],
+      steps: [
+        step(1, 'String.toUpperCase'),
+        step(2, 'Math.random'),
+        wire('incoming site', 'method 1 /args/0/value'),
+        wire('method 1 /return', 'outgoing site'),
+        wire('method 2 /return', 'outgoing chance'),
+        wire('incoming token', 'outgoing token'),
+      ],
+    });
+    ok(
+      await service.ask('POST', '/template_builder/transformations', {
+        ...named,
+        incoming: [{ $id: 'site', type: 'string' }, { $id: 'token' }],
+      }),
+    );
+    const map = (site: string) => ({ site, token: '$var.job.token' });
+    const by = (variableMap: Json, more: Json = {}) =>
+      ours('transformation', { tr_id: 'Chances', variableMap, options: { validateIncoming: true }, ...more });
+    const tasks = {
+      a: by(map('$var.job.site')),
+      b: by(map('$var.job.n')),
+      c: by({ site: 'x' }, { tr_id: '$var.job.site' }),
+    };
+    await save('Transforming', tasks, ['start -> a', 'a -> b', 'a -> c', 'b -> end', 'c -> end']);
+    const { events } = ok(
+      await simulate('Transforming', { variables: { site: 'Ulm', n: 7, token: 'hush-hush' } }),
+    ).data;
+    const ends = (task: string) =>
+      events.find(({ topic, data }: Json) => topic === 'taskFinished' && data.task === task).data;
+    assert.deepEqual(ends('a').outgoing, {
+      site: 'ULM',
+      chance: randomOf(`${'0'.repeat(24)}.a.1`)(),
+      token: '********',
+    });
+    assert.equal(ends('b').error, 'The inputs do not fit the transformation: /incoming/site must be string');
+    assert.equal(ends('c').error, 'There is no transformation "Ulm"');
+    const id = ok(
+      await service.ask('POST', `${om}/jobs/start`, {
+        workflow: 'Transforming',
+        options: { variables: { site: 'Ulm', n: 7 } },
+      }),
+    ).data._id;
+    await until(
+      async () => ok(await service.ask('GET', `${om}/jobs/${id}`)).data.status === 'error',
+      'the end of the job',
+    );
+    for (const task of ['b', 'c'])
+      assert.equal(ok(await service.ask('GET', `${om}/jobs/${id}/tasks/${task}`)).data.error, ends(task).error);
+    ok(await service.ask('POST', `${om}/jobs/cancel`, { jobIds: [id] }));
   });
 
   it('is refused for faults, variables and answers that do not fit, and past its bounds', async () => {

@@ -6,7 +6,7 @@ import {
   updateAutomation,
 } from '../../../src/commands/operations-manager/automations.ts';
 import { runNotes } from '../../../src/commands/operations-manager/runNotes.ts';
-import { type Run, type Transform, triggerRuns } from '../../../src/commands/operations-manager/triggerRuns.ts';
+import { type Evaluate, type Run, triggerRuns } from '../../../src/commands/operations-manager/triggerRuns.ts';
 import { createTrigger, deleteTrigger, updateTrigger } from '../../../src/commands/operations-manager/triggers.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { isSealed } from '../../../src/domain/engine/sealed.ts';
@@ -72,7 +72,9 @@ describe('The variables of a job', () => {
     assert.equal(kind(null), 'none');
     assert.equal(transformationOf({}).kind, 'none');
     assert.equal(kind({ type: 'jsonata', expression: '1' }), 'jsonata');
-    for (const jst of ['name', {}, { type: 'jsonata' }, { incoming: 1, outgoing: 2, steps: 3, functions: 4 }, 5, false])
+    assert.equal(kind('name'), 'named');
+    assert.equal(kind({ incoming: [], outgoing: [], steps: [] }), 'document');
+    for (const jst of ['', {}, { type: 'jsonata' }, { incoming: 1, outgoing: 2, steps: 3, functions: 4 }, 5, false])
       assert.equal(kind(jst), 'refused');
   });
 });
@@ -104,7 +106,7 @@ describe('The document of a job', () => {
 
 describe('A run of a trigger', () => {
   const { node } = nodesOnLog({ reacting: true });
-  const transform: Transform = async (_, input) => input;
+  const transform: Evaluate = async (_, input) => input;
   let one: TestNode;
   beforeEach(async () => {
     one = await node();
@@ -112,8 +114,8 @@ describe('A run of a trigger', () => {
     await one.command(createTrigger, 't', content);
     await one.catchUp();
   });
-  const runs = (how: Transform = transform) =>
-    triggerRuns({ handle: one.handle, tools: one.tools, filters: filters(10), transform: how });
+  const runs = (how: Evaluate = transform) =>
+    triggerRuns({ handle: one.handle, tools: one.tools, filters: filters(10), evaluate: how, now: Date.now });
   const about = { operation: 'trigger', requestId: 'r', correlation: 'c', causation: 'e1' };
   const asked = async (more: Partial<Run> = {}): Promise<Run> => ({
     trigger: { id: 't', content },
@@ -126,14 +128,14 @@ describe('A run of a trigger', () => {
     about,
     ...more,
   });
-  const refusal = async (more: Partial<Run>, how?: Transform): Promise<string> => {
+  const refusal = async (more: Partial<Run>, how?: Evaluate): Promise<string> => {
     const ran = await runs(how).run(await asked(more));
     assert.ok('refused' in ran);
     assert.ok(ran.refused.message.length > 10);
     assert.equal((await one.tools.state(job, more.jobId ?? 'j1')).status, undefined, 'no job');
     return ran.refused.reason;
   };
-  const startedJob = async (more: Partial<Run> = {}, how?: Transform) => {
+  const startedJob = async (more: Partial<Run> = {}, how?: Evaluate) => {
     const ran = await runs(how).run(await asked(more));
     assert.ok('job' in ran, JSON.stringify(ran));
     return ran.job;
@@ -188,7 +190,13 @@ describe('A run of a trigger', () => {
 
   it('that is tried by two nodes at the same moment starts one job', async () => {
     const other = await node();
-    const second = triggerRuns({ handle: other.handle, tools: other.tools, filters: filters(10), transform });
+    const second = triggerRuns({
+      handle: other.handle,
+      tools: other.tools,
+      filters: filters(10),
+      evaluate: transform,
+      now: Date.now,
+    });
     const run = await asked();
     const both = await Promise.all([runs().run(run), second.run(run)]);
     assert.ok(both.every((ran) => 'job' in ran));
@@ -225,7 +233,7 @@ describe('A run of a trigger', () => {
   });
 
   it('looks at trigger, automation and account after the transformation', async () => {
-    const slow: Transform = async (_, input) => {
+    const slow: Evaluate = async (_, input) => {
       await one.command(updateTrigger, 't', { enabled: false });
       return input;
     };
@@ -236,7 +244,7 @@ describe('A run of a trigger', () => {
   it('is refused when the transformation fails; other errors are thrown', async () => {
     const trigger = { id: 't', content: { ...content, jst: { type: 'jsonata', expression: '$' } } };
     const failing =
-      (code: 'unprocessable' | 'limited'): Transform =>
+      (code: 'unprocessable' | 'limited'): Evaluate =>
       async () => {
         throw new RequestError(code, 'It does not work');
       };
@@ -260,7 +268,7 @@ describe('A run of a trigger', () => {
 
   it('gives the transformation no secret, and seals what it moves', async () => {
     const seen: string[] = [];
-    const moving: Transform = async (_, input) => {
+    const moving: Evaluate = async (_, input) => {
       seen.push(JSON.stringify(input));
       const { payload } = input as { payload: { password: unknown } };
       return { login: payload.password, password: { inner: payload.password } };

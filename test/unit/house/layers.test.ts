@@ -75,7 +75,7 @@ const rooms: Record<string, readonly Area[]> = {
 
 /** Areas whose documents a layer without areas reads. */
 const areasRead: Record<string, readonly Area[]> = {
-  southbound: ['agent-session-manager', 'configuration-manager', 'operations-manager'],
+  southbound: ['agent-session-manager', 'configuration-manager', 'operations-manager', 'template-builder'],
   // An agent's template may use stored ones. Triggers start jobs. Jobs and tasks carry out operations of these.
   runners: [
     'agent-session-manager',
@@ -133,7 +133,8 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/triggers.ts',
     'projections/automations.ts', // packages and migrations make them, actions name one as their workflow
     'projections/jobs.ts', // who sees a job sees its session
-    'projections/triggers.ts', // they name forms, packages bring them
+    'projections/triggers.ts', // they name forms and transformations, packages bring them
+    'projections/workflows.ts', // they name transformations
   ],
   prebuilts: [
     'commands/prebuiltPlans.ts', // projects unpack their documents, too
@@ -142,7 +143,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/prebuilts.ts',
   ],
   profiles: ['domain/profiles.ts'],
-  'template-builder': ['commands/transformations.ts'], // workflows and triggers name them
+  'template-builder': ['commands/transformations.ts', 'domain/transformations.ts'], // workflows and triggers name them
 };
 
 /** Packages, ours and of others, that a layer may use beside Node's own modules; in the domain not even those. */

@@ -234,3 +234,11 @@ export const operationMethod = (task: Named): OwnOperation['method'] => ownOpera
 
 /** The inputs of an operation that fit its schema. */
 export type InputsOf<O extends OperationId> = Static<(typeof ownOperations)[O]['inputs']>;
+
+/** The inputs that are there: published documents write empty texts where nothing is filled in. */
+export const filledIn = (inputs: Members): Members =>
+  Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== null && value !== ''));
+
+/** The words for an input that does not fit its schema. */
+export const inputFaultText = ({ path, message }: { readonly path: string; readonly message: string }): string =>
+  `The input ${path.slice(1).replaceAll('/', '.')} ${message}`;

@@ -3,17 +3,18 @@ import { get } from '../../engine/layeredMap.ts';
 import { RequestError } from '../../engine/requestError.ts';
 import { advance } from './advance.ts';
 import type { Outcome } from './controlTasks.ts';
+import { runIdOf } from './runIds.ts';
 import { finishedRun, orError, type Work } from './taskOutcomes.ts';
 import { foldTasks, type TaskStates, taskIn, type WorkflowJobEvent } from './taskStates.ts';
-import { inputsOf } from './taskValues.ts';
+import { inputsOf, isTransformation } from './taskValues.ts';
 import { taskViews } from './taskViews.ts';
 import type { Task } from './workflows.ts';
 
 /** How tasks end that the simulation cannot carry out: for each task its results one after the other, the last one again. */
 export type Answers = Readonly<Record<string, readonly Outcome[]>>;
 
-/** The outputs of a transformation. Throws `RequestError` if it fails. */
-export type Transform = (inputs: Members) => Members;
+/** The outputs of a transformation by the inputs of its task and the id of the run. Throws `RequestError` if it fails. */
+export type Transform = (inputs: Members, runId: string) => Members;
 
 /** The first task by id that waits for an answer. */
 const openTask = ({ graph }: Work, state: TaskStates): Task | undefined =>
@@ -39,9 +40,11 @@ export const simulate = (
     state = foldTasks(more, state);
   };
   const answerOf = (task: Task): Outcome => {
-    if (transform && task.app === 'WorkFlowEngine' && task.name === 'transformation') {
-      const scope = { state, job: work.job, variables: state.variables };
-      return orError(() => ({ result: 'success', outgoing: transform(inputsOf(scope, task)) }));
+    if (transform && isTransformation(task)) {
+      const { run, startedWith = state.variables } = taskIn(state, task.id);
+      const inputs = inputsOf({ state, job: work.job, variables: startedWith }, task);
+      const runId = runIdOf({ job: work.job.id, task: task.id, run });
+      return orError(() => ({ result: 'success', outgoing: transform(inputs, runId) }));
     }
     const list = own(answers, task.id);
     const count = answered.get(task.id) ?? 0;

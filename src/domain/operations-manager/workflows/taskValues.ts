@@ -68,7 +68,9 @@ const resolved = (scope: Scope, members: Members): Members =>
     }),
   );
 
-const isTransformation = ({ app, name }: Task): boolean => app === 'WorkFlowEngine' && name === 'transformation';
+/** True for a task that stands for the operation by which this service carries out transformations. */
+export const isTransformation = ({ kind, app, name }: Task): boolean =>
+  kind === 'platform' && app === 'WorkFlowEngine' && name === 'transformation';
 
 /** True for the task whose `variableMap` has references, too. */
 const mapsVariables = (task: Task): boolean => isTransformation(task) && isObject(task.incoming.variableMap);
@@ -79,7 +81,7 @@ const mapsVariables = (task: Task): boolean => isTransformation(task) && isObjec
  */
 export const transformationNamedBy = (task: Task): { readonly input: string; readonly named: string } | undefined => {
   const isChild = task.kind === 'childJob';
-  if (!isChild && !(task.kind === 'platform' && isTransformation(task))) return undefined;
+  if (!isChild && !isTransformation(task)) return undefined;
   const input = isChild ? 'transformation' : 'tr_id';
   const named = task.incoming[input];
   return typeof named === 'string' && named !== '' && !referenceIn(named) ? { input, named } : undefined;

@@ -4,7 +4,7 @@ import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
 import type { Streams } from '../../../commands/engine/streams.ts';
 import { inputsNow, readJob } from '../../../commands/operations-manager/jobReading.ts';
-import { filledIn, inputFaults } from '../../../commands/operations-manager/operationInputs.ts';
+import { inputFaults } from '../../../commands/operations-manager/operationInputs.ts';
 import {
   claimTask,
   finishTask,
@@ -14,7 +14,7 @@ import {
 } from '../../../commands/operations-manager/taskReports.ts';
 import { platform } from '../../../domain/engine/core.ts';
 import { type JobStarted, type JobState, job } from '../../../domain/operations-manager/jobs.ts';
-import { operationOf } from '../../../domain/operations-manager/workflows/ownOperations.ts';
+import { filledIn, inputFaultText, operationOf } from '../../../domain/operations-manager/workflows/ownOperations.ts';
 import { type RunOfJob, runIn } from '../../../domain/operations-manager/workflows/runIds.ts';
 import { isUnderWay, taskOf } from '../../../domain/operations-manager/workflows/taskClaims.ts';
 import { taskIn } from '../../../domain/operations-manager/workflows/taskStates.ts';
@@ -60,8 +60,7 @@ export const tasksHere = ({ handle, tools, events, worker, operations }: Needs):
     if (!operation) return { inputs: {}, operation: cannot(`This service does not carry out ${one.app}.${one.name}`) };
     const inputs = filledIn(inputsNow(read, one));
     const [fault] = inputFaults(operation, inputs);
-    if (fault)
-      return { inputs, operation: cannot(`The input ${fault.path.slice(1).replaceAll('/', '.')} ${fault.message}`) };
+    if (fault) return { inputs, operation: cannot(inputFaultText(fault)) };
     return { inputs, operation: operations[operation] as Operation }; // its inputs fit
   };
 
