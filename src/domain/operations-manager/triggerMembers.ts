@@ -36,8 +36,8 @@ const filter = (of: string) =>
   });
 const jst = Type.Unknown({
   description:
-    'Transformation of what comes in: {"type": "jsonata", "expression"}; null: none. Anything else is kept as given, ' +
-    'and a run is refused',
+    'Transformation of what comes in: {"type": "jsonata", "expression"}, a transformation document, or the name or id of ' +
+    'one; null: none. Anything else is kept as given, and a run is refused',
 });
 const legacyWrapper = (wrapped: string) =>
   Type.Optional(Type.Boolean({ default: true, description: `Whether ${wrapped}` }));

@@ -76,8 +76,8 @@ export const transformationRoutes = (areas: () => readonly AreaRoutes[]): readon
     },
     sentences: {
       create: 'The body is the document. One with faults is kept, and cannot run.',
-      replace: 'Nothing names it yet, so it may be renamed.',
-      remove: 'Nothing names it yet, so it may be deleted at any time.',
+      replace: '409 if it is renamed while a workflow or trigger names it.',
+      remove: '409 while a workflow or trigger names it.',
     },
     areas,
   }),
