@@ -54,13 +54,13 @@ const never = new AbortController().signal;
 
 /** The variables that a transformation makes for a child. Another try gives the same. */
 const transformedItem = async (
-  named: string,
+  idOrName: string,
   incoming: Members,
   { parent: job, task, run, index, account }: ChildToStart & { readonly account: string },
   tools: Tools,
 ): Promise<Members> => {
-  const document = await transformationNamed(named, tools);
-  if (!document) throw new RequestError('not_found', `There is no transformation ${JSON.stringify(named)}`);
+  const document = await transformationNamed(idOrName, tools);
+  if (!document) throw new RequestError('not_found', `There is no transformation ${JSON.stringify(idOrName)}`);
   const runOfTask = runIdOf({ job, task, run });
   const about = { incoming, now: await beginningOf(runOfTask, tools), runId: `${runOfTask}.${index}` };
   return transformedBy(document, about, { account, signal: never }, tools);
@@ -82,11 +82,11 @@ const childStartOf = async (
   const inputs = inputsNow(read, task);
   const { startedWith = read.tasks.variables } = taskIn(read.tasks, taskId);
   const scope = { state: read.tasks, job: read.self, variables: startedWith };
-  const named = transformationOfItems(inputs);
+  const idOrName = transformationOfItems(inputs);
   const plain =
-    named === undefined
+    idOrName === undefined
       ? childVariables(scope, task, inputs, index)
-      : await transformedItem(named, itemInputs(scope, task, inputs, index), { ...input, account: actor.id }, tools);
+      : await transformedItem(idOrName, itemInputs(scope, task, inputs, index), { ...input, account: actor.id }, tools);
   const variables = withoutOrigin(sealSecrets(plain, plain, tools.seal) as Variables);
   const level = (read.self.level ?? 0) + 1;
   const name = String(inputs.workflow);

@@ -33,8 +33,8 @@ export const transformationFaultOf = async (
   if (transformation.kind === 'jsonata') return faultOfExpression(transformation.expression);
   if (transformation.kind === 'document') return faultOfDocument(transformation.document);
   if (transformation.kind !== 'named' || (before && same(transformation, transformationOf(before)))) return undefined;
-  if (await transformationNamed(transformation.named, tools)) return undefined;
-  const message = `No transformation has the name or id ${JSON.stringify(transformation.named)}`;
+  if (await transformationNamed(transformation.idOrName, tools)) return undefined;
+  const message = `No transformation has the name or id ${JSON.stringify(transformation.idOrName)}`;
   return { code: 'not_found', message, path: '' };
 };
 

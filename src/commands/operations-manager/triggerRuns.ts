@@ -190,22 +190,22 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     return sealSecrets(variables, {}, tools.seal) as Variables;
   };
 
-  const evaluated = async (expression: string, variables: Variables, asking: Asking): Promise<unknown> => {
+  const byExpression = async (expression: string, variables: Variables, asking: Asking): Promise<unknown> => {
     const word = randomBytes(12).toString('hex');
     const { open, hidden } = hideSealed(plainValue(variables), word);
     return showSealed(await evaluate(expression, open, asking), word, hidden);
   };
 
-  const computed = async (
+  const byDocument = async (
     given: Extract<Transformation, { readonly kind: 'named' | 'document' }>,
     variables: Variables,
     { account, signal, ...about }: Asking,
   ): Promise<Variables> => {
-    const document = given.kind === 'named' ? await transformationNamed(given.named, tools) : given.document;
+    const document = given.kind === 'named' ? await transformationNamed(given.idOrName, tools) : given.document;
     if (!document)
       throw new RequestError(
         'unprocessable',
-        `There is no transformation ${JSON.stringify(given.kind === 'named' ? given.named : null)}`,
+        `There is no transformation ${JSON.stringify(given.kind === 'named' ? given.idOrName : null)}`,
       );
     const run = { ...about, incoming: plainValue(variables) as Variables, options: { revertToDefaultValue: true } };
     const outgoing = await transformedBy(document, run, { account, signal }, tools);
@@ -221,8 +221,8 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     try {
       const result =
         transformation.kind === 'jsonata'
-          ? await evaluated(transformation.expression, variables, asking)
-          : await computed(transformation, variables, asking);
+          ? await byExpression(transformation.expression, variables, asking)
+          : await byDocument(transformation, variables, asking);
       if (!isObject(result)) throw new RequestError('unprocessable', 'The result of the transformation is no object');
       return sealedVariables(result, tools);
     } catch (error) {

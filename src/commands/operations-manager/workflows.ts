@@ -111,10 +111,10 @@ const transformationsOf = async (
   { tasks }: WorkflowGraph,
   tools: Tools,
 ): Promise<Required<Known>['transformation']> => {
-  const names = new Set(tasks.flatMap((task) => transformationNamedBy(task)?.named ?? []));
+  const names = new Set(tasks.flatMap((task) => transformationNamedBy(task)?.idOrName ?? []));
   const faults = new Map<string, string | undefined>();
-  for (const named of names) faults.set(named, await whyUnfit(named, tools));
-  return (named) => faults.get(named);
+  for (const idOrName of names) faults.set(idOrName, await whyUnfit(idOrName, tools));
+  return (idOrName) => faults.get(idOrName);
 };
 
 /** The faults of the transformations that a workflow names, as of now. */

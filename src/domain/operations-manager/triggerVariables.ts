@@ -62,13 +62,13 @@ export type Transformation =
   | { readonly kind: 'none' }
   | { readonly kind: 'jsonata'; readonly expression: string }
   | { readonly kind: 'document'; readonly document: InlineTransformation }
-  | { readonly kind: 'named'; readonly named: string }
+  | { readonly kind: 'named'; readonly idOrName: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
 export const transformationOf = (content: object): Transformation => {
   const jst: unknown = 'jst' in content ? content.jst : null;
   if (jst === null || jst === undefined) return { kind: 'none' };
-  if (typeof jst === 'string' && jst !== '') return { kind: 'named', named: jst };
+  if (typeof jst === 'string' && jst !== '') return { kind: 'named', idOrName: jst };
   if (isObject(jst) && jst.type === 'jsonata' && typeof jst.expression === 'string')
     return { kind: 'jsonata', expression: jst.expression };
   if (isObject(jst) && documentMembers.every((name) => Array.isArray(jst[name])))

@@ -98,7 +98,7 @@ export const methodsNeeded = ({ tasks }: Members): readonly NeededMethod[] =>
 /** The transformations that the tasks of a workflow name. */
 export const transformationsNamed = ({ tasks }: Members): readonly string[] => {
   const all = Object.entries(isObject(tasks) ? tasks : {}).map(([id, task]) => readTask(id, task, isInstant));
-  return [...new Set(all.flatMap((task) => transformationNamedBy(task)?.named ?? []))];
+  return [...new Set(all.flatMap((task) => transformationNamedBy(task)?.idOrName ?? []))];
 };
 
 /** The name without the project that it begins with. */

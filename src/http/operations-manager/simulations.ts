@@ -80,8 +80,8 @@ const checkAnswers = (answers: Answers, { places }: WorkflowGraph): void => {
 /** The documents of the transformations that a workflow names, by these names. */
 const transformationsIn = async (graph: WorkflowGraph, tools: Tools): Promise<Members> => {
   const found: [string, unknown][] = [];
-  for (const named of transformationsNamed(graph.document))
-    found.push([named, plainValue(await transformationNamed(named, tools))]);
+  for (const idOrName of transformationsNamed(graph.document))
+    found.push([idOrName, plainValue(await transformationNamed(idOrName, tools))]);
   return Object.fromEntries(found);
 };
 

@@ -51,7 +51,7 @@ export const triggers = projection<TriggerDoc>()(trigger, {
     formId: (doc) => ('formId' in doc ? (doc.formId ?? []) : []),
     transformation: (doc) => {
       const transformation = transformationOf(doc);
-      return transformation.kind === 'named' ? transformation.named : [];
+      return transformation.kind === 'named' ? transformation.idOrName : [];
     },
   },
   guard: (doc) => documentGuard(automations, doc.actionId),

@@ -50,9 +50,9 @@ export const simulated = ({ workflow, self, now, variables, answers, transformat
     const inputs = filledIn(given);
     const [fault] = inputFaults(inputs);
     if (fault) refuse(inputFaultText(fault));
-    const { tr_id: named, variableMap: incoming = {}, options = {} } = inputs as Inputs; // they have no fault
-    const document = own(transformations, named) as TransformationDocument | undefined; // a saved one
-    if (!document) return refuse(`There is no transformation ${JSON.stringify(named)}`);
+    const { tr_id: idOrName, variableMap: incoming = {}, options = {} } = inputs as Inputs; // they have no fault
+    const document = own(transformations, idOrName) as TransformationDocument | undefined; // a saved one
+    if (!document) return refuse(`There is no transformation ${JSON.stringify(idOrName)}`);
     refuseUnfitInputs(document, incoming, options, faultsUnder);
     const revertToDefaultValue = options.revertToDefaultValue === true;
     const outcome = transformed({ document, incoming, now, runId, revertToDefaultValue });

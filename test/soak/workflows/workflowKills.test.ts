@@ -6,6 +6,7 @@ import { sweepServiceKills } from '../../support/kills/sweep.ts';
 import { eventsIn, eventsOf, withLog } from '../../support/logged.ts';
 import { ok } from '../../support/people.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
+import { transformation, wire } from '../../support/transformationSamples.ts';
 import { until } from '../../support/until.ts';
 import { ours, person, worker, workflow } from '../../support/workflowSamples.ts';
 
@@ -13,6 +14,8 @@ type Json = any; // answers are whatever the route says
 
 const om = '/operations-manager';
 const to = (variable: string) => ({ variables: { outgoing: { out: `$var.job.${variable}` } } });
+
+const items = { data_array: '$var.job.sites', loopType: 'parallel', transformation: 'Item' };
 
 /** A workflow with a task of each kind. */
 const tasks = {
@@ -24,6 +27,14 @@ const tasks = {
   wait: ours('delay', { time: 0.02 }),
   again: worker({}, { retrySettings: { autoRetry: true, limit: 1, delay: 1, state: ['failure'] }, ...to('again') }),
   make: { ...ours('createInventory', { name: '$var.job._id' }), app: 'InventoryManager' },
+  shape: ours(
+    'transformation',
+    { tr_id: 'Item', variableMap: { currentValue: '$var.job.left' } },
+    {
+      variables: { outgoing: { site: '$var.job.shaped' } },
+    },
+  ),
+  kids: ours('childJob', { workflow: 'Part', ...items, variables: {} }),
   ask: person(),
   ...Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`d${i}`, ours('newVariable', { name: 'd', value: i })])),
 };
@@ -37,7 +48,9 @@ const edges = [
   'right -> wait',
   'wait -> again',
   'again -> make',
-  'make -> ask',
+  'make -> shape',
+  'shape -> kids',
+  'kids -> ask',
   'ask -> d0',
   ...Array.from({ length: 11 }, (_, i) => `d${i} -> d${i + 1}`),
   'd11 -> end',
@@ -51,6 +64,14 @@ describe(`A job that runs a workflow, in a service that is killed while it store
     if (cannotKill) this.skip();
     root = temporaryFolder();
     const server = await startServer(join(root, 'base'));
+    const item = transformation('Item', {
+      incoming: ['currentValue'],
+      outgoing: ['site'],
+      steps: [wire('incoming currentValue', 'outgoing site')],
+    });
+    ok(await server.ask('POST', '/template_builder/transformations', item));
+    const part = workflow({ a: ours('newVariable', { name: 'n', value: 1 }) }, ['start -> a', 'a -> end']);
+    ok(await server.ask('POST', `${om}/workflows`, { ...part, name: 'Part' }));
     ok(await server.ask('POST', `${om}/workflows`, { ...workflow(tasks, edges), name: 'All kinds' }));
     await server.stop();
   });
@@ -94,12 +115,25 @@ describe(`A job that runs a workflow, in a service that is killed while it store
       look: async (next, _, n) => {
         const job = await drive(next);
         assert.equal(job.status, 'complete', JSON.stringify(job.error));
-        const expected = { sites: ['a', 'b'], left: 'left 1', right: 'right 1', again: 'again 2', d: 11 };
+        const expected = {
+          sites: ['a', 'b'],
+          left: 'left 1',
+          right: 'right 1',
+          again: 'again 2',
+          shaped: 'left 1',
+          d: 11,
+        };
         assert.deepEqual(job.variables, expected);
         const file = join(root, 'data', 'events.db');
         const events = await withLog(file, (log) => eventsOf(log, `job-${job._id}`));
         const made = await withLog(file, (log) => eventsIn(log));
         assert.equal(made.filter(({ topic }: Json) => topic === 'inventoryCreated').length, 1, `kill ${n}`);
+        const children = made.filter(({ topic, data }: Json) => topic === 'jobStarted' && data.parent?.run);
+        assert.deepEqual(
+          children.map(({ data }: Json) => `${data.parent.index} ${data.variables.site}`).sort(),
+          ['0 a', '1 b'],
+          `kill ${n}`,
+        );
         const runs = (...topics: readonly string[]): readonly string[] =>
           events
             .filter(({ topic, data }: Json) => topics.includes(topic) && data.result !== 'loop')

@@ -5,7 +5,8 @@ import { importDeviceGroups } from '../../../src/commands/configuration-manager/
 import type { Tools } from '../../../src/commands/engine/define.ts';
 import { runAction } from '../../../src/commands/lifecycle-manager/actionExecutions.ts';
 import { createResourceModel } from '../../../src/commands/lifecycle-manager/resourceModels.ts';
-import { completeJob } from '../../../src/commands/operations-manager/jobs.ts';
+import { completeJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
+import { workflowCommands } from '../../../src/commands/operations-manager/workflows.ts';
 import { importPrebuilt, prebuiltId } from '../../../src/commands/prebuilts/prebuilts.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import { siteSurvey } from '../../../src/demo/projects.ts';
@@ -14,6 +15,7 @@ import { project } from '../../../src/domain/automation-studio/projects.ts';
 import { deviceGroupImport } from '../../../src/domain/configuration-manager/deviceGroupImports.ts';
 import type { Aggregate } from '../../../src/domain/engine/core.ts';
 import { actionExecution } from '../../../src/domain/lifecycle-manager/actionExecutions.ts';
+import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { prebuilt } from '../../../src/domain/prebuilts/prebuilts.ts';
 import { scheduledJobs } from '../../../src/projections/automation-catalog/scheduledJobs.ts';
 import { deviceGroups } from '../../../src/projections/configuration-manager/deviceGroups.ts';
@@ -34,6 +36,7 @@ import { outcomeOf } from '../scheduleOutcome.ts';
 import { type Clocks, plannersOn, schedulesOn, second } from '../scheduling.ts';
 import { expectedOf, peopleOn, sortedOutcome, triggersOn, twentyTriggers } from '../triggering.ts';
 import { until } from '../until.ts';
+import { ours, workflow } from '../workflowSamples.ts';
 import { outcome } from '../writer.ts';
 
 /** A node, the log as it sees it, and the clocks of its machine. */
@@ -213,6 +216,33 @@ const actionOfModel: Work = {
   whole: async () => ({ status: 'complete', instances: [{ name: 'new', instanceData: { vlan: 5 } }] }),
 };
 
+const parentJob = 'a'.repeat(24);
+
+const childrenOfJob: Work = {
+  name: 'a job with children',
+  prepare: async ({ node }) => {
+    const part = workflow({ set: ours('newVariable', { name: 'n', value: 1 }) }, ['start -> set', 'set -> end']);
+    await node.command(workflowCommands.create, 'part', { ...part, name: 'Part' });
+    const list = { workflow: 'Part', loopType: 'parallel', data_array: [{}, {}, {}], variables: {} };
+    const one = { workflow: 'Part', variables: {} };
+    const whole = { list: ours('childJob', list), one: ours('childJob', one) };
+    const edges = ['start -> list', 'list -> one', 'one -> end'];
+    await node.command(workflowCommands.create, 'whole', { ...workflow(whole, edges), name: 'Whole' });
+    await node.catchUp();
+  },
+  run: async ({ node }) => {
+    const there = job.exists(await node.tools.state(job, parentJob));
+    if (!there) await node.command(startJob, parentJob, { workflow: 'Whole' });
+  },
+  isDecided: exists(job, parentJob),
+  find: async ({ node: { tools }, store }) => {
+    const starts = (await eventsIn(store)).filter(({ topic }) => topic === 'jobStarted');
+    return { status: (await tools.state(job, parentJob)).status, jobs: starts.length };
+  },
+  nothing: { status: undefined, jobs: 0 },
+  whole: async () => ({ status: 'complete', jobs: 5 }),
+};
+
 const accounts = ['runner'];
 
 const jobsOfEvents: Work = {
@@ -280,6 +310,7 @@ export const works: readonly Work[] = [
   deletionOfProject,
   migrationOfJob,
   actionOfModel,
+  childrenOfJob,
   jobsOfEvents,
   jobsOfSchedules,
 ];

@@ -79,12 +79,14 @@ const mapsVariables = (task: Task): boolean => isTransformation(task) && isObjec
  * The transformation that a task names, and the input that names it; undefined if it names none, or only a reference says
  * which.
  */
-export const transformationNamedBy = (task: Task): { readonly input: string; readonly named: string } | undefined => {
+export const transformationNamedBy = (
+  task: Task,
+): { readonly input: string; readonly idOrName: string } | undefined => {
   const isChild = task.kind === 'childJob';
   if (!isChild && !isTransformation(task)) return undefined;
   const input = isChild ? 'transformation' : 'tr_id';
-  const named = task.incoming[input];
-  return typeof named === 'string' && named !== '' && !referenceIn(named) ? { input, named } : undefined;
+  const idOrName = task.incoming[input];
+  return typeof idOrName === 'string' && idOrName !== '' && !referenceIn(idOrName) ? { input, idOrName } : undefined;
 };
 
 /** The inputs of a task with the values of its references. */

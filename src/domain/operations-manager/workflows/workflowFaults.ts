@@ -201,7 +201,7 @@ const stepsIn = (pointer: string): readonly string[] =>
 
 const addTransformationFault = (task: Task, [add, known]: [Add, Pick<Known, 'transformation'>]): void => {
   const by = transformationNamedBy(task);
-  const fault = by && known.transformation?.(by.named);
+  const fault = by && known.transformation?.(by.idOrName);
   const path = ['tasks', task.id, 'variables', 'incoming', by?.input ?? ''];
   if (fault !== undefined) add('transformation', { task: task.id, path }, fault);
 };

@@ -6,10 +6,10 @@ import { type OperationFor, RunEnded } from './run.ts';
 /** Carries out a transformation. Its clock stands at the beginning of the run, so a run that is done again gives the same. */
 export const transformationRun =
   ({ tools }: { readonly tools: Tools }): OperationFor<'WorkFlowEngine.transformation'> =>
-  async ({ inputs: { tr_id: named, variableMap: incoming = {}, options = {} }, key, signal, step }) => {
+  async ({ inputs: { tr_id: idOrName, variableMap: incoming = {}, options = {} }, key, signal, step }) => {
     const { id: account } = await step();
-    const document = await transformationNamed(named, tools);
-    if (!document) throw new RunEnded(`There is no transformation ${JSON.stringify(named)}`);
+    const document = await transformationNamed(idOrName, tools);
+    if (!document) throw new RunEnded(`There is no transformation ${JSON.stringify(idOrName)}`);
     const run = { incoming, options, now: await beginningOf(key, tools), runId: key };
     return transformedBy(document, run, { account, signal }, tools);
   };
