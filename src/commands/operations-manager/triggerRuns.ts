@@ -196,17 +196,19 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     return showSealed(await evaluate(expression, open, asking), word, hidden);
   };
 
+  const documentOf = async (transformation: Extract<Transformation, { readonly kind: 'named' | 'document' }>) => {
+    if (transformation.kind === 'document') return transformation.document;
+    const { idOrName } = transformation;
+    const document = await transformationNamed(idOrName, tools);
+    if (!document) throw new RequestError('unprocessable', `There is no transformation ${JSON.stringify(idOrName)}`);
+    return document;
+  };
+
   const byDocument = async (
-    given: Extract<Transformation, { readonly kind: 'named' | 'document' }>,
+    document: Awaited<ReturnType<typeof documentOf>>,
     variables: Variables,
     { account, signal, ...about }: Asking,
   ): Promise<Variables> => {
-    const document = given.kind === 'named' ? await transformationNamed(given.idOrName, tools) : given.document;
-    if (!document)
-      throw new RequestError(
-        'unprocessable',
-        `There is no transformation ${JSON.stringify(given.kind === 'named' ? given.idOrName : null)}`,
-      );
     const run = { ...about, incoming: plainValue(variables) as Variables, options: { revertToDefaultValue: true } };
     const outgoing = await transformedBy(document, run, { account, signal }, tools);
     if (JSON.stringify(outgoing).length > mostCharacters)
@@ -222,7 +224,7 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
       const result =
         transformation.kind === 'jsonata'
           ? await byExpression(transformation.expression, variables, asking)
-          : await byDocument(transformation, variables, asking);
+          : await byDocument(await documentOf(transformation), variables, asking);
       if (!isObject(result)) throw new RequestError('unprocessable', 'The result of the transformation is no object');
       return sealedVariables(result, tools);
     } catch (error) {
