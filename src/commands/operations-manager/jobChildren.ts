@@ -8,6 +8,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
   type ChildStart,
+  carryOut,
   type JobMove,
   type JobState,
   job,
@@ -24,6 +25,7 @@ import {
 } from '../../domain/operations-manager/workflows/children.ts';
 import {
   childVariables,
+  isWaitedFor,
   itemInputs,
   noteChild as note,
   transformationOfItems,
@@ -155,6 +157,22 @@ const noteChild = command({
     state.tasks && work ? decideTasks(state, work, (_, tasks) => note(tasks, input, end)) : [],
 });
 
+/**
+ * Cancels a child that its task does not wait for: where two nodes lead for a moment, one may begin it after the other has
+ * noted that it could not begin, or has canceled the children.
+ */
+const cancelUnwanted = command({
+  name: 'cancelUnwanted',
+  input: Type.Unsafe<ChildToStart>({}),
+  on: 'any',
+  prepare: async (request, tools) => {
+    const { parent, ...child } = request.input;
+    const { tasks } = await tools.state(job, parent);
+    return { isWanted: tasks !== undefined && isWaitedFor(tasks, child), work: await workOf(request, tools) };
+  },
+  decide: (state, _, context) => (context.refs.isWanted ? [] : carryOut(state, { move: 'cancel' }, context)),
+});
+
 /** The events that children follow from: the start of a job, and of the task that begins them. */
 type Cause = Pick<NonNullable<Next['about']>, 'actor' | 'causation' | 'correlation'>;
 const causes = lruCache<Cause>(10_000);
@@ -190,9 +208,11 @@ const begin = async (event: Recorded<ChildOfTask & BegunChildren>, tools: Tools)
   const about = await causeOf(event, tools);
   const starts = indexes.flatMap((index): readonly Next[] => {
     const child = { task, run, index };
+    const id = childIdOf(parent, child);
     return [
-      { command: startChild, id: childIdOf(parent, child), input: { parent, ...child }, about },
+      { command: startChild, id, input: { parent, ...child }, about },
       { command: noteChild, id: parent, input: child },
+      { command: cancelUnwanted, id, input: { parent, ...child } },
     ];
   });
   const again = retried.flatMap(({ index, run: of }): readonly Next[] => {

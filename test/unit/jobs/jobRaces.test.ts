@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { childIdOf } from '../../../src/commands/operations-manager/jobChildren.ts';
 import { moveJobs } from '../../../src/commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
 import { watchJobs } from '../../../src/commands/operations-manager/watchings.ts';
+import { workflowCommands } from '../../../src/commands/operations-manager/workflows.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
 import { stopping } from '../../support/stopping.ts';
 import { until } from '../../support/until.ts';
+import { ours, worker, workflow } from '../../support/workflowSamples.ts';
 import { outcome } from '../../support/writer.ts';
 
 describe('Jobs on two nodes', () => {
@@ -39,6 +42,28 @@ describe('Jobs on two nodes', () => {
       for (const id of ids) assert.deepEqual(await topics(`job-${id}`), ['jobStarted', 'jobCanceled']);
     });
   }
+
+  it('of a parent that has ended without it are canceled, though another node has just begun it', async () => {
+    const held = stopping(log.store, 2);
+    const slow = await node(held.store);
+    const part = workflow({ w: worker() }, ['start -> w', 'w -> end']);
+    await slow.command(workflowCommands.create, 'part', { ...part, name: 'Part' });
+    const whole = workflow({ c: ours('childJob', { workflow: 'Part', variables: {} }) }, ['start -> c', 'c -> end']);
+    await slow.command(workflowCommands.create, 'whole', { ...whole, name: 'Whole' });
+    const [parent] = ids as [string];
+    held.arm();
+    await slow.command(startJob, parent, { workflow: 'Whole' });
+    await held.atStop;
+    const deleting = await node(log.store, { reacting: false });
+    await deleting.command(workflowCommands.remove, 'part');
+    const other = await node();
+    await until(async () => (await statuses(other))[0] === 'error', 'the parent has no child');
+    const child = childIdOf(parent, { task: 'c', run: 1, index: 0 });
+    assert.deepEqual(await topics(`job-${child}`), []);
+    held.resume();
+    await until(async () => (await topics(`job-${child}`)).includes('jobCanceled'), 'the end of the child');
+    assert.deepEqual(await topics(`job-${child}`), ['jobStarted', 'taskFinished', 'taskOffered', 'jobCanceled']);
+  });
 
   it('are not touched by a decision that was never stored', async () => {
     const held = stopping(log.store, 1);

@@ -1,6 +1,7 @@
 import { isObject, type Members } from '@automation-platform/json';
 import { entriesIn } from '../../engine/layeredMap.ts';
 import {
+  type Child,
   type ChildEnd,
   type ChildOfTask,
   type Children,
@@ -102,20 +103,30 @@ const weightOfChildren = ({ tasks }: TaskStates): number =>
     0,
   );
 
+/** The child, if its task is under way and goes on with it. */
+const childWaitedFor = (state: TaskStates, { task, run, index }: ChildOfTask): Child | undefined => {
+  const { status, children } = taskIn(state, task);
+  const isUnderWay = status === 'open' && state.status !== 'canceled' && state.status !== 'complete';
+  return isUnderWay ? childOf(children, { run, index }) : undefined;
+};
+
+/** True if the task of a child is under way and goes on with it. */
+export const isWaitedFor = (state: TaskStates, child: ChildOfTask): boolean =>
+  childWaitedFor(state, child) !== undefined;
+
 /**
  * Notes how it is with a child. Nothing happens if that is known, or if its task does not wait for it any more. Its variables
  * are left out if the job cannot keep them.
  */
 export const noteChild = (
   state: TaskStates,
-  { task, run, index }: ChildOfTask,
+  of: ChildOfTask,
   { status, variables, error }: ChildEnd,
 ): readonly TaskEvent[] => {
-  const now = taskIn(state, task);
-  const isWaitedFor = now.status === 'open' && state.status !== 'canceled' && state.status !== 'complete';
-  const child = childOf(now.children, { run, index });
-  if (!isWaitedFor || !child || child.status === status) return [];
-  const data = { task, run: now.run, index, status };
+  const { task, index } = of;
+  const child = childWaitedFor(state, of);
+  if (!child || child.status === status) return [];
+  const data = { task, run: taskIn(state, task).run, index, status };
   if (status === 'running') return [{ topic: 'childNoted', data }];
   const why = error === undefined ? data : { ...data, error };
   const isKept = variables && state.weight + weightOfChildren(state) + weigh(variables) <= mostOfJob;
