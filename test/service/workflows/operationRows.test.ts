@@ -353,7 +353,12 @@ describe('Each operation that a task stands for', function () {
 
   it('has a fault where the transformation is not there or has one, as of now, and cannot start then', async () => {
     const path = '/template_builder/transformations';
-    const child = ours('childJob', { workflow: 'Deploying', data_array: [], loopType: 'parallel', transformation: 'Later' });
+    const child = ours('childJob', {
+      workflow: 'Deploying',
+      data_array: [],
+      loopType: 'parallel',
+      transformation: 'Later',
+    });
     const tasks = { a: task('WorkFlowEngine.transformation', { tr_id: 'Later' }), b: child };
     const { faults } = await save('Early', tasks);
     assert.deepEqual(
