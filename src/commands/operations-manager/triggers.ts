@@ -65,9 +65,9 @@ export const faultsOf = async (
 });
 
 /** The locks of decisions on what a trigger names: its form and its transformation. */
-export const locksOfNames = (given: object): readonly string[] => [
-  ...('formId' in given && given.formId != null ? [formReferences] : []),
-  ...(transformationOf(given).kind === 'named' ? [transformationReferences] : []),
+export const locksOfNames = (one: object): readonly string[] => [
+  ...('formId' in one && one.formId != null ? [formReferences] : []),
+  ...(transformationOf(one).kind === 'named' ? [transformationReferences] : []),
 ];
 
 /** The triggers of an automation. */
@@ -97,18 +97,18 @@ const refsOf = async (
 };
 
 /** A trigger with the secrets of its transformation document sealed. The mask keeps those of the trigger that is there. */
-const withSealedJst = <Given extends object>(
-  given: Given,
+const withSealedJst = <Trigger extends object>(
+  one: Trigger,
   { content }: TriggerState,
   seal: Seal,
   keepsMask = false,
-): Given => {
-  const transformation = transformationOf(given);
-  if (transformation.kind !== 'document') return given;
+): Trigger => {
+  const transformation = transformationOf(one);
+  if (transformation.kind !== 'document') return one;
   const { document: value } = transformation;
   const before = content && 'jst' in content ? content.jst : undefined;
   const how = { value, befores: [before, value], seal, path: '/jst', keepsEqual: !keepsMask, keepsMask };
-  return { ...given, jst: sealBy(secretsOfTransformation(value), how) };
+  return { ...one, jst: sealBy(secretsOfTransformation(value), how) };
 };
 
 type Import = { readonly trigger: ImportedTrigger; readonly overwrite?: boolean };

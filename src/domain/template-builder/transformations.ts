@@ -177,8 +177,8 @@ export const refuseUnfitInputs = (
   const faults = inputSchemas(plainValue(document) as WithInputs).flatMap(({ name, schema }) => {
     const input = own(inputs, name);
     if (input === undefined && revertToDefaultValue === true && schema.default !== undefined) return [];
-    const found = faultsInTheOpen(faultsOf(schema, input ?? null), input);
-    return found.map((fault) => ({ ...fault, path: `/incoming/${name}${fault.path}` }));
+    const open = faultsInTheOpen(faultsOf(schema, input ?? null), input);
+    return open.map((fault) => ({ ...fault, path: `/incoming/${name}${fault.path}` }));
   });
   const [first] = faults;
   if (first)

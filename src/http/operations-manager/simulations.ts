@@ -79,10 +79,10 @@ const checkAnswers = (answers: Answers, { places }: WorkflowGraph): void => {
 
 /** The documents of the transformations that a workflow names, by these names. */
 const transformationsIn = async (graph: WorkflowGraph, tools: Tools): Promise<Members> => {
-  const found: [string, unknown][] = [];
+  const documents: [string, unknown][] = [];
   for (const idOrName of transformationsNamed(graph.document))
-    found.push([idOrName, plainValue(await transformationNamed(idOrName, tools))]);
-  return Object.fromEntries(found);
+    documents.push([idOrName, plainValue(await transformationNamed(idOrName, tools))]);
+  return Object.fromEntries(documents);
 };
 
 type Body = { readonly variables?: Members; readonly answers?: Answers };

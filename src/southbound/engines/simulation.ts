@@ -46,8 +46,8 @@ export const simulated = ({ workflow, self, now, variables, answers, transformat
     const { user, system } = process.cpuUsage(begun);
     return user + system > mostMicroseconds;
   };
-  const transform: Transform = (given, runId) => {
-    const inputs = filledIn(given);
+  const transform: Transform = (members, runId) => {
+    const inputs = filledIn(members);
     const [fault] = inputFaults(inputs);
     if (fault) refuse(inputFaultText(fault));
     const { tr_id: idOrName, variableMap: incoming = {}, options = {} } = inputs as Inputs; // they have no fault
