@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import { fromSource } from './fromSource.ts';
+import { programOf } from './programs.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
 const isMissing = ['bash', 'curl'].some((tool) => spawnSync(tool, ['--version']).error);
 
 /** The blocks of a page that are in this language. */
@@ -21,7 +20,7 @@ export const runPage = async (page: string, { url, folder }: { readonly url: str
   const script = blocksIn(page, 'sh')
     .join('\n')
     .replaceAll('http://127.0.0.1:3000', url)
-    .replaceAll('node dist/main.js', `${process.execPath} ${fromSource().join(' ')} ${root}src/main.ts`)
+    .replaceAll('node dist/main.js', `${process.execPath} ${programOf('main.ts').join(' ')}`)
     .split('\n')
     .filter((line) => !line.startsWith('#=> '))
     .join('\n');

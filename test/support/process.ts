@@ -1,38 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { fromSource } from './fromSource.ts';
+import { programOf } from './programs.ts';
 import { adminPassword, basic } from './service.ts';
-
-const root = new URL('../../', import.meta.url).pathname;
-
-/** True if `npm run build` has run since a source was changed. */
-const isBuilt = (): boolean => {
-  const built = join(root, 'dist/.tsbuildinfo');
-  if (!existsSync(built)) return false;
-  const { mtimeMs } = statSync(built);
-  const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`);
-  return ['src', ...packages].every((folder) => {
-    const sources = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-    return sources.every((name) => statSync(join(root, folder, name)).mtimeMs < mtimeMs);
-  });
-};
 
 const script = transformSync(readFileSync(new URL('cheapPasswords.ts', import.meta.url)), { loader: 'ts' }).code;
 const cheapPasswords = `data:text/javascript,${encodeURIComponent(script)}`;
-
-let program: ((entry: string) => readonly string[]) | undefined;
-
-/** The arguments of Node for a program of src: as it is built, or from source, which takes longer to start. */
-const programOf = (entry: string): readonly string[] => {
-  program ??= isBuilt()
-    ? (file) => [join(root, 'dist', file.replace(/\.ts$/, '.js'))]
-    : (file) => [...fromSource(), join(root, 'src', file)];
-  return ['--import', cheapPasswords, ...program(entry)];
-};
 
 /** `limit` goes before the program in a shell (ulimit ...); `entry` is its file in src. */
 type How = { readonly limit?: string | undefined; readonly entry?: string };
@@ -63,7 +39,7 @@ export const startProgram = (
   env: Record<string, string>,
   { limit, entry = 'main.ts' }: How = {},
 ): Program => {
-  const command = [process.execPath, ...programOf(entry), ...args];
+  const command = [process.execPath, '--import', cheapPasswords, ...programOf(entry), ...args];
   const limited = limit === undefined ? command : ['bash', '-c', `${limit}; exec "$@"`, 'bash', ...command];
   return watched(
     spawn(limited[0]!, limited.slice(1), {

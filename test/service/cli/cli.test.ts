@@ -5,8 +5,8 @@ import { completionFor } from '../../../src/cli/commands/completion.ts';
 import { runCommand } from '../../../src/cli/engine/runCommand.ts';
 import { commands } from '../../../src/cli/table.ts';
 import { runInProcess } from '../../support/command.ts';
-import { fromSource } from '../../support/fromSource.ts';
 import { startProgram } from '../../support/process.ts';
+import { programOf } from '../../support/programs.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -88,7 +88,7 @@ describe('the command line', function () {
 
   it('an output that nobody reads any more is no error; one on a full disk is status 1 and one sentence', () => {
     const ended = (then: string) => {
-      const command = `${process.execPath} ${fromSource().join(' ')} src/main.ts completion bash ${then}`;
+      const command = `${process.execPath} ${programOf('main.ts').join(' ')} completion bash ${then}`;
       const { stdout, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8', cwd: root });
       return [stdout.trim(), stderr.trim()];
     };

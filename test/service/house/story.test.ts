@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { fromSource } from '../../support/fromSource.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
+import { programOf } from '../../support/programs.ts';
 
 const run = promisify(execFile);
 const source = (file: string): string => new URL(`../../../${file}`, import.meta.url).pathname;
@@ -56,10 +56,7 @@ const brokenPromise = (output: string, promised: readonly string[]): string | un
     const outputOf = async ({ commands }: Step): Promise<string> => {
       const script = `${setup}\n${commands}`
         .replace('http://127.0.0.1:3000', server.url)
-        .replace(
-          'npm run --silent cli --',
-          `'${process.execPath}' ${fromSource().join(' ')} '${source('src/main.ts')}'`,
-        );
+        .replace('npm run --silent cli --', `'${process.execPath}' ${programOf('main.ts').join(' ')}`);
       const { stdout } = await run('bash', ['-c', script], { env: { ...process.env, DATA_DIR: data } });
       return stdout;
     };

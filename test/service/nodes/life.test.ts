@@ -172,8 +172,10 @@ describe('the program', function () {
     // Who sends half a request is waited for.
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname).on('error', () => undefined);
-    socket.write('POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
-    await once(socket, 'connect');
+    const head = ['POST /login HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 9'];
+    socket.write([...head, 'Expect: 100-continue', '', '{'].join('\r\n'));
+    // The answer 100 tells that the service has begun with the request.
+    await once(socket, 'data');
     // The first one stops it, and those within a second of it count as the same.
     await until(() => !server.child.kill('SIGTERM'), 'the end');
     assert.equal(server.child.signalCode, 'SIGKILL');
