@@ -26,6 +26,7 @@ import {
   withFollowing,
 } from './jobWorkflows.ts';
 import { isRetriable, retryJob } from './workflows/taskMoves.ts';
+import { sealedVariables } from './workflows/taskOutcomes.ts';
 import { foldTasks, type TaskStates } from './workflows/taskStates.ts';
 import { taskTopics } from './workflows/taskTopics.ts';
 
@@ -231,7 +232,9 @@ const startEvents = (started: JobStarted, running: StartedWorkflow | undefined):
   if (!running) return [{ topic: 'jobStarted', data: started }];
   refuseUnfit(running);
   const { id, revision, work } = running;
-  return withFollowing(work, undefined, [{ topic: 'jobStarted', data: { ...started, workflow: { id, revision } } }]);
+  const variables = sealedVariables(work, started.variables);
+  const data = { ...started, variables, workflow: { id, revision } };
+  return withFollowing(work, undefined, [{ topic: 'jobStarted', data }]);
 };
 
 export const start = (_: JobState, input: JobStart, { refs, actor }: Context<StartRefs>): readonly JobEvent[] => {

@@ -73,6 +73,48 @@ describe('a workflow, and the rights and secrets of its job', function () {
     assert.equal((await jobNow(id)).variables.moved, '********');
   });
 
+  it('seals the variables that it calls encrypted, however they come into a job', async () => {
+    const decorators = ['pin', 'door'].map((name) => ({ type: 'encryption', pointer: `/variables/${name}` }));
+    await save('Inner', workflow({ w: worker({ pin: '$var.job.pin' }) }, ['start -> w', 'w -> end'], { decorators }));
+    const tasks = {
+      p: worker(),
+      look: ours('stringConcat', { str: '$var.job.pin', stringN: ['x'] }),
+      child: ours('childJob', { workflow: 'Inner', variables: { pin: { task: 'job', value: 'open' } } }),
+    };
+    const edges = ['start -> p', 'p -> look', 'look -error-> child', 'child -> end'];
+    const { data: saved } = await save('Outer', workflow(tasks, edges, { decorators }));
+    const variables = { pin: 'hunter3', door: { number: 'hunter4' }, open: 'hunter5' };
+    const path = `${om}/workflows/${saved._id}/simulate`;
+    const { data: simulated } = await admin('POST', path, { variables });
+    assert.deepEqual(simulated.variables, { pin: '********', door: '********', open: 'hunter5' });
+    assert.equal(simulated.tasks.look.result, 'error');
+    const { _id: id } = (await admin('POST', `${om}/jobs/start`, { workflow: 'Outer', options: { variables } })).data;
+    await admin('POST', `${om}/tasks/${id}.p.1/finish`, { result: 'error', error: 'no' });
+    const again = { fromTask: 'p', variables: { pin: '********', door: 'hunter6' } };
+    await admin('POST', `${om}/jobs/${id}/continue`, again);
+    await admin('POST', `${om}/tasks/${id}.p.2/finish`, { result: 'success' });
+    let given: Json;
+    await until(async () => {
+      [given] = (await admin('POST', `${om}/tasks/claim`, { apps: ['Lab'], worker: 'w' })).data;
+      return given !== undefined;
+    }, 'the task of the child');
+    assert.equal(given.task.incoming.pin, 'hunter5', 'a worker gets it in clear');
+    await admin('POST', `${om}/tasks/${given.task._id}/finish`, { claim: given.claim, result: 'success' });
+    await until(async () => (await jobNow(id)).status === 'complete', 'the end of the job');
+    const log = join(service.folder, 'events.db');
+    const events = await withLog(log, async (open) => [
+      await eventsOf(open, `job-${id}`),
+      await eventsOf(open, `job-${given.task.job}`),
+    ]);
+    const [ofJob, ofChild] = events.map((one) => JSON.stringify(one));
+    assert.doesNotMatch(ofJob!.replaceAll('"open":"hunter5"', ''), /hunter/);
+    assert.doesNotMatch(ofChild!, /hunter/);
+    assert.deepEqual((await jobNow(id)).variables.pin, '********');
+    const set = events[0]!.find(({ topic }: Json) => topic === 'variablesSet') as Json;
+    const begun = events[0]![0] as Json;
+    assert.deepEqual(set.data.variables.pin, begun.data.variables.pin, 'the mask keeps a secret');
+  });
+
   it('is not started by an event whose variables it refuses', async () => {
     const inputSchema = { type: 'object', required: ['payload'], properties: { payload: { type: 'string' } } };
     await save('Picky', workflow({ w: worker() }, ['start -> w', 'w -> end'], { inputSchema }));

@@ -206,6 +206,75 @@ describe('a job that runs a workflow', function () {
     await Promise.all(waiting);
   });
 
+  it('takes one report of many, and none of a run that is over or of another worker', async () => {
+    const tasks = { a: worker({}, to('out')), b: worker(), c: worker() };
+    const edges = ['start -> a', 'a -> b', 'a -> c', 'b -> end', 'c -> end', 'a <-failure- b'];
+    await save('Reported', workflow(tasks, edges));
+    const { _id: id } = await member.start('Reported');
+    const run = await member.offered(id, 'a');
+    const report = (i: number) => ({ result: 'success', outgoing: { out: i % 32 } });
+    const answers = await Promise.all(Array.from({ length: 64 }, (_, i) => member.finish(run, report(i))));
+    const taken = answers.flatMap(({ status }, i) => (status === 200 ? [i % 32] : []));
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))].sort(), [200, 409]);
+    assert.equal(new Set(taken).size, 1, 'the same report twice is no other');
+    const [out] = taken as [number];
+    assert.deepEqual((await member.job(id)).variables, { out });
+    const ends = (await logged(id)).filter(({ topic, data }: Json) => topic === 'taskFinished' && data.task === 'a');
+    assert.equal(ends.length, 1);
+    ok(await member.finish(run, report(out)));
+    const [{ claim }] = ok(await service.ask('POST', `${om}/tasks/claim`, { apps: ['Lab'], worker: 'x' })).data;
+    const claimed = `${id}.b.1`;
+    refused(await member.finish(claimed, { claim, result: 'success' }), 409, /claim/);
+    refused(await member.finish(claimed, { claim: claim + 1, result: 'success' }), 409, /claim/);
+    ok(await service.ask('POST', `${om}/tasks/${claimed}/finish`, { claim, result: 'failure' }));
+    refused(await member.finish(`${id}.c.1`, { result: 'success' }), 409);
+    refused(await member.finish(`${id}.c.2`, { result: 'success' }), 409);
+    refused(await member.finish(`${id}.none.1`, { result: 'success' }), 404);
+    const next = await member.offered(id, 'a');
+    assert.equal(next, `${id}.a.2`);
+    ok(await who.member('POST', `${om}/jobs/cancel`, { jobIds: [id] }));
+    refused(await member.finish(next, { result: 'success' }), 409);
+    refused(await member.finish(next, { claim: 1, result: 'success' }), 409);
+  });
+
+  it('takes outputs of any size and form, or says why not', async () => {
+    await save('Odd', workflow({ a: worker({}, to('out')) }, ['start -> a', 'a -> end']));
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+    const text = (members: string) => `{"result":"success","outgoing":{${members}}}`;
+    const many = (count: number, member: (i: number) => string) =>
+      Array.from({ length: count }, (_, i) => member(i)).join();
+    /** Reports, and how the task ends; null: the report is refused. */
+    const reports: readonly (readonly [words: string, body: string, ends: string | null])[] = [
+      ['nearly 8 MiB', text(`"out":"${'x'.repeat(8 * 1024 * 1024 - 200)}"`), 'success'],
+      ['a MiB of short lists', text(`"out":[${many(100_000, () => '[]')}]`), 'success'],
+      ['9 MiB', text(`"out":"${'x'.repeat(9 * 1024 * 1024)}"`), 'error'],
+      ['depth 1,000', text(`"out":${nested(1000)}`), null],
+      ['depth 100,000', text(`"out":${nested(100_000)}`), null],
+      ['half of a character', text('"out":"\\ud83d"'), null],
+      ['half of a character as a name', text('"\\ud83d":1'), null],
+      ['100,000 outputs', text(many(100_000, (i) => `"k${i}":${i}`)), 'success'],
+      ['a long name', text(`"${'n'.repeat(65)}":1`), 'error'],
+      ['a name of 64 kB', text(`"${'n'.repeat(65_536)}":1`), 'error'],
+      ['__proto__', text('"__proto__":{"out":1}'), null],
+      ['a sealed form', text('"out":{"$sealed":"x","tag":"y"}'), null],
+      ['10,001 secrets', text(`"out":[${many(10_001, (i) => `{"password":"p${i}"}`)}]`), null],
+      ['a number that is none', text('"out":1e999'), null],
+      ['an error of 10,000 members', `{"result":"error","error":{${many(10_000, (i) => `"k${i}":${i}`)}}}`, 'error'],
+    ];
+    for (const [words, body, ends] of reports) {
+      const { _id: id } = await member.start('Odd');
+      const answer = await who.member('POST', `${om}/tasks/${id}.a.1/finish`, body);
+      const { status, tasks } = await member.job(id);
+      const said = `${words}: ${answer.status} ${answer.text.slice(0, 200)} ${status} ${tasks.a.status}`;
+      if (ends !== null) assert.deepEqual([answer.status, tasks.a.result], [200, ends], said);
+      else {
+        assert.ok(answer.status >= 400 && answer.status < 500, said);
+        assert.equal(tasks.a.status, 'waiting', said);
+        ok(await who.member('POST', `${om}/jobs/cancel`, { jobIds: [id] }));
+      }
+    }
+  });
+
   it('goes on after a restart: tasks wait, timers that are past are due', async () => {
     await save(
       'Restarted',

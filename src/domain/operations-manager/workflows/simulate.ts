@@ -4,7 +4,7 @@ import { RequestError } from '../../engine/requestError.ts';
 import { advance } from './advance.ts';
 import type { Outcome } from './controlTasks.ts';
 import { runIdOf } from './runIds.ts';
-import { finishedRun, orError, type Work } from './taskOutcomes.ts';
+import { finishedRun, orError, sealedVariables, type Work } from './taskOutcomes.ts';
 import { foldTasks, type TaskStates, taskIn, type WorkflowJobEvent } from './taskStates.ts';
 import { inputsOf, isTransformation } from './taskValues.ts';
 import { taskViews } from './taskViews.ts';
@@ -52,7 +52,7 @@ export const simulate = (
     const answer: unknown = Array.isArray(list) ? (list[Math.min(count, list.length - 1)] as unknown) : undefined;
     return isObject(answer) ? (answer as Outcome) : success;
   };
-  add([{ topic: 'jobStarted', data: { variables } }]);
+  add([{ topic: 'jobStarted', data: { variables: sealedVariables(work, variables) } }]);
   for (;;) {
     const { events: more, more: goesOn } = advance(work, state);
     add(more);

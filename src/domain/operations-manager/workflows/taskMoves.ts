@@ -1,10 +1,11 @@
 import type { Members } from '@automation-platform/json';
+import { entriesIn } from '../../engine/layeredMap.ts';
 import { RequestError } from '../../engine/requestError.ts';
 import { reverted } from './advance.ts';
 import type { Outcome } from './controlTasks.ts';
 import { courseOf } from './course.ts';
 import { refuseMove } from './refusals.ts';
-import { finishedRun, type Work } from './taskOutcomes.ts';
+import { finishedRun, sealedVariables, type Work } from './taskOutcomes.ts';
 import { blockersIn, type FollowingEvent, foldTasks, type TaskStates } from './taskStates.ts';
 
 const placeOf = ({ graph }: Work, id: string): number => {
@@ -72,7 +73,8 @@ export const continueFrom = (
   if (loop) return refuseMove(`${id} is in the body of the loop ${loop.id}: continue from there`, '/fromTask');
   if (course.taskAt(place).run === 0) return refuseMove(`${id} has not run`, '/fromTask');
   const { event } = reverted({ work, course }, null, place);
+  const sealed = sealedVariables(work, variables, Object.fromEntries(entriesIn(state.variables)));
   const set: readonly FollowingEvent[] =
-    Object.keys(variables).length > 0 ? [{ topic: 'variablesSet', data: { variables } }] : [];
+    Object.keys(sealed).length > 0 ? [{ topic: 'variablesSet', data: { variables: sealed } }] : [];
   return [...set, { topic: 'jobRetried', data: { from: id } }, event];
 };

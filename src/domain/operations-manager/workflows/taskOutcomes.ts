@@ -77,6 +77,22 @@ const sealed = ({ graph, seal }: Work, outgoing: Members, sets: Readonly<Record<
   }) as Members;
 };
 
+/**
+ * The variables of a start or of a request, those sealed that the workflow says are secrets, whatever they are called.
+ * `before`: the variables of the job, whose secrets `********` keeps.
+ */
+export const sealedVariables = ({ graph, seal }: Work, variables: Members, before: Members = {}): Members => {
+  const { encrypted } = graph;
+  if (encrypted.size === 0) return variables;
+  return sealBy((name, members) => members === variables && encrypted.has(name), {
+    value: variables,
+    befores: [before, variables],
+    seal,
+    path: '/variables',
+    keepsEqual: true,
+  }) as Members;
+};
+
 /** Runs a function whose `RequestError`, or too large a value, is the error of a task. */
 export const orError = (run: () => Outcome): Outcome => {
   try {
