@@ -32,6 +32,7 @@ import {
 import { authorsOf } from '../../domain/engine/authors.ts';
 import { hasClearSecret, maskDocument, sealDocument } from '../../domain/engine/importedSecrets.ts';
 import { asideIn } from '../../domain/engine/keptDocuments.ts';
+import type { Referrer } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { installedKinds } from '../../domain/kinds.ts';
 import { type Bundle, isHeld } from '../../domain/prebuilts/prebuiltSchemas.ts';
@@ -121,10 +122,26 @@ const fromId = (source: ProjectDocument, id: string): string => documentIdIn({ _
 /** A resource of a project. */
 type Place = { readonly category: string; readonly id: string };
 
-/** Why a resource cannot be deleted with its project; undefined if it can, or is gone already. */
+type Leaving = Pick<Request, 'actor' | 'now' | 'newId'>;
+
+const streamOf = ({ category, id }: Place): string => `${category}-${id}`;
+
+/** The data of a deletion without the referrers that go as well. */
+const withoutLeaving = (refs: unknown, leaving: ReadonlySet<string>): unknown => {
+  const { referrers } = (refs ?? {}) as { readonly referrers?: readonly Referrer[] };
+  if (!referrers) return refs;
+  const staying = referrers.filter(({ stream }) => stream === undefined || !leaving.has(stream));
+  return { ...(refs as object), referrers: staying };
+};
+
+/**
+ * Why a resource cannot be deleted with its project; undefined if it can, or is gone already. `leaving`: the streams of the
+ * resources that go with it, which may refer to it.
+ */
 const whyItStays = async (
   { category, id }: Place,
-  { actor, now, newId }: Pick<Request, 'actor' | 'now' | 'newId'>,
+  leaving: ReadonlySet<string>,
+  { actor, now, newId }: Leaving,
   tools: Tools,
 ): Promise<{ readonly name: string; readonly reason: string | undefined } | undefined> => {
   const kind = kindOf(category);
@@ -132,7 +149,8 @@ const whyItStays = async (
   const state = await tools.state(kind.of, id);
   if (!kind.of.exists(state)) return undefined;
   const name = kind.of.names?.(state)[0]?.name ?? id;
-  const refs = await kind.remove.prepare?.({ id, input: {}, state, actor, now, newId, precomputed: undefined }, tools);
+  const all = await kind.remove.prepare?.({ id, input: {}, state, actor, now, newId, precomputed: undefined }, tools);
+  const refs = withoutLeaving(all, leaving);
   try {
     refuseAccess(kind.remove, { state, refs, actor });
     kind.remove.decide(state, {}, { id, now, actor, newId, refs });
@@ -140,6 +158,19 @@ const whyItStays = async (
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     return { name, reason: error.message };
+  }
+};
+
+/** Says for each resource why it stays. One that stays keeps those that it refers to. */
+const checkLeaving = async <One extends Place>(places: readonly One[], request: Leaving, tools: Tools) => {
+  for (let leaving = new Set(places.map(streamOf)); ; ) {
+    const checked = await oneByOne(places, async (one) => ({
+      one,
+      why: await whyItStays(one, leaving, request, tools),
+    }));
+    const next = new Set(checked.filter(({ why }) => !why?.reason).map(({ one }) => streamOf(one)));
+    if (next.size === leaving.size) return checked;
+    leaving = next;
   }
 };
 
@@ -204,7 +235,7 @@ const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> =
   const former = resourcesIn(state.components).filter(
     (mine) => !components.some(({ category, id }) => category === mine.category && id === mine.id),
   );
-  const leaving = await Promise.all(former.map(async (one) => ({ one, why: await whyItStays(one, request, tools) })));
+  const leaving = await checkLeaving(former, request, tools);
   const named = (i: number) => ({
     type: source.components[i]?.type ?? '',
     name: nameOf(source.components[i]?.document ?? {}),
@@ -300,7 +331,7 @@ export const deleteProject = command({
   prepare: async (request: Preparing<ProjectState, Static<typeof deletion>>, tools) => {
     const { components } = request.state;
     const all = request.input.components === 'delete' ? resourcesIn(components) : [];
-    const checked = await oneByOne(all, async (one) => ({ one, why: await whyItStays(one, request, tools) }));
+    const checked = await checkLeaving(all, request, tools);
     return {
       removed: checked.flatMap(({ one, why }) => (why && !why.reason ? [{ ...one, name: why.name }] : [])),
       staying: checked.flatMap(({ one: { type }, why }) =>

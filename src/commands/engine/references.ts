@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { hidden, type Referrer } from '../../domain/engine/references.ts';
 import { wordsOf } from '../../domain/engine/resource.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
@@ -18,10 +19,11 @@ export const unknownNames = async <Doc extends { readonly name: string }>(
 /** A document that refers to something. Its name is replaced if the actor may not see it. */
 export const referrerOf = <Doc>(
   projection: Pick<Projection<Doc>, 'of' | 'word' | 'sorts' | 'guard'>,
-  doc: Doc,
+  doc: Doc & { readonly _id?: string },
   actor: Actor,
   { mayRead }: Pick<Tools, 'mayRead'>,
 ): Referrer => ({
   kind: projection.word ?? wordsOf(projection.of.category),
   name: mayRead(projection, doc, actor) ? (projection.sorts.name?.(doc) ?? '') : hidden,
+  ...defined({ stream: doc._id === undefined ? undefined : `${projection.of.category}-${doc._id}` }),
 });

@@ -1,7 +1,7 @@
 import { RequestError, refuseFaults } from './requestError.ts';
 
-/** A resource that refers to a group or role: its kind and its name. */
-export type Referrer = { readonly kind: string; readonly name: string };
+/** A resource that refers to another: its kind and its name. `stream`: its own, which answers do not show. */
+export type Referrer = { readonly kind: string; readonly name: string; readonly stream?: string };
 
 /** Replaces the name of a referrer that the actor may not see. */
 export const hidden = '(hidden)';

@@ -195,6 +195,36 @@ describe('projects', function () {
     assert.ok((await names('/mop/listTemplates')).includes(`@${id}: Pre`));
   });
 
+  it('take a transformation with them that only their own workflows name', async () => {
+    const id = '7e0a1b2c3d4e5f6071829351';
+    const document = (n: number, name: string, more: object) => ({ _id: `7e0a1b2c3d4e5f607182936${n}`, name, ...more });
+    const shape = document(1, 'Shape', { incoming: [], outgoing: [], steps: [], functions: [] });
+    const task = {
+      name: 'transformation',
+      app: 'WorkFlowEngine',
+      location: 'Application',
+      variables: { incoming: { tr_id: shape._id } },
+    };
+    const flow = (n: number, name: string) =>
+      document(n, name, { tasks: { workflow_start: {}, workflow_end: {}, a1: task }, transitions: {} });
+    const components = [
+      { iid: 0, type: 'transformation', folder: '/', reference: shape._id, document: shape },
+      { iid: 1, type: 'workflow', folder: '/', reference: '', document: flow(2, 'Shaping') },
+    ];
+    const bring = () => unpack(project(id, { name: 'Shapes', components, folders: [] }));
+    await bring();
+    const outside = ok(await ask('POST', '/operations-manager/workflows', flow(3, 'Outside'))).data;
+    const gone = async () => {
+      const { metadata } = ok(await ask('DELETE', `${list}/${id}`));
+      return metadata.deletedComponents.map(({ type }: { readonly type: string }) => type);
+    };
+    assert.deepEqual(await gone(), ['workflow']);
+    ok(await ask('DELETE', `/operations-manager/workflows/${outside._id}`));
+    await bring();
+    assert.deepEqual(await gone(), ['transformation', 'workflow']);
+    refused(await ask('GET', `/template_builder/transformations/${shape._id}`), 404);
+  });
+
   it('with members that are here are refused, as there are no access lists yet; strangers are kept for exports', async () => {
     const id = '7e0a1b2c3d4e5f6071829341';
     const member = (username: string) => ({
