@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { lruCache } from '../../concurrency/lruCache.ts';
+import { account } from '../../domain/authorization/accounts.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -34,6 +35,7 @@ import { runIdOf } from '../../domain/operations-manager/workflows/runIds.ts';
 import { taskOf } from '../../domain/operations-manager/workflows/taskClaims.ts';
 import { messageOf } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
 import { taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
+import { jobs } from '../../projections/operations-manager/jobs.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Preparing, type Tools } from '../engine/define.ts';
 import { type Next, type Reaction, requestFor } from '../engine/reactions.ts';
@@ -68,6 +70,14 @@ const transformedItem = async (
   return transformedBy(document, about, { account, signal: never }, tools);
 };
 
+/** Throws `forbidden` if the account that started the job is deleted or inactive by now. */
+const refuseGone = async (id: string, tools: Tools): Promise<void> => {
+  const { created_by: by = '' } = (await tools.shown(jobs, id)) ?? {};
+  const { deleted, content } = await tools.state(account, by);
+  if (deleted || content.inactive)
+    throw new RequestError('forbidden', 'The account that started the job is deleted or inactive');
+};
+
 /** The start of a child. Throws `RequestError` if it cannot begin. */
 const childStartOf = async (
   { id, input, actor, now }: Pick<Preparing<JobState, ChildToStart>, 'id' | 'input' | 'actor' | 'now'>,
@@ -80,6 +90,7 @@ const childStartOf = async (
   const isOpen = read && taskIn(read.tasks, taskId).run === run && taskIn(read.tasks, taskId).status === 'open';
   if (!started || !isOpen || state.status === 'canceled')
     throw new RequestError('conflict', 'Its task is not under way any more');
+  await refuseGone(parent, tools);
   const task = taskOf(read, taskId);
   const inputs = inputsNow(read, task);
   const { startedWith = read.tasks.variables } = taskIn(read.tasks, taskId);

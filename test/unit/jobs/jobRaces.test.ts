@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { updateAccount } from '../../../src/commands/authorization/accounts.ts';
 import { childIdOf } from '../../../src/commands/operations-manager/jobChildren.ts';
 import { moveJobs } from '../../../src/commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
 import { watchJobs } from '../../../src/commands/operations-manager/watchings.ts';
 import { workflowCommands } from '../../../src/commands/operations-manager/workflows.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
+import { context } from '../../support/given.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
 import { stopping } from '../../support/stopping.ts';
 import { until } from '../../support/until.ts';
@@ -63,6 +65,23 @@ describe('Jobs on two nodes', () => {
     held.resume();
     await until(async () => (await topics(`job-${child}`)).includes('jobCanceled'), 'the end of the child');
     assert.deepEqual(await topics(`job-${child}`), ['jobStarted', 'taskFinished', 'taskOffered', 'jobCanceled']);
+  });
+
+  it('do not begin for an account that is gone by then', async () => {
+    const quiet = await node(log.store, { reacting: false });
+    const part = workflow({ set: ours('newVariable', { name: 'n', value: 1 }) }, ['start -> set', 'set -> end']);
+    await quiet.command(workflowCommands.create, 'part', { ...part, name: 'Part' });
+    const whole = workflow({ c: ours('childJob', { workflow: 'Part', variables: {} }) }, ['start -> c', 'c -> end']);
+    await quiet.command(workflowCommands.create, 'whole', { ...whole, name: 'Whole' });
+    await quiet.bootstrap();
+    await quiet.account('ann');
+    const [parent] = ids as [string];
+    const ann = { ...context.actor, id: 'ann', username: 'ann' };
+    await quiet.command(startJob, parent, { workflow: 'Whole' }, { actor: ann });
+    await quiet.command(updateAccount, 'ann', { inactive: true });
+    const reacting = await node();
+    await until(async () => (await statuses(reacting))[0] === 'error', 'the error');
+    assert.match(JSON.stringify((await reacting.tools.state(job, parent)).error), /is deleted or inactive/);
   });
 
   it('are not touched by a decision that was never stored', async () => {
