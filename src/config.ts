@@ -194,7 +194,7 @@ const settings = {
     (given) => blockList(items(given)),
   ),
   OUTBOUND_ALLOW: setting(
-    'Hosts, addresses or CIDR blocks that devices and webhooks may be at ' +
+    'Hosts, addresses or CIDR blocks that devices, webhooks and directories may be at ' +
       "although they are loopback, link-local, this machine's or a store's, comma-separated",
     'none',
     (given): Allowed => {

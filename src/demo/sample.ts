@@ -276,4 +276,21 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...projectSteps,
   ...transformationSteps,
   ...goldenSteps,
+  () => ({
+    method: 'POST',
+    path: '/authorization/providers',
+    body: {
+      name: 'corporate-ldap',
+      type: 'ldap',
+      enabled: false,
+      properties: {
+        urls: ['ldaps://directory.trier.example.net'],
+        bindDn: 'cn=automation,ou=services,dc=example,dc=net',
+        bindPassword: 'demo-bind-password',
+        userBase: 'ou=people,dc=example,dc=net',
+        groupBase: 'ou=groups,dc=example,dc=net',
+        nestedGroups: true,
+      },
+    },
+  }),
 ];

@@ -4,6 +4,7 @@ export { agent } from './agent-session-manager/agents.ts';
 export { account } from './authorization/accounts.ts';
 export { group } from './authorization/groups.ts';
 export { login } from './authorization/logins.ts';
+export { provider } from './authorization/providers.ts';
 export { denied, handedOut } from './authorization/requestRecords.ts';
 export { role } from './authorization/roles.ts';
 export { token } from './authorization/tokens.ts';

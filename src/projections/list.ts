@@ -1,9 +1,10 @@
 // All projections, a line for each file.
 export { agentSessions, sessionMessages } from './agent-session-manager/agentSessions.ts';
 export { agents } from './agent-session-manager/agents.ts';
-export { accounts, credentials, formerAccounts } from './authorization/accounts.ts';
+export { accounts, credentials, externalIds, formerAccounts } from './authorization/accounts.ts';
 export { groups } from './authorization/groups.ts';
 export { logins } from './authorization/logins.ts';
+export { providers } from './authorization/providers.ts';
 export { roles } from './authorization/roles.ts';
 export { tokenHashes, tokens } from './authorization/tokens.ts';
 export { scheduledJobMigrations, scheduledJobs } from './automation-catalog/scheduledJobs.ts';

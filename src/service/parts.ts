@@ -42,8 +42,8 @@ export const partsOf = (config: Config, logger: Logger, opening: Opening) => {
   const { warn, clock } = node;
   const settings = settingsOf(node, config, logger);
   const secure = config.TLS_CERT_FILE !== undefined;
-  const auth = authenticator(node, { settings: settings.current, secure });
   const out = openWaysOut({ config, node, settings });
+  const auth = authenticator(node, { settings: settings.current, secure, directory: out.directory });
   const filters = compiledFilters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, filters);
   const metrics = metricsOf({ areas, isOwnEvent });

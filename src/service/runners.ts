@@ -35,6 +35,7 @@ import { signer } from '../runners/signing/signer.ts';
 import { type EventTriggers, eventTriggers } from '../runners/triggers/eventTriggers.ts';
 import type { Retried } from '../runners/triggers/retrying.ts';
 import { devicesOf } from '../southbound/devices.ts';
+import { ldapDirectory } from '../southbound/directory.ts';
 import { engines, simulationLimits } from '../southbound/engines/engines.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { restCaller } from '../southbound/restCall.ts';
@@ -310,7 +311,7 @@ type WaysNeeds = {
   readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
 };
 
-/** Opens the ways out: devices, webhooks of agents, and the engines of templates and expressions. */
+/** Opens the ways out: devices, webhooks of agents, directories, and the engines of templates and expressions. */
 export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
   const renderer = engines(() => settings.current().transformationWorkerCount);
@@ -320,6 +321,7 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   return {
     webhook: httpWebhook(guard, node.unseal),
     rest: restCaller(guard),
+    directory: ldapDirectory(guard, node.unseal),
     renderer,
     simulator,
     devices: devicesOf({

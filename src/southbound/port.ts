@@ -179,3 +179,32 @@ export type AgentAnswer = { readonly status?: Outcome; readonly lastMessage?: st
  * reason contains no secrets. Throws the signal's reason when the signal ends the call.
  */
 export type Webhook = (call: AgentCall, signal: AbortSignal) => Promise<AgentAnswer>;
+
+/** A person as a directory knows them. */
+export type Person = {
+  readonly dn: string;
+  /** Stays the same when the person gets another name. */
+  readonly externalId: string;
+  readonly username: string;
+  readonly firstname: string;
+  readonly email: string;
+  readonly memberOf: readonly string[];
+};
+
+/** A person to look for. Without a password only their groups are asked for. */
+export type Asked = { readonly username: string; readonly password?: string | undefined };
+
+/** Undefined: nobody, or several, have the name. `authenticated` is null if there was no password. */
+export type DirectoryAnswer =
+  | {
+      readonly person: Person;
+      readonly authenticated: boolean | null;
+      readonly externalGroups: readonly string[];
+    }
+  | undefined;
+
+/** Asks a directory. Throws if none of its servers answers within its time and within bounds. */
+export type Directory = (
+  provider: { readonly name: string; readonly properties: unknown },
+  person: Asked,
+) => Promise<DirectoryAnswer>;

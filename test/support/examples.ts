@@ -60,6 +60,7 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
       .replace(/^(\w+(?:\{[^}]*\})?) [\d.e+-]+$/gm, '$1 1')
       .replace(/^SHA256:[\w+/]{43}=$/, 'SHA256:the-fingerprint-of-a-key')
       .replace(/uptime is \d+ minutes?\b/g, 'uptime is 0 minutes')
+      .replace(/ldap:\/\/127\.0\.0\.1:\d+/g, 'ldap://127.0.0.1')
       .replace(/http:\/\/127\.0\.0\.1:\d+\//g, 'https://agent.example.net/');
     return plain.length > mostText ? `${plain.slice(0, mostText)}...` : plain;
   };

@@ -12,6 +12,7 @@ import type { LoginSettings } from '../../src/http/authentication/principal.ts';
 import { openNode } from '../../src/node.ts';
 import { secrets } from '../../src/secrets/secrets.ts';
 import { bootstrap } from '../../src/service/start.ts';
+import type { Directory } from '../../src/southbound/port.ts';
 import type { EventNotice } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -23,6 +24,7 @@ export const defaults: LoginSettings = {
   principalTimeout: 1,
   cookieName: 'token',
   uniqueSession: false,
+  brokerPrincipal: true,
 };
 
 /** An embedded log in a folder of its own. */
@@ -65,10 +67,14 @@ export const cheapHashing = () => {
   return hashing;
 };
 
+/** Knows nobody. */
+const nobody: Directory = async () => undefined;
+
 type Options = {
   readonly settings?: () => LoginSettings;
   readonly now?: () => number;
   readonly reacting?: boolean;
+  readonly directory?: Directory;
   readonly onEvent?: (event: EventNotice) => void;
 };
 
@@ -78,7 +84,13 @@ type Options = {
  */
 export const startNode = async (
   log: EventStore,
-  { settings = () => defaults, now = Date.now, reacting = false, onEvent = () => undefined }: Options = {},
+  {
+    settings = () => defaults,
+    now = Date.now,
+    reacting = false,
+    directory = nobody,
+    onEvent = () => undefined,
+  }: Options = {},
 ) => {
   const hashing = cheapHashing();
   const node = await openNode({
@@ -93,7 +105,7 @@ export const startNode = async (
     warn: () => undefined,
   });
   const { handle, run } = node;
-  const auth = authenticator(node, { settings, secure: false });
+  const auth = authenticator(node, { settings, secure: false, directory });
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: new Set(aggregates.map(({ category }) => category)), onShown: onEvent });
   node.start();

@@ -16,10 +16,14 @@ export const itWithShell = isMissing ? it.skip : it;
  * Runs all blocks in `sh` of a page as one script in the folder, against the service at this URL, and checks that its
  * output has each text after `#=> `, in that order.
  */
-export const runPage = async (page: string, { url, folder }: { readonly url: string; readonly folder: string }) => {
+export const runPage = async (
+  page: string,
+  { url, folder, directory = '' }: { readonly url: string; readonly folder: string; readonly directory?: string },
+) => {
   const script = blocksIn(page, 'sh')
     .join('\n')
     .replaceAll('http://127.0.0.1:3000', url)
+    .replaceAll('ldap://127.0.0.1:3890', directory)
     .replaceAll('node dist/main.js', `${process.execPath} ${programOf('main.ts').join(' ')}`)
     .split('\n')
     .filter((line) => !line.startsWith('#=> '))

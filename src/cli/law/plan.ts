@@ -199,7 +199,7 @@ export const planOf = async (log: LogReads, asked: Asked, signal: AbortSignal): 
 /** An account that is forgotten, and all usernames that it ever had. */
 export type Forgotten = { readonly id: string; readonly usernames: ReadonlySet<string> };
 
-const personal: ReadonlySet<string> = new Set(['username', 'firstname', 'email', 'name']);
+const personal: ReadonlySet<string> = new Set(['username', 'externalId', 'firstname', 'email', 'name']);
 
 /** The data of the account's own stream. Where a claim on a username lapsed, that is its `name`. */
 const ownData = (data: string): string => {

@@ -5,15 +5,19 @@ import {
   account,
   accountPatchSchema,
   create,
+  namesFor,
   newAccountSchema,
   passwordSchema,
   provide,
+  provision,
+  provisionSchema,
   remove,
   requested,
   setPassword as set,
   update,
 } from '../../domain/authorization/accounts.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
+import { accounts } from '../../projections/authorization/accounts.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { adminRemains, membership } from './admins.ts';
 import { unknownGroups, unknownRoles, without } from './names.ts';
@@ -93,6 +97,25 @@ export const setPassword = command({
   precompute: ({ password }, tools) => sealed(password, tools),
   prepare: async ({ precomputed }) => ({ password: precomputed }),
   decide: set,
+});
+
+/** For a login that an authentication provider has verified. */
+export const provisionAccount = command({
+  name: 'provisionAccount',
+  input: provisionSchema,
+  on: 'any',
+  choosesNames: true,
+  locks: ({ exists, externalId }) => (exists && externalId === undefined ? membership : undefined),
+  prepare: async ({ id, input, state }, tools) => {
+    if (state.externalId !== undefined) return { takenNames: [], adminRemains: true };
+    const any = namesFor(input).map((value) => ({ field: 'username' as const, op: 'equals' as const, value }));
+    const others = state.exists ? [] : await tools.query(accounts, { any });
+    return {
+      takenNames: others.map(({ username }) => username),
+      adminRemains: !state.exists || (await adminRemains(tools, { account: id, inactive: true, memberOf: [] })),
+    };
+  },
+  decide: provision,
 });
 
 /** Creates the account of the first start. */

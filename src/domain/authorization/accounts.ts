@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { changesBetween } from '../engine/changes.ts';
+import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { refuseUnknown, type Unknown } from '../engine/references.ts';
@@ -76,6 +76,23 @@ const topics = topicsOf({
   accountUpdated: ['Members of an account changed', Type.Partial(content)],
   accountPasswordSet: ['An account got a new password', Type.Object({ password: sealed })],
   accountDeleted: ['An account was deleted', nothing],
+  /** `externalId`: the id at the provider. `takenOver`: an account that an admin had made for the provider. */
+  accountProvisioned: [
+    'An authentication provider vouched for an account for the first time, by a login',
+    Type.Object({
+      provenance: text,
+      username: text,
+      externalId: text,
+      firstname: Type.Optional(text),
+      email: Type.Optional(text),
+      externalGroups: texts,
+      takenOver: Type.Optional(flag),
+    }),
+  ],
+  externalGroupsChanged: [
+    'A login showed that an authentication provider says something else of an account',
+    Type.Object({ externalGroups: texts, firstname: Type.Optional(text), email: Type.Optional(text) }),
+  ],
 });
 export type AccountEvent = EventOf<typeof topics>;
 
@@ -83,10 +100,12 @@ export type AccountState = {
   readonly exists: boolean;
   readonly deleted: boolean;
   readonly isService: boolean;
+  /** The id at the provider that vouches for the account; not set for a local account. */
+  readonly externalId?: string;
   readonly content: AccountContent;
 };
 
-const blank: AccountContent = {
+export const blank: AccountContent = {
   username: '',
   provenance: 'local',
   firstname: '',
@@ -110,7 +129,15 @@ export const account = aggregate<AccountState, AccountEvent>({
     serviceAccountCreated: (_, content) => ({ exists: true, deleted: false, isService: true, content }),
     accountUpdated: (state, changed) => ({ ...state, content: { ...state.content, ...changed } }),
     accountPasswordSet: (state) => state,
-    accountDeleted: (state) => ({ ...state, exists: false, deleted: true }),
+    accountDeleted: ({ externalId: _, ...state }) => ({ ...state, exists: false, deleted: true }),
+    accountProvisioned: ({ content }, { externalId, takenOver, ...data }) => ({
+      exists: true,
+      deleted: false,
+      isService: false,
+      externalId,
+      content: { ...(takenOver ? content : blank), memberOf: [], ...data },
+    }),
+    externalGroupsChanged: (state, data) => ({ ...state, content: { ...state.content, ...data } }),
   },
   exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'account', name: content.username }] : []),
@@ -142,9 +169,21 @@ const passwordIn = ({ password }: Pick<AccountRefs, 'password'>): Sealed => {
   return password;
 };
 
-const refusePassword = ({ isService }: AccountState): void => {
+const refusePassword = ({ isService, externalId, content: { provenance } }: AccountState): void => {
+  if (externalId !== undefined)
+    throw new RequestError('conflict', `${provenance} has the password of this account`, { path: '/password' });
   if (isService)
     throw new RequestError('conflict', 'A service account has no password: make it a token', { path: '/password' });
+};
+
+/** The provider and the group mappings alone say what groups an account of a provider has. */
+const refuseProvided = (content: AccountContent, input: AccountInput): void => {
+  const [{ provenance }, after] = [content, requested(content, input)];
+  for (const member of ['provenance', 'memberOf', 'externalGroups'] as const)
+    if (!same(after[member], content[member]))
+      throw new RequestError('conflict', `The groups of this account come from ${provenance} and its group mappings`, {
+        path: `/${member}`,
+      });
 };
 
 export const create = (
@@ -169,6 +208,7 @@ export const update = (
 ): readonly AccountEvent[] => {
   const { content } = state;
   if (refs.password) refusePassword(state);
+  if (state.externalId !== undefined) refuseProvided(content, input);
   refuseUnknown(refs.unknown);
   refuseWithoutAdmin(refs);
   const changes = changesBetween(content, requested(content, input));
@@ -201,3 +241,52 @@ export const provide = (
   exists || deleted
     ? []
     : [{ topic: 'accountCreated', data: { ...blank, username, memberOf: ['admins'], password: passwordIn(refs) } }];
+
+/** An account that a provider vouches for, as the provider knows it. */
+export const provisionSchema = Type.Object({
+  provenance: text,
+  username: text,
+  externalId: text,
+  firstname: text,
+  email: text,
+  externalGroups: texts,
+});
+
+/** `takenNames`: names in question that other accounts have. */
+export type ProvisionRefs = Pick<AccountRefs, 'adminRemains'> & { readonly takenNames: readonly string[] };
+
+/** The names that an account of a provider may have, best first. */
+export const namesFor = ({ provenance, username }: Static<typeof provisionSchema>): readonly string[] => [
+  username,
+  `${provenance}\\${username}`,
+];
+
+const freeName = (input: Static<typeof provisionSchema>, { takenNames }: ProvisionRefs): string => {
+  const free = namesFor(input).find((name) => name.length <= 256 && !takenNames.includes(name));
+  if (free === undefined)
+    throw new RequestError('conflict', `Other accounts have the names that ${input.provenance} has for this account`);
+  return free;
+};
+
+/** Makes the account of a person at their first login, and notes later what the provider says of them. */
+export const provision = (
+  state: AccountState,
+  input: Static<typeof provisionSchema>,
+  { refs }: Context<ProvisionRefs>,
+): readonly AccountEvent[] => {
+  const { provenance, externalId, firstname, email, externalGroups } = input;
+  if (!state.exists) return [{ topic: 'accountProvisioned', data: { ...input, username: freeName(input, refs) } }];
+  const { content } = state;
+  if (content.provenance !== provenance || state.isService || (state.externalId ?? externalId) !== externalId)
+    throw new RequestError('conflict', 'The account is that of another person');
+  if (state.externalId === undefined) {
+    refuseWithoutAdmin(refs);
+    return [{ topic: 'accountProvisioned', data: { ...input, username: content.username, takenOver: true } }];
+  }
+  const { firstname: oldName, email: oldEmail, externalGroups: oldGroups } = content;
+  const changes = changesBetween(
+    { firstname: oldName, email: oldEmail, externalGroups: oldGroups },
+    { firstname, email, externalGroups },
+  );
+  return changes ? [{ topic: 'externalGroupsChanged', data: { externalGroups, ...changes.changed } }] : [];
+};

@@ -127,7 +127,7 @@ export type Actor = {
   readonly token?: string;
 };
 
-export type Via = 'password' | 'cookie' | 'token';
+export type Via = 'password' | 'cookie' | 'token' | 'ldap';
 
 /** The key of whoever reads for a long time: by it their rights are found again. */
 export const callerKey = ({ id, token }: Pick<Actor, 'id' | 'token'>): string =>

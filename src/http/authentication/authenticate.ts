@@ -2,12 +2,14 @@ import { callerIn } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Node } from '../../node.ts';
 import { credentials } from '../../projections/authorization/accounts.ts';
-import type { EventNotice } from '../../store/event.ts';
+import type { Directory } from '../../southbound/port.ts';
+import { type EventNotice, splitStream } from '../../store/event.ts';
 import { apiTokens as apiTokensOf, type TokenEntry } from './apiTokens.ts';
 import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
 import { limiter as limiterOf } from './limiter.ts';
 import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
 import { accountChanges, concerning, principals, type VerifiedAccounts, verifiedAccounts } from './principals.ts';
+import { providerLogins } from './providerLogins.ts';
 import { tokens as tokensOf } from './tokens.ts';
 
 type Options = {
@@ -15,6 +17,7 @@ type Options = {
   readonly settings: () => LoginSettings;
   /** True if cookies are sent over TLS only. */
   readonly secure: boolean;
+  readonly directory: Directory;
 };
 
 /** The credentials of a request: `authorization` may be ''; `cookie` is the value of the cookie `cookieName`. */
@@ -32,6 +35,8 @@ const unauthenticated = (message: string): RequestError => new RequestError('una
 /** A login's token has 43 characters. Only the header carries one of a script: a browser sends cookies by itself. */
 const isApiToken = (token: string, { authorization }: Pick<Credentials, 'authorization'>): boolean =>
   authorization !== '' && token.length !== 43;
+
+const byPassword = ({ principal, isProvided }: Known): Principal => cameBy(principal, isProvided ? 'ldap' : 'password');
 
 const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): string | undefined => {
   if (authorization === '') return cookie;
@@ -66,7 +71,7 @@ const tokenCallers = (apiTokens: ReturnType<typeof apiTokensOf>, verified: Verif
 
 /** Finds out who calls: by HTTP Basic (basicLogins.ts), by the token of a login (tokens.ts), or by that of a
  * script, worker or service (apiTokens.ts). */
-export const authenticator = (node: Node, { settings, secure }: Options) => {
+export const authenticator = (node: Node, { settings, secure, directory }: Options) => {
   const { model } = node;
   const { now } = node.clock;
   const limiter = limiterOf();
@@ -74,7 +79,8 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
   const changes = accountChanges(node.settled, accounts.clear);
   const { upToDate } = changes;
   const verified = verifiedAccounts(accounts, changes);
-  const check = passwordCheck(node, accounts);
+  const providers = providerLogins({ node, accounts, directory, settings });
+  const check = passwordCheck(node, accounts, providers);
   const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
   const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, now });
   const tokens = tokensOf(node, settings);
@@ -95,7 +101,7 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
       return caller && cameBy(caller.principal, 'cookie');
     }
     const caller = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
-    return caller && cameBy(caller.principal, 'password');
+    return caller && byPassword(caller);
   };
 
   const byToken = async (token: string): Promise<Principal> => {
@@ -117,8 +123,7 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
     const token = tokenOf(credentials);
     if (token === undefined && credentials.authorization === '')
       throw unauthenticated('Log in: HTTP Basic, or a token');
-    if (token === undefined)
-      return cameBy((await basic.verify(credentials.authorization, credentials.address)).principal, 'password');
+    if (token === undefined) return byPassword(await basic.verify(credentials.authorization, credentials.address));
     await upToDate();
     return isApiToken(token, credentials) ? byApiToken(token, credentials.address) : byToken(token);
   };
@@ -166,6 +171,13 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
       await upToDate();
       return (await accounts.load(id))?.principal;
     },
+    /** The rights of the account with this id as it is now, and the ways to them; undefined if there is no such account. */
+    rightsOf: async (id: string) => {
+      await upToDate();
+      return accounts.rightsOf(id);
+    },
+    /** The answer of a provider about a person, with the groups of the platform that it would give them. */
+    askProvider: providers.ask,
     /** Starts a login and gives its token. */
     logIn: ({ principal, credential }: Known, requestId: string): Promise<string> =>
       tokens.start(principal.actor, credential, requestId),
@@ -182,6 +194,7 @@ export const authenticator = (node: Node, { settings, secure }: Options) => {
         changes.onStored(event);
         tokens.onEvent(event);
         apiTokens.onEvent(event);
+        if (splitStream(event.stream).category === 'provider') basic.providerChanged();
       }
     },
     /** Call with the same events, from every node, once their documents can be read. */

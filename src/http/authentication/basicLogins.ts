@@ -10,6 +10,7 @@ import { utf8 } from '../../store/utf8.ts';
 import { type limiter as limiterOf, networkOf } from './limiter.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Principals, VerifiedAccounts } from './principals.ts';
+import { type ProviderLogins, ProviderSilent } from './providerLogins.ts';
 
 type Needs = {
   readonly accounts: VerifiedAccounts;
@@ -36,12 +37,20 @@ const sharing = <T>() => {
 };
 
 /**
+ * A credential that was verified. `used`: when it was last used or, if a provider has the password, verified.
+ * `silent`: the provider was asked again since, and did not answer.
+ */
+type Verified = { readonly caller: Known; readonly since: number; used: number; silent: boolean };
+
+/**
  * Authenticates HTTP Basic. A verified credential is kept until `principalTimeout` after its last use, as a keyed
  * digest whose key is lost with the process. As long as the password stays the same, it is not hashed again. The order
  * is: kept credential, limiter, hashing.
+ * The password of a provider's account may change elsewhere: it is asked for again after `principalTimeout`, and ahead of
+ * that while in use. Once the provider does not answer, the credential is kept for one more such time.
  */
 export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, settings, now }: Needs) => {
-  const verified = lruCache<{ readonly caller: Known; used: number }>(20_000);
+  const verified = lruCache<Verified>(20_000);
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
   // A hash of key and text mostly needs HMAC: otherwise a digest can be continued to that of a longer text, without the
@@ -50,14 +59,31 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
   const keyed = (authorization: string): string => hash('sha512-256', key + authorization, 'base64url');
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
   let failed = 0;
+  // A provider that has changed since a credential was verified is asked again.
+  let providersChanged = -Infinity;
+
+  /** How long the credential is kept, in milliseconds. */
+  const restOf = ({ used, since, silent, caller }: Verified): number => {
+    if (caller.isProvided && since <= providersChanged) return 0;
+    return used + timeoutMs() * (silent ? 2 : 1) - now();
+  };
+
+  const askAgain = (authorization: string, hidden: string): void => {
+    const userPassword = userPasswordIn(authorization);
+    // Not an attempt: nobody guesses.
+    if (userPassword) checks(hidden, () => checkAndKeep(hidden, userPassword, '')).catch(() => undefined);
+  };
 
   /** The account, if the same header was verified before and is still valid. Does not wait. */
   const fromCache = (authorization: string, everSince = false): Known | undefined => {
-    const entry = verified.get(keyed(authorization));
-    const restMs = entry ? entry.used + timeoutMs() - now() : 0;
+    const hidden = keyed(authorization);
+    const entry = verified.get(hidden);
+    const restMs = entry ? restOf(entry) : 0;
     if (!entry || (restMs <= 0 && !everSince)) return undefined;
     const caller = accounts.keptLike(entry.caller, everSince);
-    if (caller && restMs < timeoutMs() / 2) entry.used = now();
+    if (!caller || entry.used + timeoutMs() / 2 > now()) return caller;
+    if (caller.isProvided) askAgain(authorization, hidden);
+    else entry.used = now();
     return caller;
   };
 
@@ -66,7 +92,7 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
    */
   const loadKept = async (hidden: string): Promise<Known | undefined> => {
     const entry = verified.get(hidden);
-    if (!entry || entry.used + timeoutMs() <= now()) return undefined;
+    if (!entry || restOf(entry) <= 0) return undefined;
     const caller = await accounts.loadLike(entry.caller);
     if (!caller) verified.delete(hidden);
     return caller;
@@ -77,8 +103,17 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
     userPassword: UserPassword,
     network: string,
   ): Promise<Known | undefined> => {
-    const caller = await check(userPassword, network);
-    if (caller) verified.set(hidden, { caller, used: now() });
+    const since = now();
+    const caller = await check(userPassword, network).catch((error: unknown) => {
+      const before = verified.get(hidden);
+      if (!(error instanceof ProviderSilent) || !before?.caller.isProvided) throw error;
+      before.silent = true;
+      if (restOf(before) <= 0) throw error;
+      return 'silent' as const;
+    });
+    if (caller === 'silent') return loadKept(hidden);
+    if (caller) verified.set(hidden, { caller, since, used: now(), silent: false });
+    else verified.delete(hidden);
     return caller;
   };
 
@@ -114,6 +149,10 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
     verify,
     /** How many wrong user names or passwords were sent. */
     failed: (): number => failed,
+    /** Call when a provider has changed. */
+    providerChanged: (): void => {
+      providersChanged = now();
+    },
   };
 };
 
@@ -142,8 +181,8 @@ const userPasswordIn = (authorization: string): UserPassword | undefined => {
 export const basicOf = ({ username, password }: UserPassword): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
-/** Compares passwords with the stored hashes. */
-export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Principals) => {
+/** Compares passwords with the stored hashes. Names that no local account has are asked for at the providers. */
+export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Principals, providers: ProviderLogins) => {
   /** The hash; undefined if it was sealed with another key, so that the password cannot match. */
   const hashIn = (sealed: Sealed): string | undefined => {
     try {
@@ -153,14 +192,24 @@ export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Princi
     }
   };
 
+  /** The id of the account with this name, or with one that is equal by NFKC. */
+  const named = async (username: string): Promise<string | undefined> => {
+    const [account] = await model.idsNamed(credentials.collection, username);
+    const plain = username.normalize('NFKC');
+    return account ?? (plain === username ? undefined : (await model.idsNamed(credentials.collection, plain))[0]);
+  };
+
   /**
    * The account with this user name and password; else undefined. Without such an account it hashes too, so that the
    * duration is the same.
    */
   return async ({ username, password }: UserPassword, network: string): Promise<Known | undefined> => {
-    const [account] = await model.idsNamed(credentials.collection, username);
+    const account = await named(username);
     if (account === undefined) await refuseParked(model, credentials.collection, username);
     const credential = account === undefined ? undefined : await documentOf(model, credentials, account);
+    // The name of a local account is sent to no provider.
+    if ((!credential || credential.provider !== undefined) && (await providers.areThere()))
+      return providers.verify({ username, password });
     const right = await hashing.verifyPassword(password, credential?.password && hashIn(credential.password), network);
     if (!right || account === undefined || !credential) return undefined;
     const caller = await accounts.load(account);

@@ -17,6 +17,8 @@ export type LoginSettings = {
   readonly cookieName: string;
   /** True if a new login ends the account's other logins; false if not set. */
   readonly uniqueSession: boolean;
+  /** True if the first login by a provider makes an account; true if not set. */
+  readonly brokerPrincipal: boolean;
 };
 
 /**
@@ -49,6 +51,8 @@ export type Known = {
   /** How often the account was deactivated. */
   readonly deactivated: number;
   readonly mapped: boolean;
+  /** True if an authentication provider vouches for the account. */
+  readonly isProvided: boolean;
 };
 
 type From = {
@@ -90,10 +94,11 @@ export const principalOf = ({ account, groups, roles, admins }: From): Principal
 const byWay = new Map<Via, WeakMap<Principal, Principal>>([
   ['password', new WeakMap()],
   ['cookie', new WeakMap()],
+  ['ldap', new WeakMap()],
 ]);
 
 /** The principal who has shown in this way who they are. Made once, because many requests need it. */
-export const cameBy = (principal: Principal, via: 'password' | 'cookie'): Principal => {
+export const cameBy = (principal: Principal, via: Exclude<Via, 'token'>): Principal => {
   const all = byWay.get(via);
   const before = all?.get(principal);
   if (before) return before;

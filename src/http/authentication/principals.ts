@@ -12,6 +12,7 @@ import type { ReadStore } from '../../projections/engine/port.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
 import { type EventNotice, type Recorded, splitStream } from '../../store/event.ts';
 import { type Known, type LoginSettings, type Principal, principalOf } from './principal.ts';
+import { type Memberships, waysOf } from './ways.ts';
 
 type Held = {
   readonly known: Known | undefined;
@@ -83,6 +84,12 @@ export const principals = (model: ReadStore, settings: () => LoginSettings, now:
     everSince: (id: string): Known | undefined => unchanged(id)?.known,
     /** Reads the account from the read models; undefined: no such account, or an inactive one. */
     load,
+    /** The account as the read models show it, with the ways to its rights; no principal if it is inactive. */
+    rightsOf: async (id: string) => {
+      const found = await read(id);
+      const principal = found?.account.inactive ? undefined : found?.known.principal;
+      return found && { principal, ...waysOf(found, settings().admins) };
+    },
     /** Drops everything. */
     clear: (): void => {
       epoch++;
@@ -124,13 +131,15 @@ const accountReader = (model: ReadStore, settings: () => { readonly admins: Admi
     return [...found.values()];
   };
 
-  const mapped = async ({ provenance, externalGroups }: Account): Promise<string[]> => {
-    const ids = externalGroups.map((name) => groupMappingId(provenance, name));
-    return (await documentsOf(model, groupMappings, ids)).flatMap(({ platformGroups }) => platformGroups);
-  };
+  const mappingsOf = ({ provenance, externalGroups }: Account) =>
+    documentsOf(
+      model,
+      groupMappings,
+      externalGroups.map((name) => groupMappingId(provenance, name)),
+    );
 
   /** Gives undefined if there is no such account. */
-  return async (id: string): Promise<{ readonly account: Account; readonly known: Known } | undefined> => {
+  return async (id: string): Promise<(Memberships & { readonly known: Known }) | undefined> => {
     const [account, credential] = await Promise.all([
       documentOf(model, accounts, id),
       documentOf(model, credentials, id),
@@ -139,23 +148,31 @@ const accountReader = (model: ReadStore, settings: () => { readonly admins: Admi
       await refuseParked(model, accounts.collection, id);
       return undefined;
     }
-    const groups = await withAllAbove([...account.memberOf, ...(await mapped(account))]);
+    const mappings = await mappingsOf(account);
+    const groups = await withAllAbove([
+      ...account.memberOf,
+      ...mappings.flatMap(({ platformGroups }) => platformGroups),
+    ]);
     const roles = await named(allRoles, [
       ...new Set([...account.assignedRoles, ...groups.flatMap(({ assignedRoles }) => assignedRoles)]),
     ]);
     return {
       account,
+      mappings,
+      groups,
+      roles,
       known: {
         principal: principalOf({ account, groups, roles, admins: settings().admins }),
         credential: credentialTag(credential),
         deactivated: credential.deactivated ?? 0,
         mapped: account.externalGroups.length > 0,
+        isProvided: credential.provider !== undefined,
       },
     };
   };
 };
 
-const concerningAccounts = new Set(['account', 'group', 'role']);
+const concerningAccounts = new Set(['account', 'group', 'role', 'provider']);
 
 /** Categories of the streams whose events change who may log in, or what they may do. */
 export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login', 'token']);

@@ -8,6 +8,8 @@ import { accountRoutes } from './accounts.ts';
 import { groupRoutes } from './groups.ts';
 import { loginRoutes } from './login.ts';
 import { methodIndex, methodList } from './methods.ts';
+import { providerRoutes } from './providers.ts';
+import { accountRights } from './rights.ts';
 import { roleRoutes } from './roles.ts';
 import { tokenRoutes } from './tokens.ts';
 import { whoamiRoutes } from './whoami.ts';
@@ -62,8 +64,10 @@ export const authorizationRoutes = (areas: () => readonly AreaRoutes[]): AreaRou
     ...whoamiRoutes(areas),
     ...loginRoutes,
     ...accountRoutes,
+    accountRights(areas),
     ...groupRoutes,
     ...roleRoutes,
     ...tokenRoutes,
+    ...providerRoutes,
   ],
 });

@@ -42,7 +42,8 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     adapterStrategy = {},
     auditProps = {},
   } = properties;
-  const { logoutTime = 30, principalTimeout = 1, cookieName = 'token', uniqueSession = false } = authenticationProps;
+  const { logoutTime = 30, principalTimeout = 1, cookieName = 'token' } = authenticationProps;
+  const { uniqueSession = false, brokerPrincipal = true } = authenticationProps;
   const { access_control_allow_credentials: credentials = false, cacheControl = false, timeout = 0 } = expressProps;
   const level = loggerProps.console_level ?? loggerProps.log_level;
   return {
@@ -51,6 +52,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     principalTimeout,
     cookieName,
     uniqueSession,
+    brokerPrincipal,
     cors: corsOf(expressProps.access_control_allow_origin, credentials),
     cacheControl,
     timeout,

@@ -1,4 +1,4 @@
-import { type AccountContent, account, forgottenName } from '../../domain/authorization/accounts.ts';
+import { type AccountContent, account, blank, forgottenName } from '../../domain/authorization/accounts.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { idOf, projection } from '../engine/define.ts';
@@ -7,6 +7,8 @@ import { idOf, projection } from '../engine/define.ts';
 export type Account = { readonly _id: string } & AccountContent & {
     /** Not set for people. */
     readonly type?: 'service';
+    /** The id at the provider that vouches for the account. */
+    readonly externalId?: string;
     readonly created: string;
     readonly lastUpdated: string;
   };
@@ -26,6 +28,13 @@ export const accounts = projection<Account>()(account, {
     accountUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
     accountPasswordSet: (doc, { metadata: { at } }) => doc && { ...doc, lastUpdated: at },
     accountDeleted: () => undefined,
+    accountProvisioned: (doc, event) => {
+      const { takenOver: _, ...data } = event.data;
+      const { at } = event.metadata;
+      const before = doc ?? { ...blank, _id: idOf(event), created: at };
+      return { ...before, memberOf: [], ...data, lastUpdated: at };
+    },
+    externalGroupsChanged: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
   },
   names: { group: { field: 'memberOf' }, role: { field: 'assignedRoles' } },
   sorts: { name: (doc) => doc.username },
@@ -67,6 +76,11 @@ export const formerAccounts = projection<FormerAccount>()(account, {
       doc && { ...doc, ...defined({ username, provenance }) },
     accountPasswordSet: (doc) => doc,
     accountDeleted: (doc) => (doc && doc.username !== forgottenName ? { ...doc, isDeleted: true } : undefined),
+    accountProvisioned: (_, event) => {
+      const { username, provenance } = event.data;
+      return { _id: idOf(event), username, provenance, isDeleted: false };
+    },
+    externalGroupsChanged: (doc) => doc,
   },
   beside: true,
   sorts: { name: (doc) => doc.username },
@@ -78,7 +92,9 @@ export type Credential = {
   readonly username: string;
   /** Not set for a service account. */
   readonly password?: Sealed;
-  /** How often the account was deactivated; 0 if not set. */
+  /** The provider that has the password; not set for a local account. */
+  readonly provider?: string;
+  /** How often the account was deactivated; 0 if not set. It is never a number that a deleted account had before. */
   readonly deactivated?: number;
 };
 
@@ -102,8 +118,36 @@ export const credentials = projection<Credential>()(account, {
     accountUpdated: (doc, { data }) => doc && updated(doc, data),
     accountPasswordSet: (doc, { data: { password } }) => doc && { ...doc, password },
     accountDeleted: () => undefined,
+    accountProvisioned: (doc, { revision, data: { username, provenance } }) => {
+      const deactivated = doc?.deactivated ?? (doc ? 0 : revision);
+      return { username, provider: provenance, ...(deactivated > 0 ? { deactivated } : {}) };
+    },
+    externalGroupsChanged: (doc) => doc,
   },
   beside: true,
   sorts: { name: (doc) => doc.username },
   filters: {},
 });
+
+/** The account that a provider vouches for, under the name `externalKey`. No route serves this document. */
+export const externalIds = projection<{ readonly key: string; readonly provenance: string }>()(account, {
+  collection: 'externalIds',
+  on: {
+    accountCreated: () => undefined,
+    serviceAccountCreated: () => undefined,
+    accountUpdated: (doc) => doc,
+    accountPasswordSet: (doc) => doc,
+    accountDeleted: () => undefined,
+    accountProvisioned: (_, { data: { provenance, externalId } }) => ({
+      key: externalKey(provenance, externalId),
+      provenance,
+    }),
+    externalGroupsChanged: (doc) => doc,
+  },
+  beside: true,
+  sorts: { name: (doc) => doc.key },
+  filters: { provenance: (doc) => doc.provenance },
+});
+
+/** The name of a person among those of all providers. The name of a provider has no colon. */
+export const externalKey = (provenance: string, externalId: string): string => `${provenance}:${externalId}`;

@@ -1,16 +1,18 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { loadSample } from '../../../src/demo/load.ts';
+import { freePort } from '../../support/freePort.ts';
 import { itWithShell, runPage } from '../../support/pageCommands.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
+import { isWithoutSlapd } from '../../support/slapd.ts';
 
 // Each page has its own service, whose admin has the password that the pages say.
-for (const name of ['people', 'triggers', 'first-workflow', 'golden-configurations'])
+for (const name of ['people', 'directories', 'triggers', 'first-workflow', 'golden-configurations'])
   describe(`docs/${name}.md`, () => {
     const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
     const folder = temporaryFolder();
     let server: Awaited<ReturnType<typeof startServer>>;
     before(async () => {
-      server = await startServer(`${folder}/data`, { ADMIN_PASSWORD: 'correct-horse' });
+      server = await startServer(`${folder}/data`, { ADMIN_PASSWORD: 'correct-horse', OUTBOUND_ALLOW: '127.0.0.1' });
       if (page.includes('npm run demo')) await loadSample(server.url, 'admin', 'correct-horse');
     });
     after(async () => {
@@ -18,5 +20,12 @@ for (const name of ['people', 'triggers', 'first-workflow', 'golden-configuratio
       rmSync(folder, { recursive: true, force: true });
     });
 
-    itWithShell('has commands that do what it says', () => runPage(page, { url: server.url, folder })).timeout(120_000);
+    if (page.includes('slapd') && isWithoutSlapd) {
+      it('is not tested here: needs slapd (apt-get install slapd)');
+      return;
+    }
+    itWithShell('has commands that do what it says', async () => {
+      const directory = `ldap://127.0.0.1:${await freePort()}`;
+      await runPage(page, { url: server.url, folder, directory });
+    }).timeout(120_000);
   });

@@ -11,6 +11,7 @@ import type { Route } from '../../../src/http/engine/route.ts';
 import { fullPathOf } from '../../../src/http/engine/router.ts';
 import type { Projection } from '../../../src/projections/engine/define.ts';
 import { gateway } from '../../support/certificates.ts';
+import { emptyDirectory } from '../../support/emptyDirectory.ts';
 import { recordings, steadied } from '../../support/examples.ts';
 import { storedEarlier } from '../../support/logged.ts';
 import { parkRun } from '../../support/parked.ts';
@@ -65,6 +66,7 @@ const reads = ({
   circuits = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /automation-studio/projects/:id/export': { id: survey },
+  'GET /authorization/accounts/:id/rights': { id: 'admin' },
   'GET /operations-manager/tasks/:id': { id: heldTask },
   'GET /operations-manager/jobs/:id/tasks/:task': { id: changeJob, task: 'apply' },
   'GET /audit/resources/:kind/:id': { kind: 'automation', id: upgrade },
@@ -227,6 +229,21 @@ const requests = ({
   'DELETE /authorization/accounts/:id': { params: { id: 'tess' } },
   'POST /authorization/tokens': { body: { name: 'import', methods: ['createGroup'] } },
   'DELETE /authorization/tokens/:id': { params: { id: token } },
+  'POST /authorization/providers': {
+    body: {
+      name: 'second',
+      type: 'ldap',
+      enabled: false,
+      properties: {
+        urls: ['ldaps://second.trier.example.net'],
+        userBase: 'dc=example',
+        userFilter: '(mail={{username}})',
+      },
+    },
+  },
+  'PATCH /authorization/providers/:name': { params: { name: 'second' }, body: { order: 10 } },
+  'DELETE /authorization/providers/:name': { params: { name: 'second' } },
+  'POST /authorization/providers/:name/test': { params: { name: 'test-directory' }, body: { username: 'anna' } },
   'POST /authorization/groups': { body: { group } },
   'PATCH /authorization/groups/:id': {
     params: { id: group.name },
@@ -684,6 +701,7 @@ const requests = ({
  */
 const storesNothing = new Set([
   'POST /audit/restore', // as it is sent here
+  'POST /authorization/providers/:name/test',
   'POST /operations-manager/jobs/watch',
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',
@@ -770,6 +788,7 @@ describe('every operation answers what it says it answers:', () => {
   let kept: Kept;
   const answers = new Map<string, Answer>();
   let agent: Awaited<ReturnType<typeof webhookServer>>;
+  let directory: Awaited<ReturnType<typeof emptyDirectory>>;
   before(async () => {
     agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
     service = await startService(settings, folder);
@@ -784,6 +803,10 @@ describe('every operation answers what it says it answers:', () => {
     await parkRun(folder, parkedRun);
     await storedEarlier(folder, [denied]);
     service = await startService(settings, folder);
+    directory = await emptyDirectory();
+    const properties = { urls: [directory.url], userBase: 'dc=example,dc=net' };
+    const provider = { name: 'test-directory', type: 'ldap', enabled: false, properties };
+    await service.ask('POST', '/authorization/providers', provider);
     // The newest event is that of an earlier day.
     await service.ask('POST', '/health/clock');
     kept = {
@@ -801,6 +824,7 @@ describe('every operation answers what it says it answers:', () => {
     await service.stop();
     rmSync(folder, { recursive: true, force: true });
     agent.close();
+    directory.close();
   });
 
   /** A job that a worker has. */

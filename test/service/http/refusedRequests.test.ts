@@ -45,6 +45,14 @@ const endpoint = (actionId: string, more: object = {}) => ({
 const banner = { active: true, text: 'x', dismissible: true, startTime: '2026-01-01T00:00:00.000Z', allPages: true };
 const strict = { type: 'object', title: 'Strict', required: ['n'], properties: { n: { type: 'integer' } } };
 
+const directory = { urls: ['ldaps://directory.example.net'], userBase: 'dc=example' };
+const provider = (name: string, more: { readonly [member: string]: unknown } = {}) => ({
+  name,
+  type: 'ldap',
+  enabled: false,
+  properties: { ...directory, ...more },
+});
+
 const golden = (name: string, root: object = {}) => ({ data: [{ name, version: 'initial', root }] });
 
 /**
@@ -130,6 +138,8 @@ const world = async ({ ask }: TestService) => {
       setImmediate(resolve);
     });
   const { id: token } = (await post('/authorization/tokens', { name: 'trier' })).data;
+  // Nobody is asked on this machine.
+  await post('/authorization/providers', provider('trier', { urls: ['ldap://127.0.0.1:1'] }));
   return {
     token,
     manualOff,
@@ -282,6 +292,24 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     'DELETE /authorization/tokens/:id': [
       refuse('not_found', '/authorization/tokens/none'),
       refuse('stale', `/authorization/tokens/${w.token}`, undefined, stale),
+    ],
+    'POST /authorization/providers': [
+      refuse('conflict', '/authorization/providers', provider('trier')),
+      refuse('conflict', '/authorization/providers', provider('local')),
+      refuse('invalid', '/authorization/providers', provider('new', { urls: ['ldap://directory.example.net'] })),
+    ],
+    'PATCH /authorization/providers/:name': [
+      refuse('not_found', '/authorization/providers/none', { order: 1 }),
+      refuse('invalid', '/authorization/providers/trier', { properties: { ...directory, userFilter: '(uid=anna)' } }),
+      refuse('stale', '/authorization/providers/trier', { order: 1 }, stale),
+    ],
+    'DELETE /authorization/providers/:name': [
+      refuse('not_found', '/authorization/providers/none'),
+      refuse('stale', '/authorization/providers/trier', undefined, stale),
+    ],
+    'POST /authorization/providers/:name/test': [
+      refuse('not_found', '/authorization/providers/none/test', { username: 'anna' }),
+      refuse('adapter_failed', '/authorization/providers/trier/test', { username: 'anna' }),
     ],
     'POST /authorization/groups': [
       refuse('conflict', '/authorization/groups', { name: 'ops', memberOf: ['user'] }),

@@ -75,7 +75,13 @@ const rooms: Record<string, readonly Area[]> = {
 
 /** Areas whose documents a layer without areas reads. */
 const areasRead: Record<string, readonly Area[]> = {
-  southbound: ['agent-session-manager', 'configuration-manager', 'operations-manager', 'template-builder'],
+  southbound: [
+    'agent-session-manager',
+    'authorization',
+    'configuration-manager',
+    'operations-manager',
+    'template-builder',
+  ],
   // An agent's template may use stored ones. Triggers start jobs. Jobs and tasks carry out operations of these.
   runners: [
     'agent-session-manager',

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { provisionAccount } from '../../commands/authorization/accounts.ts';
+import { same } from '../../domain/engine/changes.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { groupMappingId } from '../../domain/group-mappings/groupMappings.ts';
+import type { Node } from '../../node.ts';
+import { accounts, externalIds, externalKey } from '../../projections/authorization/accounts.ts';
+import { type Provider, providers } from '../../projections/authorization/providers.ts';
+import { documentOf, documentsOf } from '../../projections/engine/documents.ts';
+import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
+import { DirectorySilent } from '../../southbound/directory.ts';
+import { adapterFailure, reasonOf } from '../../southbound/failure.ts';
+import type { Asked, Directory, DirectoryAnswer } from '../../southbound/port.ts';
+import { derivedId } from '../../store/derivedIds.ts';
+import type { Known, LoginSettings } from './principal.ts';
+import type { Principals } from './principals.ts';
+
+/** No provider that was asked knows the name, and one of them did not answer. */
+export class ProviderSilent extends RequestError {
+  constructor(provider: string) {
+    super('unavailable', `The authentication provider ${JSON.stringify(provider)} does not answer`, {
+      retryAfterSeconds: 5,
+    });
+  }
+}
+
+type Needs = {
+  readonly node: Node;
+  readonly accounts: Principals;
+  readonly directory: Directory;
+  readonly settings: () => LoginSettings;
+};
+
+/** Asks authentication providers for callers whom no local account names, and makes their accounts. */
+export const providerLogins = ({ node, accounts: principals, directory, settings }: Needs) => {
+  const { model, tools, handle, settled, warn } = node;
+
+  const enabledOnes = async (): Promise<readonly Provider[]> => {
+    const all = await tools.query(providers, { field: 'enabled', op: 'equals', value: 'true' });
+    return [...all].sort((a, b) => a.order - b.order || (a.name < b.name ? -1 : 1));
+  };
+
+  /** The providers to ask in their order, and the name to ask for: `provider\name` asks one. */
+  const providersFor = async (username: string) => {
+    const [all, name] = [await enabledOnes(), username.normalize('NFKC')];
+    const at = name.indexOf('\\');
+    const one = all.find((provider) => provider.name === name.slice(0, Math.max(at, 0)));
+    return one ? { list: [one], name: name.slice(at + 1), isQualified: true } : { list: all, name, isQualified: false };
+  };
+
+  /** The account that an admin has made for this provider, and that the provider has not taken over yet. */
+  const madeByHand = async (provenance: string, username: string): Promise<string | undefined> => {
+    const found = await tools.query(accounts, { field: 'username', op: 'equals', value: username });
+    return found.find((one) => one.provenance === provenance && one.type !== 'service')?._id;
+  };
+
+  /** The id of the account of a person; undefined if they have none and may not get one. */
+  const idOf = async (key: string, provenance: string, username: string, isQualified: boolean) => {
+    const [own] = await model.idsNamed(externalIds.collection, key);
+    if (own !== undefined) return own;
+    const byHand = isQualified ? await madeByHand(provenance, username) : undefined;
+    return byHand ?? (settings().brokerPrincipal ? derivedId(key) : undefined);
+  };
+
+  /** The account of a person whom the provider has verified, with what the provider says of them now. */
+  const admit = async (
+    { name: provenance }: Provider,
+    { person, externalGroups }: NonNullable<DirectoryAnswer>,
+    isQualified: boolean,
+  ): Promise<Known | undefined> => {
+    const { externalId, username, firstname, email } = person;
+    const id = await idOf(externalKey(provenance, externalId), provenance, username, isQualified);
+    if (id === undefined) return undefined;
+    const doc = await documentOf(model, accounts, id);
+    const now = { externalGroups, firstname, email, externalId };
+    if (!doc || !same({ ...doc, ...now }, doc)) {
+      const actor: Actor = { id, username, provenance, groups: [], admin: false, via: 'ldap' };
+      const input = { provenance, username, ...now };
+      await handle(provisionAccount, { id, input, actor, operation: 'provisionAccount', requestId: randomUUID() });
+      await settled();
+    }
+    return principals.load(id);
+  };
+
+  return {
+    /** Asks a provider about a person. Nothing is stored. Throws `adapter_failed` if it does not answer. */
+    ask: async (provider: Provider, person: Asked) => {
+      const answer = await directory(provider, person).catch((error: unknown) => {
+        throw adapterFailure(provider.name, error instanceof DirectorySilent ? error.message : reasonOf(error));
+      });
+      const { externalGroups = [], authenticated = null } = answer ?? {};
+      const ids = externalGroups.map((name) => groupMappingId(provider.name, name));
+      const mappings = await documentsOf(model, groupMappings, ids);
+      const platformGroups = [...new Set(mappings.flatMap((mapping) => mapping.platformGroups))].sort();
+      const username = answer?.person.username ?? null;
+      return { found: answer !== undefined, authenticated, username, externalGroups, platformGroups };
+    },
+    areThere: async (): Promise<boolean> => (await enabledOnes()).length > 0,
+    /**
+     * The account of who has sent this name and password; undefined if no provider knows the name, or the first that does
+     * knows another password. Throws `ProviderSilent`.
+     */
+    verify: async ({ username, password }: Required<Asked>): Promise<Known | undefined> => {
+      const { list, name, isQualified } = await providersFor(username);
+      let silent: string | undefined;
+      for (const provider of list) {
+        let answer: DirectoryAnswer;
+        try {
+          answer = await directory(provider, { username: name, password });
+        } catch (error) {
+          silent ??= provider.name;
+          warn('An authentication provider does not answer', { provider: provider.name, reason: String(error) });
+          continue;
+        }
+        if (answer) return answer.authenticated ? admit(provider, answer, isQualified) : undefined;
+      }
+      if (silent !== undefined) throw new ProviderSilent(silent);
+      return undefined;
+    },
+  };
+};
+
+export type ProviderLogins = ReturnType<typeof providerLogins>;

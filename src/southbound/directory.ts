@@ -1,0 +1,201 @@
+import { type Client, type Entry, Filter, NoSuchObjectError, ResultCodeError, SizeLimitExceededError } from 'ldapts';
+import type { LdapProperties } from '../domain/authorization/providerSchemas.ts';
+import { defined } from '../domain/engine/defined.ts';
+import type { Sealed } from '../domain/engine/sealed.ts';
+import { openSecrets } from '../domain/engine/secretFields.ts';
+import { reasonOf, TooMuch } from './failure.ts';
+import { withLdap } from './ldapConnection.ts';
+import type { Outbound } from './outbound.ts';
+import type { Asked, Directory, DirectoryAnswer, Person } from './port.ts';
+import { semaphore } from './semaphore.ts';
+
+const mostGroups = 5_000;
+const deepest = 10;
+const mostAtOnce = 32;
+const mostWaiting = 1_000;
+const usualTimeoutMs = 5_000;
+/** How many groups one search asks for, and how many it gets at once: Active Directory gives no more than 1,000. */
+const [searchedAtOnce, pageSize] = [100, 500];
+
+/** No server of the directory has given an answer. */
+export class DirectorySilent extends Error {}
+
+/** The codes by which a server says that it cannot answer now, rather than no. */
+const notNow = new Set([1, 3, 11, 51, 52, 80]);
+
+const reasonFor = (error: unknown): string =>
+  error instanceof ResultCodeError ? `the directory answers with ${error.name}` : reasonOf(error);
+
+/** The texts of an attribute; servers answer in any case. */
+const textsOf = (entry: Entry, attribute: string): readonly string[] => {
+  const lower = attribute.toLowerCase();
+  const [, values = []] = Object.entries(entry).find(([name]) => name !== 'dn' && name.toLowerCase() === lower) ?? [];
+  return [values].flat().filter((value) => typeof value === 'string');
+};
+
+/** A name as the platform takes it; undefined if it cannot be one. Names that are equal by NFKC are one. */
+const nameIn = (text: string | undefined): string | undefined => {
+  const name = text?.normalize('NFKC');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names have none
+  return name !== undefined && /^[^\u0000-\u001f\u007f]{1,256}$/.test(name) ? name : undefined;
+};
+
+/** The `cn` with which a DN begins (RFC 4514). */
+export const cnOf = (dn: string): string | undefined => {
+  const [, text] = /^\s*cn\s*=\s*((?:\\.|[^\\,+;"])*)/i.exec(dn) ?? [];
+  if (text === undefined) return undefined;
+  const bytes = text
+    .trimEnd()
+    .replace(/((?:\\[0-9a-f]{2})+)/gi, (hex) => Buffer.from(hex.replaceAll('\\', ''), 'hex').toString('utf8'));
+  return bytes.replace(/\\(.)/g, '$1');
+};
+
+/** The filter of a template, in which names are nothing but names. */
+const filterOf = (template: string, names: Readonly<Record<string, string>>): string =>
+  template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => Filter.escape(names[name] ?? ''));
+
+type Talk = { readonly client: Client; readonly properties: LdapProperties };
+
+const bindAsSearcher = async ({ client, properties: { bindDn, bindPassword } }: Talk): Promise<void> => {
+  if (bindDn !== undefined) await client.bind(bindDn, bindPassword);
+};
+
+/** The only person whom the filter finds; undefined if it finds none, or several. */
+const find = async ({ client, properties }: Talk, username: string): Promise<Person | undefined> => {
+  const { userBase, userFilter = '(uid={{username}})', attributes = {} } = properties;
+  const { firstname = 'givenName', email = 'mail', memberOf = 'memberOf' } = attributes;
+  const nameAttribute = attributes.username ?? 'uid';
+  const { searchEntries } = await client
+    .search(userBase, {
+      filter: filterOf(userFilter, { username }),
+      attributes: [nameAttribute, firstname, email, memberOf, 'entryUUID', 'objectGUID'],
+      explicitBufferAttributes: ['objectGUID'],
+      sizeLimit: 2,
+    })
+    .catch((error: unknown) => {
+      if (error instanceof SizeLimitExceededError) return { searchEntries: [] };
+      throw error;
+    });
+  const [entry] = searchEntries;
+  const name = entry && nameIn(textsOf(entry, nameAttribute)[0]);
+  // A DN without = is none: to bind with an empty one is to bind as nobody, which succeeds.
+  if (!entry || !name || /[:\\]/.test(name) || searchEntries.length > 1 || !entry.dn.includes('=')) return undefined;
+  const guid = entry.objectGUID;
+  return {
+    dn: entry.dn,
+    externalId:
+      textsOf(entry, 'entryUUID')[0] ?? (Buffer.isBuffer(guid) ? guid.toString('hex') : entry.dn.toLowerCase()),
+    username: name,
+    firstname: (textsOf(entry, firstname)[0] ?? '').slice(0, 256),
+    email: (textsOf(entry, email)[0] ?? '').slice(0, 320),
+    memberOf: textsOf(entry, memberOf),
+  };
+};
+
+/** True if the password is that of the entry. */
+const isRight = async ({ client }: Talk, dn: string, password: string): Promise<boolean> => {
+  try {
+    await client.bind(dn, password);
+    return true;
+  } catch (error) {
+    if (error instanceof ResultCodeError && !notNow.has(error.code)) return false;
+    throw error;
+  }
+};
+
+/** A group: its DN, and its name. */
+type Group = readonly [dn: string, name: string | undefined];
+
+const withNames = (dns: readonly string[]): readonly Group[] => dns.map((dn) => [dn, cnOf(dn)]);
+
+/** The groups that `groupBase` has for these DNs. */
+const searchGroups = async (
+  { client, properties: { groupBase = '', groupFilter = '(member={{dn}})' } }: Talk,
+  dns: readonly string[],
+  username: string,
+): Promise<readonly Group[]> => {
+  const groups: Group[] = [];
+  for (let at = 0; at < dns.length; at += searchedAtOnce) {
+    const filters = dns.slice(at, at + searchedAtOnce).map((dn) => filterOf(groupFilter, { dn, username }));
+    const filter = filters.length === 1 ? filters[0]! : `(|${filters.join('')})`;
+    const pages = client.searchPaginated(groupBase, { filter, attributes: ['cn'], paged: { pageSize } });
+    for await (const { searchEntries } of pages) {
+      for (const entry of searchEntries) groups.push([entry.dn, cnOf(entry.dn) ?? textsOf(entry, 'cn')[0]]);
+      if (groups.length > mostGroups) throw new TooMuch(`A person may have ${mostGroups} groups`);
+    }
+  }
+  return groups;
+};
+
+/** The groups of which the groups with these DNs say that they are members. */
+const groupsAbove = async ({ client, properties: { attributes = {} } }: Talk, dns: readonly string[]) => {
+  const { memberOf = 'memberOf' } = attributes;
+  const above: string[] = [];
+  for (const dn of dns) {
+    const { searchEntries } = await client
+      .search(dn, { scope: 'base', filter: '(objectClass=*)', attributes: [memberOf] })
+      .catch((error: unknown) => {
+        if (error instanceof NoSuchObjectError) return { searchEntries: [] };
+        throw error;
+      });
+    above.push(...searchEntries.flatMap((entry) => textsOf(entry, memberOf)));
+    if (above.length > mostGroups) throw new TooMuch(`A person may have ${mostGroups} groups`);
+  }
+  return withNames(above);
+};
+
+/** The names of the groups of a person, each level once. */
+const groupsOf = async (talk: Talk, { dn, username, memberOf }: Person): Promise<readonly string[]> => {
+  const { groupBase, nestedGroups = false } = talk.properties;
+  const groups = new Map<string, string | undefined>();
+  let below: readonly string[] = [dn];
+  for (let depth = 0; below.length > 0 && depth < (nestedGroups ? deepest : 1); depth++) {
+    const own = depth === 0 ? withNames(memberOf) : undefined;
+    const level =
+      groupBase === undefined ? (own ?? (await groupsAbove(talk, below))) : await searchGroups(talk, below, username);
+    const fresh = level.filter(([group]) => !groups.has(group.toLowerCase()));
+    for (const [group, name] of fresh) groups.set(group.toLowerCase(), nameIn(name));
+    if (groups.size > mostGroups) throw new TooMuch(`A person may have ${mostGroups} groups`);
+    below = [...new Set(fresh.map(([group]) => group))];
+  }
+  return [...new Set([...groups.values()].filter((name) => name !== undefined))].sort();
+};
+
+/** Asks for a person, for the password if there is one, and only then for groups. */
+const ask = async (talk: Talk, { username, password }: Asked): Promise<DirectoryAnswer> => {
+  await bindAsSearcher(talk);
+  const person = await find(talk, username);
+  if (!person) return undefined;
+  const { groupBase, nestedGroups = false } = talk.properties;
+  if (password !== undefined) {
+    if (!(await isRight(talk, person.dn, password))) return { person, authenticated: false, externalGroups: [] };
+    if (groupBase !== undefined || nestedGroups) await bindAsSearcher(talk);
+  }
+  const externalGroups = await groupsOf(talk, person);
+  return { person, authenticated: password === undefined ? null : true, externalGroups };
+};
+
+/** Directories that speak LDAP. Servers are asked in their order, until one gives an answer. */
+export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => string): Directory => {
+  const inTurn = semaphore(mostAtOnce, mostWaiting);
+  return async ({ name, properties: stored }, person) => {
+    // An empty password would be no password: the directory binds nobody, and says that it went well.
+    if (person.password === '') return undefined;
+    const properties = openSecrets(stored, unseal) as LdapProperties;
+    const { urls, startTls, ca, timeout = usualTimeoutMs } = properties;
+    const reasons: string[] = [];
+    for (const url of urls) {
+      const signal = AbortSignal.timeout(timeout);
+      try {
+        return await inTurn(name, signal, () =>
+          withLdap(guard, { url, ...defined({ startTls, ca }) }, signal, (client) =>
+            ask({ client, properties }, person),
+          ),
+        );
+      } catch (error) {
+        reasons.push(`${url}: ${reasonFor(error)}`);
+      }
+    }
+    throw new DirectorySilent(reasons.join('; '));
+  };
+};

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { LdapProperties } from '../../../src/domain/authorization/providerSchemas.ts';
+import { blockList } from '../../../src/southbound/addresses.ts';
+import { cnOf, DirectorySilent, ldapDirectory } from '../../../src/southbound/directory.ts';
+import { outbound } from '../../../src/southbound/outbound.ts';
+import { root } from '../../support/certificates.ts';
+import { describeSlapd, groupEntry, personEntry, searcher } from '../../support/slapd.ts';
+
+const dnOf = (uid: string) => `uid=${uid},ou=people,dc=example`;
+const groupDn = (cn: string) => `cn=${cn},ou=groups,dc=example`;
+const levels = Array.from({ length: 12 }, (_, i) =>
+  groupEntry(`level ${i}`, [i === 0 ? dnOf('deep') : groupDn(`level ${i - 1}`)]),
+);
+const odd = ['zoë', '佐藤', 'a&b', 'a=b', '#a', 'a|b', '!a', 'a"b', "o'hara", 'a;b', 'a<b>', '~a', 'anna*'];
+const quoted = (uid: string) => dnOf(uid.replace(/[,+"\\<>;=#]/g, (char) => `\\${char}`));
+
+const entries = () =>
+  [
+    personEntry('anna', { givenName: 'Anna', mail: 'anna@example.net' }),
+    ...odd.map((uid) => personEntry(uid).replace(/^.*\n/, `dn:: ${Buffer.from(quoted(uid)).toString('base64')}\n`)),
+    ...['twin', 'twin2', 'twin3', 'deep', 'full', 'many'].map((uid) => personEntry(uid, { mail: 'same@example.net' })),
+    groupEntry('noc', [dnOf('anna')]),
+    groupEntry('a', [groupDn('c'), dnOf('anna')]),
+    groupEntry('b', [groupDn('a')]),
+    groupEntry('c', [groupDn('b')]),
+    groupEntry('Größe\\, und \\+mehr', [dnOf('anna')]),
+    ...levels,
+    ...Array.from({ length: 5001 }, (_, i) =>
+      groupEntry(`g${i}`, i === 0 ? [dnOf('many')] : [dnOf('many'), dnOf('full')]),
+    ),
+  ].join('');
+
+/** Ways to break out of a filter or of a name, around names that are there. None of them is anybody's. */
+const hostile = [
+  '*',
+  '*)',
+  '(',
+  ')',
+  '\\',
+  '\\2a',
+  '\\00',
+  '\0',
+  ')(uid=*',
+  ')(|(uid=*',
+  '*)(uid=*))(|(uid=*',
+  '))%00',
+  ',',
+  '+',
+]
+  .flatMap((text) => [text, `anna${text}`, `${text}anna`, `an${text}na`, `${text}a`, `a${text}`])
+  .concat(
+    [
+      'anna)(&',
+      'anna)(|(cn=*)',
+      '(|(uid=anna)(uid=*))',
+      'uid=anna',
+      dnOf('anna'),
+      'an\\6ea',
+      '\u202eanna',
+      'anna\u200d!',
+    ],
+    [
+      '{{username}}',
+      '{{dn}}',
+      '$&',
+      '$1',
+      '__proto__',
+      'constructor',
+      '\ud800anna',
+      '%2a',
+      '&#42;',
+      'anna\n*',
+      'an na',
+    ],
+    Array.from({ length: 98 }, (_, i) => `anna${String.fromCharCode(33 + (i % 15))}${i})(uid=*`),
+  )
+  .filter((text) => !odd.includes(text));
+
+const guard = outbound({
+  allowed: { hosts: new Set(['localhost']), addresses: blockList([]) },
+  stores: [],
+  resolve: (host) => lookup(host, { all: true, family: 4 }),
+});
+const ask = ldapDirectory(guard, () => assert.fail('Nothing is sealed'));
+
+describeSlapd('a directory', entries, (directory) => {
+  const properties = (more: Partial<LdapProperties> = {}): LdapProperties => ({
+    urls: [directory().tls],
+    ca: directory().ca,
+    userBase: 'ou=people,dc=example',
+    groupBase: 'ou=groups,dc=example',
+    ...searcher,
+    ...more,
+  });
+  const about = (username: string, password?: string, more: Partial<LdapProperties> = {}) =>
+    ask({ name: 'corp', properties: properties(more) }, { username, password });
+  const silent = (work: Promise<unknown>, reason: RegExp) =>
+    assert.rejects(work, (error) => error instanceof DirectorySilent && reason.test(error.message));
+
+  it('says who a person is, whether the password is theirs, and what groups they have', async () => {
+    const answer = await about('anna', 'password of anna');
+    assert.ok(answer);
+    const { dn, username, firstname, email, externalId } = answer.person;
+    assert.deepEqual([dn, username, firstname, email], [dnOf('anna'), 'anna', 'Anna', 'anna@example.net']);
+    assert.match(externalId, /^[0-9a-f-]{36}$/);
+    assert.equal(answer.authenticated, true);
+    assert.deepEqual(answer.externalGroups, ['Größe, und +mehr', 'a', 'noc']);
+    assert.equal((await about('anna'))?.authenticated, null);
+    const wrong = await about('anna', 'wrong');
+    assert.deepEqual([wrong?.authenticated, wrong?.externalGroups], [false, []]);
+    for (const nobody of ['nobody', '']) assert.equal(await about(nobody, 'x'), undefined);
+    assert.equal(await about('anna', ''), undefined);
+  });
+
+  it('follows groups of groups to a depth of 10, and loops end', async () => {
+    const anna = await about('anna', undefined, { nestedGroups: true });
+    assert.deepEqual(anna?.externalGroups, ['Größe, und +mehr', 'a', 'b', 'c', 'noc']);
+    const deep = await about('deep', undefined, { nestedGroups: true });
+    assert.equal(deep?.externalGroups.length, 10);
+    assert.equal((await about('deep'))?.externalGroups.length, 1);
+  });
+
+  it('gives 5,000 groups; more count as no answer', async () => {
+    const slow = { timeout: 60_000 };
+    assert.equal((await about('full', 'password of full', slow))?.externalGroups.length, 5000);
+    await silent(about('many', undefined, slow), /too large/);
+  });
+
+  it('is reached by TLS of the authority that is named, by StartTLS, and in the clear on loopback alone', async () => {
+    const { plain, tls } = directory();
+    assert.ok(await about('anna', 'password of anna', { urls: [plain], startTls: true }));
+    assert.ok(await about('anna', 'password of anna', { urls: [plain] }));
+    await silent(about('anna', 'x', { ca: root }), /the connection failed/);
+    await silent(about('anna', 'x', { urls: [plain], startTls: true, ca: root }), /failed/);
+    await silent(about('anna', 'x', { urls: [tls.replace('localhost', '127.0.0.1')] }), /OUTBOUND_ALLOW/);
+    await silent(about('anna', 'x', { bindPassword: 'wrong' }), /InvalidCredentialsError/);
+    await silent(about('anna', 'x', { userBase: 'ou=none,dc=example' }), /NoSuchObjectError/);
+  });
+
+  it('is asked at its next server when one does not answer', async () => {
+    const { plain, tls } = directory();
+    assert.ok(await about('anna', undefined, { urls: ['ldaps://localhost:1', plain.replace('ldap:', 'ldaps:'), tls] }));
+  });
+
+  it('knows nobody by a name that several have, and everybody by their own, however it is written', async () => {
+    assert.equal(await about('same@example.net', undefined, { userFilter: '(mail={{username}})' }), undefined);
+    for (const uid of odd) {
+      const answer = await about(uid, `password of ${uid}`, { urls: [directory().plain], nestedGroups: false });
+      assert.deepEqual([answer?.person.username, answer?.authenticated], [uid.normalize('NFKC'), true], uid);
+    }
+  });
+
+  it(`lets nobody in by ${hostile.length} names that are filters`, async () => {
+    assert.ok(hostile.length >= 200);
+    for (const name of hostile)
+      for (const userFilter of ['(uid={{username}})', '(|(uid={{username}})(mail={{username}}))'].slice(
+        0,
+        name.length % 8 === 0 ? 2 : 1,
+      ))
+        assert.equal(
+          await about(name, 'password of anna', {
+            urls: [directory().plain],
+            userFilter,
+            groupBase: undefined,
+          } as object),
+          undefined,
+          JSON.stringify(name),
+        );
+  });
+});
+
+describe('a server that is no good directory', () => {
+  const message = (text: string) => Buffer.from(text, 'hex');
+  const entry = message('3009020101640404003000');
+  const bound = message('300c02010161070a010004000400');
+  const bad: Record<string, (socket: Socket) => void> = {
+    hangs: () => undefined,
+    'ends at once': (socket) => void socket.end(),
+    'speaks something else': (socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\n'),
+    'sends 10 MB in one message': (socket) =>
+      void socket.write(Buffer.concat([message('308400a00000'), Buffer.alloc(10_000_000)])),
+    'announces 4 GB': (socket) => void socket.write(message('3084ffffffff020101')),
+    'sends a million small messages': (socket) => void socket.write(Buffer.concat(Array(1_000_000).fill(entry))),
+    'sends messages that are empty': (socket) => void socket.write(Buffer.alloc(500_000, message('3000'))),
+    'lets the searcher in, and then repeats that for ever': (socket) =>
+      void socket.write(Buffer.concat(Array(200_000).fill(bound))),
+  };
+  for (const [what, answer] of Object.entries(bad))
+    for (const startTls of [false, true])
+      it(`counts as silent when it ${what}${startTls ? ', before TLS' : ''}`, async () => {
+        const sockets = new Set<Socket>();
+        const server = createServer((socket) => {
+          sockets.add(socket.on('error', () => undefined));
+          socket.once('data', () => answer(socket));
+        }).listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const urls = [`ldap://localhost:${(server.address() as AddressInfo).port}`];
+        const began = performance.now();
+        await assert.rejects(
+          ask(
+            { name: 'bad', properties: { urls, startTls, userBase: 'dc=x', ...searcher, timeout: 300 } },
+            { username: 'anna', password: 'x' },
+          ),
+          DirectorySilent,
+        );
+        assert.ok(performance.now() - began < 5_000);
+        for (const socket of sockets) socket.destroy();
+        server.close();
+      });
+});
+
+describe('the name of a group in a DN', () => {
+  const names: readonly (readonly [string, string | undefined])[] = [
+    ['cn=noc,ou=groups,dc=example', 'noc'],
+    ['CN = noc ,ou=groups', 'noc'],
+    ['cn=a\\, b\\+c,dc=x', 'a, b+c'],
+    ['cn=Gr\\c3\\b6\\C3\\9Fe,dc=x', 'Größe'],
+    ['cn=a+ou=b,dc=x', 'a'],
+    ['ou=noc,dc=x', undefined],
+    ['', undefined],
+  ];
+  for (const [dn, name] of names) it(JSON.stringify(dn), () => assert.equal(cnOf(dn), name));
+});

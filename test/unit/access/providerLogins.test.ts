@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { deleteAccount, updateAccount } from '../../../src/commands/authorization/accounts.ts';
+import { createProvider, deleteProvider, updateProvider } from '../../../src/commands/authorization/providers.ts';
+import { createGroupMapping, deleteGroupMapping } from '../../../src/commands/group-mappings/groupMappings.ts';
+import { RequestError } from '../../../src/domain/engine/requestError.ts';
+import { groupMappingId } from '../../../src/domain/group-mappings/groupMappings.ts';
+import type { Principal } from '../../../src/http/authentication/principal.ts';
+import { accounts } from '../../../src/projections/authorization/accounts.ts';
+import { documentOf } from '../../../src/projections/engine/documents.ts';
+import type { Directory } from '../../../src/southbound/port.ts';
+import { defaults, fixedClock, nodesOnLog, type TestNode } from '../../support/node.ts';
+import { until } from '../../support/until.ts';
+
+const minute = 60_000;
+const basic = (username: string, password = `password of ${username.replace(/^.*\\/, '')}`) =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+type Known = { readonly groups?: readonly string[]; readonly externalId?: string; readonly password?: string };
+
+describe('logins by authentication providers', () => {
+  let clock: ReturnType<typeof fixedClock>;
+  let settings = defaults;
+  let one: TestNode;
+  let people: Record<string, Record<string, Known>>;
+  let silent: Set<string>;
+  let asked: string[];
+  const directory: Directory = async ({ name: provider }, { username, password }) => {
+    asked.push(`${provider}/${username}`);
+    if (silent.has(provider)) throw new Error('no answer');
+    const known = people[provider]?.[username.toLowerCase()];
+    if (!known) return undefined;
+    const { externalId = `id of ${username.toLowerCase()}`, groups = [] } = known;
+    const person = { dn: '', externalId, username: username.toLowerCase(), firstname: '', email: '', memberOf: [] };
+    const authenticated = password === (known.password ?? `password of ${username.toLowerCase()}`);
+    return { person, authenticated, externalGroups: authenticated ? groups : [] };
+  };
+  const { log, node } = nodesOnLog({ now: () => clock.now(), settings: () => settings, directory });
+
+  const provide = (name: string, more: object = {}) =>
+    one.command(createProvider, name, {
+      name,
+      type: 'ldap',
+      properties: { urls: ['ldaps://directory.example.net'], userBase: 'dc=example' },
+      ...more,
+    });
+  beforeEach(async () => {
+    [clock, settings, people, silent, asked] = [fixedClock(), defaults, {}, new Set(), []];
+    one = await node();
+    await one.bootstrap();
+    await provide('corp');
+    people.corp = { anna: { groups: ['noc'] }, admin: {}, bob: {} };
+    // A login at the moment of a change counts as one before it.
+    clock.pass(1);
+  });
+
+  const call = async (authorization: string, on = one): Promise<Principal> =>
+    on.auth.authenticate({ authorization, cookie: undefined, address: '10.0.0.1' });
+  const refused = (work: Promise<unknown>, code = 'unauthenticated', about = /./) =>
+    assert.rejects(work, (error) => error instanceof RequestError && error.code === code && about.test(error.message));
+  const topics = async () => {
+    const found: string[] = [];
+    for await (const { events } of log.store.readAll(0))
+      for (const { type, stream } of events) if (stream.startsWith('account-')) found.push(type.split(':')[1] ?? '');
+    return found;
+  };
+
+  it('make an account, whose groups come from the mappings of the provider alone', async () => {
+    await one.command(createGroupMapping, groupMappingId('corp', 'noc'), {
+      provenance: 'corp',
+      externalGroup: 'noc',
+      platformGroups: ['operators'],
+    });
+    const { actor } = await call(basic('anna'));
+    assert.deepEqual(
+      [actor.username, actor.provenance, actor.groups, actor.via],
+      ['anna', 'corp', ['operators'], 'ldap'],
+    );
+    people.corp!.anna = { groups: ['other', 'noc2'] };
+    clock.pass(2 * minute);
+    assert.deepEqual((await call(basic('anna'))).actor.groups, []);
+    clock.pass(2 * minute);
+    await call(basic('anna'));
+    assert.deepEqual((await topics()).slice(-2), ['accountProvisioned', 'externalGroupsChanged']);
+  });
+
+  it('never ask for the name of a local account, nor for one that is equal by NFKC', async () => {
+    assert.equal((await call(basic('admin'))).actor.via, 'password');
+    await refused(call(basic('admin', 'wrong')));
+    await refused(call(basic('ａｄｍｉｎ', 'wrong')));
+    await one.command(updateProvider, 'corp', { enabled: false });
+    await refused(call(basic('anna')));
+    assert.deepEqual(asked, []);
+  });
+
+  it('ask providers in their order: the first that knows the name decides', async () => {
+    await provide('first', { order: 1 });
+    people.first = { bob: { password: 'another' } };
+    await refused(call(basic('bob')));
+    assert.deepEqual(asked, ['first/bob']);
+    await call(basic('anna'));
+    assert.deepEqual(asked.slice(1), ['first/anna', 'corp/anna']);
+    await call(basic('corp\\bob'));
+    assert.deepEqual(asked.slice(3), ['corp/bob']);
+  });
+
+  it('pass over a provider that does not answer, and answer 503 only where nobody else knows the name', async () => {
+    await provide('first', { order: 1 });
+    silent.add('first');
+    await call(basic('anna'));
+    await call(basic('admin'));
+    await refused(call(basic('carl')), 'unavailable', /"first"/);
+    for (let i = 0; i < 200; i++) await refused(call(basic('carl')), 'unavailable');
+    silent.clear();
+    people.first = { carl: {} };
+    await call(basic('carl'));
+  });
+
+  it('are remembered for principalTimeout, and for one more such time while the provider is silent', async () => {
+    await call(basic('anna'));
+    silent.add('corp');
+    clock.pass(0.9 * minute);
+    await call(basic('anna'));
+    await call(basic('anna'));
+    clock.pass(0.8 * minute);
+    await call(basic('anna'));
+    clock.pass(0.4 * minute);
+    await refused(call(basic('anna')), 'unavailable', /corp/);
+    silent.clear();
+    await call(basic('anna'));
+  });
+
+  it('are asked for again ahead of time: another password ends what is remembered', async () => {
+    await call(basic('anna'));
+    people.corp!.anna = { password: 'a new one' };
+    clock.pass(0.6 * minute);
+    await call(basic('anna'));
+    await until(async () => {
+      const outcome = await call(basic('anna')).catch((error: unknown) => error);
+      return outcome instanceof RequestError && outcome.code === 'unauthenticated';
+    }, 'the end of what is remembered');
+    assert.ok(await call(basic('anna', 'a new one')));
+  });
+
+  it('give a name that others have as provider\\name, and two nodes make one account', async () => {
+    await one.account('bob');
+    const two = await node();
+    const both = await Promise.all([call(basic('corp\\bob')), call(basic('corp\\bob'), two)]);
+    assert.deepEqual(
+      both.map(({ actor }) => [actor.username, actor.id === both[0].actor.id]),
+      [
+        ['corp\\bob', true],
+        ['corp\\bob', true],
+      ],
+    );
+    assert.equal((await topics()).filter((topic) => topic === 'accountProvisioned').length, 1);
+    assert.equal((await call(basic('bob'))).actor.via, 'password');
+  });
+
+  it('take over an account that was made for the provider, at the first login as provider\\name', async () => {
+    await one.group('staff');
+    await one.account('anna', { provenance: 'corp', memberOf: ['staff'], externalGroups: ['typed'] });
+    people.corp!.anna = { groups: ['noc'], password: 'that of corp' };
+    assert.equal((await call(basic('anna'))).actor.via, 'password');
+    const { actor } = await call(basic('corp\\anna', 'that of corp'));
+    assert.deepEqual([actor.id, actor.username, actor.groups], ['anna', 'anna', []]);
+    await refused(call(basic('anna')));
+    assert.equal((await call(basic('anna', 'that of corp'))).actor.via, 'ldap');
+    const doc = await documentOf(one.model, accounts, 'anna');
+    assert.deepEqual([doc?.memberOf, doc?.externalGroups, doc?.externalId], [[], ['noc'], 'id of anna']);
+    for (const change of [{ password: 'another password' }, { memberOf: ['staff'] }, { externalGroups: [] }])
+      await refused(one.command(updateAccount, 'anna', change), 'conflict');
+    await refused(one.command(deleteProvider, 'corp'), 'conflict', /1 accounts/);
+  });
+
+  it('make no account when the profile says so, and let no inactive one in', async () => {
+    const { actor } = await call(basic('anna'));
+    settings = { ...defaults, brokerPrincipal: false };
+    await refused(call(basic('bob')));
+    assert.ok(await call(basic('anna')));
+    await one.command(updateAccount, actor.id, { inactive: true });
+    await refused(call(basic('anna')));
+  });
+
+  it('are nobody else after a name has gone to another person, and have nothing of a deleted account', async () => {
+    const before = await call(basic('anna'));
+    const login = await one.auth.logIn(
+      await one.auth.verify({ username: 'anna', password: 'password of anna' }, ''),
+      'r',
+    );
+    people.corp!.anna = { externalId: 'another anna' };
+    clock.pass(2 * minute);
+    const other = await call(basic('anna'));
+    assert.deepEqual([other.actor.username, other.actor.id === before.actor.id], ['corp\\anna', false]);
+    people.corp!.anna = {};
+    await one.command(deleteAccount, before.actor.id);
+    clock.pass(2 * minute);
+    assert.equal((await call(basic('anna'))).actor.id, before.actor.id);
+    await refused(
+      (async () => one.auth.authenticate({ authorization: `Bearer ${login}`, cookie: undefined, address: '' }))(),
+    );
+  });
+
+  it('act on all nodes: a mapping that is removed, an account that is deactivated, a provider that is disabled', async () => {
+    const [id, two] = [groupMappingId('corp', 'noc'), await node()];
+    const mapping = { provenance: 'corp', externalGroup: 'noc', platformGroups: ['operators'] };
+    await one.command(createGroupMapping, id, mapping);
+    await two.catchUp();
+    const { actor } = await call(basic('anna'), two);
+    assert.deepEqual(actor.groups, ['operators']);
+    await one.command(deleteGroupMapping, id);
+    await two.catchUp();
+    assert.deepEqual((await call(basic('anna'), two)).actor.groups, []);
+    await one.command(updateProvider, 'corp', { enabled: false });
+    await two.catchUp();
+    await refused(call(basic('anna'), two));
+  });
+});
