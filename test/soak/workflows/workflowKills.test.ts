@@ -6,6 +6,7 @@ import { sweepServiceKills } from '../../support/kills/sweep.ts';
 import { eventsIn, eventsOf, withLog } from '../../support/logged.ts';
 import { ok } from '../../support/people.ts';
 import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
+import { describeOwnRedis } from '../../support/redisServer.ts';
 import { transformation, wire } from '../../support/transformationSamples.ts';
 import { until } from '../../support/until.ts';
 import { ours, person, worker, workflow } from '../../support/workflowSamples.ts';
@@ -56,11 +57,11 @@ const edges = [
   'd11 -> end',
 ];
 
-describe(`A job that runs a workflow, in a service that is killed while it stores something${cannotKill}`, function () {
-  this.timeout(1_800_000);
+const suite = (settings: () => Promise<Record<string, string>>): void => {
   let root: string;
 
   before(async function () {
+    this.timeout(60_000);
     if (cannotKill) this.skip();
     root = temporaryFolder();
     const server = await startServer(join(root, 'base'));
@@ -101,9 +102,11 @@ describe(`A job that runs a workflow, in a service that is killed while it store
     return job;
   };
 
-  it('comes to the same end, and no run of a task begins or ends twice', async () => {
+  it('comes to the same end, and no run of a task begins or ends twice', async function () {
+    this.timeout(3_600_000);
     await sweepServiceKills({
       folder: root,
+      settings,
       use: (killed) =>
         Promise.race([
           killed.ended.then(() => false),
@@ -144,4 +147,16 @@ describe(`A job that runs a workflow, in a service that is killed while it store
       },
     });
   });
-});
+};
+
+const title = `A job that runs a workflow, in a service that is killed while it stores something${cannotKill}`;
+
+describe(title, () => suite(async () => ({})));
+
+describeOwnRedis(`${title}, over Redis`, (redis) =>
+  suite(async () => {
+    // Each round begins with another log.
+    await redis().command('FLUSHALL');
+    return { READSTORE_URL: redis().url, READ_WAIT_MS: '30000' };
+  }),
+);
