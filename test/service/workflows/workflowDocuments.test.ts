@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { positionOf } from '../../support/hostile.ts';
+import { oddWorkflow } from '../../support/oddWorkflows.ts';
 import { ok, refused } from '../../support/people.ts';
+import { seed } from '../../support/sample.ts';
 import type { Answer } from '../../support/service.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 import { ours, worker, workflow } from '../../support/workflowSamples.ts';
@@ -31,6 +34,56 @@ describe('Workflows as documents, over HTTP', () => {
     assert.equal((await bring(text)).lastUpdated, lastUpdated);
     const copy = ok(await service.ask('GET', `${path}/${_id}`)).data;
     assert.equal(ok(await service.ask('PUT', `${path}/${_id}`, copy)).data.name, copy.name);
+  });
+
+  const many = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i));
+  const wide = many(1998, (i) => `t${i}`);
+  const dense = many(140, (i) => `d${i}`);
+  const workers = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, worker()]));
+  /** Documents that are as large as can be, or name themselves. */
+  const large: readonly any[] = [
+    workflow(
+      workers(wide),
+      wide.flatMap((id) => [`start -> ${id}`, `${id} -> end`]),
+    ),
+    workflow(workers(wide), ['start -> t0', ...wide.slice(1).map((id, i) => `t${i} -loop-> ${id}`), 't1997 -> end']),
+    workflow(workers(dense), [
+      'start -> d0',
+      ...dense.flatMap((from, i) => dense.slice(i + 1).map((to) => `${from} -> ${to}`)),
+      ...dense.slice(1).map((id) => `d0 <-failure- ${id}`),
+      'd139 -> end',
+    ]),
+    workflow({ a: ours('childJob', { workflow: 'Hostile 3', data_array: [1, 2] }) }, ['start -> a', 'a -> end']),
+    workflow({ a: ours('push', { item_to_push: '$var.a.job_variable_value' }) }, ['start -> a', 'a -> end']),
+    workflow({ a: worker({ x: 'y'.repeat(65_536) }, { summary: 'y'.repeat(65_536), name: 'y'.repeat(65_536) }) }, [
+      'start -> a',
+      'a -> end',
+    ]),
+  ];
+
+  it('of any form are kept or refused, and start or say why not', async function () {
+    this.timeout(3_600_000);
+    const count = process.env.SOAK_ROUNDS ? 2000 : 30;
+    const drawn = fc.sample(oddWorkflow, { numRuns: count, seed });
+    let started = 0;
+    for (const [i, document] of [...large, ...drawn].entries()) {
+      const name = `Hostile ${i}`;
+      const saved = await service.ask('POST', path, { ...document, name });
+      assert.ok(saved.status === 200 || saved.status === 400, saved.text);
+      const validated = await service.ask('POST', `${path}/validate`, { ...document, name });
+      assert.equal(validated.status, saved.status, validated.text);
+      if (saved.status !== 200) continue;
+      const { _id, faults } = saved.body.data;
+      const job = await service.ask('POST', '/operations-manager/jobs/start', { workflow: _id });
+      assert.ok(job.status === 422 || (job.status === 200 && faults.length === 0), job.text);
+      if (job.status !== 200) continue;
+      started++;
+      const { _id: id } = job.body.data;
+      const shown = ok(await service.ask('GET', `/operations-manager/jobs/${id}`)).data;
+      assert.equal(Object.keys(shown.tasks).length, Object.keys(document.tasks).length);
+      await service.ask('POST', '/operations-manager/jobs/cancel', { jobIds: [id] });
+    }
+    assert.ok(started > 4, `${started} were started`);
   });
 
   it('are shown with faults and warnings; lists count tasks and faults', async () => {

@@ -7,6 +7,7 @@ import { workflowFaults } from '../../../src/domain/operations-manager/workflows
 import { ancestorsOf, workflowGraph } from '../../../src/domain/operations-manager/workflows/workflowGraph.ts';
 import { readWorkflow } from '../../../src/domain/operations-manager/workflows/workflows.ts';
 import { inTurn } from '../../support/inTurn.ts';
+import { oddWorkflow } from '../../support/oddWorkflows.ts';
 import { seed } from '../../support/sample.ts';
 import { ours, worker, workflow, workOn } from '../../support/workflowSamples.ts';
 
@@ -243,103 +244,6 @@ describe('faults of workflows', () => {
 
   it('keeps any document that has the form, and never fails otherwise', async function () {
     this.timeout(3_600_000);
-    const ids = ['a', 'b', '__proto__', 'constructor', 'workflow_start', 'workflow_end', 'x'.repeat(64)];
-    const id = fc.constantFrom(...ids);
-    const odd = fc.oneof(
-      {
-        weight: 3,
-        arbitrary: fc.constantFrom<Json>(
-          '$var.a.x',
-          '$var.__proto__.constructor',
-          '$var.job.x#/a',
-          { task: 'a', variable: 'x' },
-          null,
-          '',
-          5,
-          [],
-          {},
-          '[*',
-          'success',
-        ),
-      },
-      fc.jsonValue({ maxDepth: 2 }),
-    );
-    const name = fc.constantFrom(
-      'forEach',
-      'evaluation',
-      'decision',
-      'childJob',
-      'delay',
-      'reattempt',
-      'stub',
-      'query',
-      'merge',
-      'newVariable',
-      'push',
-      'makeData',
-      'transformation',
-      'toString',
-      'hasOwnProperty',
-    );
-    const incoming = fc.oneof(
-      fc.dictionary(
-        fc.constantFrom(
-          'data_array',
-          'evaluation_groups',
-          'decisionArray',
-          'query',
-          'obj',
-          'time',
-          'name',
-          'value',
-          'workflow',
-          'attemptID',
-          'attempts',
-          'minutes',
-          'data_to_merge',
-          'job_variable',
-          'tr_id',
-          'variableMap',
-        ),
-        odd,
-      ),
-      odd,
-    );
-    const member = fc.oneof(odd, fc.record({ incoming, outgoing: odd, error: odd }));
-    const task = fc.oneof(
-      odd,
-      fc.record(
-        { name, app: fc.constantFrom('WorkFlowEngine', 'MOP', '__proto__', 'Lab'), type: odd, variables: member },
-        { requiredKeys: [] },
-      ),
-      fc.record({
-        name,
-        app: fc.constantFrom('WorkFlowEngine', 'MOP'),
-        variables: member,
-        retrySettings: odd,
-        timeLimit: odd,
-        groups: odd,
-      }),
-    );
-    const edge = fc.oneof(
-      {
-        weight: 8,
-        arbitrary: fc.record({
-          type: fc.constantFrom('standard', 'standard', 'revert'),
-          state: fc.constantFrom('success', 'failure', 'error', 'loop'),
-        }),
-      },
-      odd,
-    );
-    const own = (entries: readonly (readonly [string, unknown])[]) => Object.fromEntries(entries);
-    const entries = <T>(value: fc.Arbitrary<T>) => fc.array(fc.tuple(id, value), { maxLength: 8 }).map(own);
-    const document = fc.record({
-      name: fc.constant('w'),
-      tasks: entries(task),
-      transitions: entries(fc.oneof({ weight: 8, arbitrary: entries(edge) }, odd)),
-      inputSchema: odd,
-      decorators: odd,
-    });
     let started = 0;
     const check = (drawn: Json, isWhole: boolean): void => {
       // Half of the documents have a way from the start to the end.
@@ -362,7 +266,7 @@ describe('faults of workflows', () => {
       const { status } = simulate(workOn(said), { variables: {} });
       assert.ok(status === 'complete' || status === 'error');
     };
-    await fc.assert(fc.asyncProperty(document, fc.boolean(), inTurn(check)), {
+    await fc.assert(fc.asyncProperty(oddWorkflow, fc.boolean(), inTurn(check)), {
       numRuns: process.env.SOAK_ROUNDS ? 200_000 : 2000,
       seed,
     });
