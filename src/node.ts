@@ -96,11 +96,10 @@ export const openNode = async ({
   const caughtUp = settledBy(run, acknowledged, readWaitMs);
 
   const streams = streamsOf(store, aggregates, projections, tampered);
-  const transformer: { transform?: Transform } = {};
-  const transform: Transform = async (...about) => {
-    if (!transformer.transform) throw new RequestError('unavailable', 'This program carries out no transformations');
-    return transformer.transform(...about);
+  let carryOut: Transform = async () => {
+    throw new RequestError('unavailable', 'This program carries out no transformations');
   };
+  const transform: Transform = (...about) => carryOut(...about);
   const tools = commandTools({
     model,
     streams,
@@ -166,7 +165,7 @@ export const openNode = async ({
     digest,
     /** From now on this carries out transformations. */
     transformBy: (by: Transform): void => {
-      transformer.transform = by;
+      carryOut = by;
     },
     subscribe: hub.subscribe,
     subscribeToAll: hub.subscribeToAll,

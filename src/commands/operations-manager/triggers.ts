@@ -97,17 +97,12 @@ const refsOf = async (
 };
 
 /** A trigger with the secrets of its transformation document sealed. The mask keeps those of the trigger that is there. */
-const withSealedJst = <Trigger extends object>(
-  one: Trigger,
-  { content }: TriggerState,
-  seal: Seal,
-  keepsMask = false,
-): Trigger => {
+const withSealedJst = <Trigger extends object>(one: Trigger, { content }: TriggerState, seal: Seal): Trigger => {
   const transformation = transformationOf(one);
   if (transformation.kind !== 'document') return one;
   const { document: value } = transformation;
   const before = content && 'jst' in content ? content.jst : undefined;
-  const how = { value, befores: [before, value], seal, path: '/jst', keepsEqual: !keepsMask, keepsMask };
+  const how = { value, befores: [before], seal, path: '/jst', keepsEqual: true };
   return { ...one, jst: sealBy(secretsOfTransformation(value), how) };
 };
 
@@ -115,12 +110,7 @@ type Import = { readonly trigger: ImportedTrigger; readonly overwrite?: boolean 
 
 const sealImport = (input: Import, state: TriggerState, seal: Seal): Import => ({
   ...input,
-  trigger: withSealedJst(
-    sealTrigger(input.trigger, { state: state.exists ? state : undefined }, seal) as ImportedTrigger,
-    state,
-    seal,
-    true,
-  ),
+  trigger: sealTrigger(input.trigger, { state: state.exists ? state : undefined }, seal) as ImportedTrigger,
 });
 
 const gbac = (_: TriggerState, refs: TriggerRefs): Gbac => refs.gbac;
@@ -131,7 +121,7 @@ export const createTrigger = command({
   on: 'new',
   gbac,
   decide: create,
-  seal: (input, state, seal) => withSealedJst(input, state, seal),
+  seal: withSealedJst,
   locks: (_, input) => locksOfNames(input),
   prepare: async ({ input, state, actor }, tools) => {
     const formData = sealedData(input, undefined, tools);
@@ -144,7 +134,7 @@ export const updateTrigger = command({
   on: 'existing',
   gbac,
   decide: change,
-  seal: (input, state, seal) => withSealedJst(input, state, seal),
+  seal: withSealedJst,
   locks: ({ content }, patch) => [
     ...locksOfNames({ ...changedForm(content, patch), ...defined({ jst: patch.jst }) }),
     ...(patch.actionId === undefined || patch.actionId === content?.actionId ? [] : [importing]),

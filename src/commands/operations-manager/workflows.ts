@@ -1,5 +1,6 @@
 import { compileUserSchema, linearPattern, SchemaError, type SchemaFault } from '@automation-platform/bounded-schemas';
 import { type Members, plainValue } from '@automation-platform/json';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -113,7 +114,7 @@ const transformationsOf = async (
 ): Promise<Required<Known>['transformation']> => {
   const names = new Set(tasks.flatMap((task) => transformationNamedBy(task)?.idOrName ?? []));
   const faults = new Map<string, string | undefined>();
-  for (const idOrName of names) faults.set(idOrName, await whyUnfit(idOrName, tools));
+  await oneByOne([...names], async (idOrName) => faults.set(idOrName, await whyUnfit(idOrName, tools)));
   return (idOrName) => faults.get(idOrName);
 };
 

@@ -8,7 +8,8 @@ import { exported, type Imported, type Words } from '../engine/importedDocuments
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
 import type { Fault } from '../engine/requestError.ts';
-import { type Seal, sealImported } from '../engine/secretFields.ts';
+import { type Seal, sealBy, sealImported } from '../engine/secretFields.ts';
+import { secretsOfTransformation } from '../template-builder/transformations.ts';
 import { repetitionTree, unit, unitLength } from './repetition.ts';
 import {
   anyVariant,
@@ -18,6 +19,7 @@ import {
   type TriggerDocument,
   variantsOf,
 } from './triggerMembers.ts';
+import { transformationOf } from './triggerVariables.ts';
 
 /*
  * Triggers of other installations (docs/behaviour/imports-and-exports.md).
@@ -159,8 +161,9 @@ export const sealTrigger = (
   seal: Seal,
   path = '',
 ): Members => {
+  const jst = sealedTransformation(document, [packaged, state?.imported?.document, state?.content], seal, path);
   const befores = [packaged, state?.imported?.document].map((before) => before && withoutData(before));
-  const sealed = sealDocument(withoutData(document), befores, seal);
+  const sealed = withMembers(document, { ...sealDocument(withoutData(document), befores, seal), ...jst });
   if (!Object.hasOwn(document, 'formData')) return sealed;
   const formData = sealImported(
     document.formData,
@@ -171,8 +174,24 @@ export const sealTrigger = (
   return withMembers(document, withMembers(sealed, { formData }));
 };
 
-/** Form data have rules of their own. */
-const withoutData = (document: Members): Members => without(document, ['formData']);
+/** The transformation document of a trigger with its secrets sealed; empty if the trigger has none. */
+const sealedTransformation = (
+  trigger: Members,
+  befores: readonly (object | undefined)[],
+  seal: Seal,
+  path: string,
+): Members => {
+  const transformation = transformationOf(trigger);
+  if (transformation.kind !== 'document') return {};
+  const { document: value } = transformation;
+  const formerOnes = befores.map((before) => before && 'jst' in before && before.jst);
+  const how = { value, befores: formerOnes, seal, path: `${path}/jst`, keepsEqual: false, keepsMask: true };
+  return { jst: sealBy(secretsOfTransformation(value), how) };
+};
+
+/** Form data and transformation documents have rules of their own. */
+const withoutData = (document: Members): Members =>
+  without(document, transformationOf(document).kind === 'document' ? ['formData', 'jst'] : ['formData']);
 const dataIn = (content: TriggerContent | undefined): unknown =>
   content && 'formData' in content ? content.formData : undefined;
 

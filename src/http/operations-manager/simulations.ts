@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Tools } from '../../commands/engine/define.ts';
 import { workflowToStart } from '../../commands/operations-manager/jobWorkflows.ts';
 import { transformationNamed } from '../../commands/template-builder/transformations.ts';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { jobTask, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
@@ -77,11 +78,18 @@ const checkAnswers = (answers: Answers, { places }: WorkflowGraph): void => {
   }
 };
 
-/** The documents of the transformations that a workflow names, by these names. */
+const mostCharacters = 16 * 1024 * 1024;
+
+/** The documents of the transformations that a workflow names, by these names. Throws `unprocessable` if they are too large. */
 const transformationsIn = async (graph: WorkflowGraph, tools: Tools): Promise<Members> => {
-  const documents: [string, unknown][] = [];
-  for (const idOrName of transformationsNamed(graph.document))
-    documents.push([idOrName, plainValue(await transformationNamed(idOrName, tools))]);
+  let room = mostCharacters;
+  const documents = await oneByOne(transformationsNamed(graph.document), async (idOrName) => {
+    const document = plainValue(await transformationNamed(idOrName, tools));
+    room -= JSON.stringify(document ?? null).length;
+    if (room < 0)
+      throw new RequestError('unprocessable', `Its transformations have more than ${mostCharacters} characters`);
+    return [idOrName, document] as const;
+  });
   return Object.fromEntries(documents);
 };
 

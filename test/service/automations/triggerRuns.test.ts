@@ -244,6 +244,21 @@ describe('Runs of triggers over HTTP', () => {
       const inline = shown.find(({ jst }: any) => jst?.name === 'Sites'); // documents are any JSON
       assert.equal(inline.jst.incoming[1].default, mask);
       ok(await asks('PATCH', `/triggers/${inline._id}`, { jst: inline.jst, description: 'changed' }));
+      refused(
+        await asks('POST', '/triggers', { ...inline, name: 'Another', routeName: 'another' }),
+        400,
+        /keeps a secret/,
+      );
+      const imported = { ...inline, jst: document, description: 'imported' };
+      ok(await asks('PUT', '/triggers', { triggers: [imported], overwrite: true }));
+      ok(await asks('PUT', '/triggers', { triggers: [{ ...imported, jst: inline.jst }], overwrite: true }));
+      const whole = ok(await asks('GET', `/automations/${automation}/export`)).data ?? {};
+      ok(
+        await asks('PUT', '/automations', {
+          automations: [{ ...whole, triggers: [{ ...imported, description: 'whole' }] }],
+          overwrite: true,
+        }),
+      );
       assert.equal(ok(await run(inline, { site: 'x' })).data.variables.moved, mask);
       assert.deepEqual(textsKept(service, ['moved-4', 'a-default-1']), []);
     });
