@@ -245,7 +245,13 @@ describe('Runs of triggers over HTTP', () => {
       assert.equal(inline.jst.incoming[1].default, mask);
       ok(await asks('PATCH', `/triggers/${inline._id}`, { jst: inline.jst, description: 'changed' }));
       refused(
-        await asks('POST', '/triggers', { ...inline, name: 'Another', routeName: 'another' }),
+        await asks('POST', '/triggers', {
+          ...common(),
+          type: 'endpoint',
+          verb: 'POST',
+          routeName: 'another',
+          jst: inline.jst,
+        }),
         400,
         /keeps a secret/,
       );
