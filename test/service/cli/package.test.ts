@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../support/process.ts';
@@ -9,7 +9,9 @@ import { adminPassword, startService, type TestService } from '../../support/ser
 const run = promisify(execFile);
 const root = new URL('../../../', import.meta.url).pathname;
 const settings = ['json', 'build.json', 'client.json', 'package.json'].map((name) => `tsconfig.${name}`);
-const sources = ['package.json', ...settings, '.npmrc', 'src', 'packages'];
+// With what was built before, the build only looks for changes.
+const built = existsSync(join(root, 'dist')) ? ['dist'] : [];
+const sources = [...built, 'package.json', ...settings, '.npmrc', 'src', 'packages'];
 
 /** A program of others, which publishes an event and subscribes to it. */
 const program = `
@@ -35,7 +37,8 @@ describe('the package, as npm run package makes it', function () {
   before(async () => {
     service = await startService();
     const checkout = join(folder, 'checkout');
-    for (const source of sources) cpSync(join(root, source), join(checkout, source), { recursive: true });
+    for (const source of sources)
+      cpSync(join(root, source), join(checkout, source), { recursive: true, preserveTimestamps: true });
     // Links where the file system can: the links to our packages within must lead to those of the checkout.
     const [from, to] = [join(root, 'node_modules'), join(checkout, 'node_modules')];
     await run('cp', ['-al', from, to]).catch(() => run('cp', ['-a', from, to]));

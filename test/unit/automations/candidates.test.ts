@@ -118,7 +118,9 @@ describe('candidates of an event', () => {
     assert.equal(index.find('s', 'two', { kind: 7 }).length, 0);
   });
 
-  it('never lack a trigger that fires: 100,000 pairs', function () {
+  // Each run has 20 filters and 50 events.
+  const runs = process.env.SOAK_ROUNDS ? 1000 : 20;
+  it(`never lack a trigger that fires: ${runs * 1000} pairs`, function () {
     this.timeout(600_000);
     const names = fc.constantFrom('a', 'b', 'toString', 'valueOf', '__proto__', 'constructor');
     const texts = [
@@ -218,11 +220,11 @@ describe('candidates of an event', () => {
           counted.found += tried.size;
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs },
     );
-    assert.ok(counted.pairs >= 100_000);
+    assert.ok(counted.pairs >= runs * 1000);
     // Neither may be trivial: many fit, and many are not even tried.
-    assert.ok(counted.fitting > 10_000 && counted.found < 0.9 * counted.pairs, JSON.stringify(counted));
+    assert.ok(counted.fitting > 0.1 * counted.pairs && counted.found < 0.9 * counted.pairs, JSON.stringify(counted));
     if (process.env.SHOW) console.log(counted);
   });
 });
