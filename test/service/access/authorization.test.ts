@@ -400,7 +400,7 @@ describe('authorization over HTTP', () => {
           mappings: [],
           methods: {
             authorization: [
-              ...['whoami', 'changePassword', 'login', 'logout', 'getAccounts'],
+              ...['whoami', 'changePassword', 'login', 'logout', 'getAccounts', 'getAccountRights'],
               ...['getTokens', 'createToken', 'getToken', 'deleteToken'],
             ],
             customization: ['getBanner'],
