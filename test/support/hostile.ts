@@ -116,6 +116,7 @@ type Schema = Readonly<Record<string, any>>; // a JSON Schema is any JSON
 /** A small value of a schema. */
 const sampleOf = (schema: Schema): unknown => {
   if ('const' in schema) return schema.const;
+  if (schema.examples) return schema.examples[0];
   if (schema.enum) return schema.enum[0];
   if (schema.if) return sampleOf(schema.else);
   const some = schema.anyOf ?? schema.oneOf;

@@ -23,6 +23,7 @@ const filter = (description: string) =>
 /** A URL of a directory; `startTls` or loopback is checked with the other properties. */
 const directoryUrl = Type.String({
   description: 'ldaps://host, or ldap://host with startTls; without TLS only to loopback',
+  examples: ['ldaps://directory.example.net'],
   maxLength: 300,
   pattern: '^ldaps?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?/?$',
 });

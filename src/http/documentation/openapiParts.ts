@@ -268,6 +268,7 @@ const also: Readonly<Record<string, readonly Code[]>> = {
   createToken: ['forbidden'],
   applyDeviceConfig: ['adapter_failed'],
   getDeviceConfiguration: ['adapter_failed'],
+  testProvider: ['adapter_failed'],
 };
 
 /** True if the operation stores something. Operations for readers store nothing. */

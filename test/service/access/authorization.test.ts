@@ -115,7 +115,7 @@ describe('authorization over HTTP', () => {
       const { results, total } = await list(
         '?multiEquals[provenance]=authorization&multiStartsWith[name]=GETacc&order=-1&limit=1',
       );
-      assert.deepEqual([results.map(({ name }: { name: string }) => name), total], [['getAccounts'], 2]);
+      assert.deepEqual([results.map(({ name }: { name: string }) => name), total], [['getAccounts'], 3]);
       assert.equal((await list('?multiEquals[deprecated]=true')).total, 0);
       assert.equal((await list('?multiEquals[deprecated]=false')).total, (await list()).total);
     });

@@ -20,6 +20,7 @@ const never = [
   'lastAction',
   'certificate',
   'token',
+  'provider',
 ];
 /** Kinds that the platform keeps by itself. */
 const ofThePlatform: readonly string[] = ['parkedReaction'];
