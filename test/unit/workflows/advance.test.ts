@@ -366,4 +366,25 @@ describe('advance', () => {
     job.end('b');
     assert.equal(job.state().status, 'complete');
   });
+
+  it('ends no wait early when the clock goes back, and all of a stopped week in small decisions', () => {
+    const ids = Array.from({ length: 900 }, (_, i) => `w${i}`);
+    const waits = Object.fromEntries(ids.map((id, i) => [id, ours('delay', { time: 3600 + i })]));
+    const limited = person({ timeLimit: { seconds: 3600, result: 'success' } });
+    const edges = [...ids, 'p'].flatMap((id) => [`start -> ${id}`, `${id} -> end`]);
+    const job = running({ ...waits, p: limited }, edges);
+    const { now } = job.work();
+    const hour = 3_600_000;
+    for (const at of [now - hour, now + hour - 1, now - hour]) assert.deepEqual(job.at(at), []);
+    const work = { ...job.work(), now: now + 168 * hour };
+    let [state, decisions] = [job.state(), 0];
+    for (let more = true; more; decisions++) {
+      const next = advance(work, state);
+      assert.ok(next.events.length <= 202);
+      state = foldTasks(next.events, state);
+      more = next.more;
+    }
+    assert.deepEqual([state.status, decisions], ['complete', 5]);
+    assert.match(String(taskIn(state, 'p').error), /limit of 3600 seconds/);
+  });
 });
