@@ -23,8 +23,8 @@ export type Tools = {
     id: string,
     revision?: number,
   ): Promise<{ readonly state: S; readonly revision: number }>;
-  /** The events of another stream, from the first to a revision. */
-  events(aggregate: Aggregate, id: string, last: number): Promise<readonly Recorded[]>;
+  /** The events of another stream up to a revision, from the first or from `from` on. */
+  events(aggregate: Aggregate, id: string, last: number, from?: number): Promise<readonly Recorded[]>;
   /** True if the actor may read a document, by its guard as of now. */
   mayRead<Doc>(collection: Pick<Projection<Doc>, 'guard'>, doc: Doc, actor: Actor): boolean;
   /** Whether a resource has ended so long ago that the read models do not show it any more. */

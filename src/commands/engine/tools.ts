@@ -68,7 +68,7 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
     const { state, revision } = await (at === undefined ? streams.refresh(stream) : streams.asOf(stream, at));
     return { state: state as S, revision }; // this aggregate has folded the stream
   },
-  events: ({ category }, id, last) => streams.events(`${category}-${id}`, 0, last),
+  events: ({ category }, id, last, from = 0) => streams.events(`${category}-${id}`, from, last),
   mayRead: ({ guard }, doc, actor) => {
     const key = guard?.(doc);
     return key === undefined || actor.admin || mayReadGuard(actor, model)(key);

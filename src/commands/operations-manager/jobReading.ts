@@ -1,15 +1,23 @@
 import type { Members } from '@automation-platform/json';
+import { LRUCache } from 'lru-cache';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
 import { runIn } from '../../domain/operations-manager/workflows/runIds.ts';
-import { type RunTimes, type TimedEvent, taskHistory } from '../../domain/operations-manager/workflows/taskHistory.ts';
+import {
+  type LastRuns,
+  lastRuns,
+  noRuns,
+  type RunTimes,
+  type TimedEvent,
+  taskHistory,
+} from '../../domain/operations-manager/workflows/taskHistory.ts';
 import { foldTasks, type TaskStates, taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import { inputsOf, type JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
 import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import type { Task } from '../../domain/operations-manager/workflows/workflows.ts';
 import { openTasks } from '../../projections/operations-manager/openTasks.ts';
 import type { Tools } from '../engine/define.ts';
-import { runningOf } from './jobWorkflows.ts';
+import { perTools, runningOf } from './jobWorkflows.ts';
 
 /** A job that runs a workflow, as its stream says. */
 export type JobRead = {
@@ -38,11 +46,26 @@ export const beginningOf = async (runId: string, tools: Pick<Tools, 'shown'>): P
   return Date.parse(open.since);
 };
 
-const eventsOf = async (id: string, last: number, tools: Tools): Promise<readonly TimedEvent[]> =>
-  (await tools.events(job, id, last)).map(({ topic, data, metadata: { at } }) => ({ topic, data, at }));
+const eventsOf = async (id: string, last: number, tools: Pick<Tools, 'events'>, from = 0) =>
+  (await tools.events(job, id, last, from)).map(
+    ({ topic, data, metadata: { at } }): TimedEvent => ({ topic, data, at }),
+  );
 
-/** The runs of all tasks of a job, up to a revision of its stream. */
-export const historyOf = async (id: string, last: number, tools: Tools) => taskHistory(await eventsOf(id, last, tools));
+const mostKept = 200_000;
+const keptBy = perTools(
+  () => new LRUCache<string, LastRuns>({ maxSize: mostKept, sizeCalculation: ({ runs }) => runs.size + 1 }),
+);
+
+/** The last run of each task of a job, up to a revision of its stream. A job that was read before is read on from there. */
+export const lastRunsOf = async (id: string, last: number, tools: Pick<Tools, 'events'>): Promise<LastRuns['runs']> => {
+  const all = keptBy(tools);
+  const former = all.get(id) ?? noRuns;
+  const before = former.revision <= last ? former : noRuns;
+  if (before.revision === last) return before.runs;
+  const now = lastRuns(before, await eventsOf(id, last, tools, before.revision + 1));
+  if (now.revision > former.revision) all.set(id, now);
+  return now.runs;
+};
 
 /** One run of a task with its values as they were when it began. */
 export type RunRead = {

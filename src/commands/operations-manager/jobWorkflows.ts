@@ -30,19 +30,24 @@ type Ready = {
 const mostKept = 64 * 1024 * 1024;
 const bytesOf = ({ tasks }: WorkflowGraph): number => tasks.length * (Math.ceil(tasks.length / 8) + 2000) + 1;
 
-/** The revisions that are in use, for each node of a process. */
-const graphs = new WeakMap<Tools, LRUCache<string, Ready>>();
-
-const keptBy = (tools: Tools): LRUCache<string, Ready> => {
-  const ready = graphs.get(tools);
-  if (ready) return ready;
-  const cache = new LRUCache<string, Ready>({
-    maxSize: mostKept,
-    sizeCalculation: ({ graph }) => Math.min(bytesOf(graph), mostKept / 2),
-  });
-  graphs.set(tools, cache);
-  return cache;
+/** Keeps something for each node of a process, as its tools show it. */
+export const perTools = <Value>(make: () => Value): ((tools: Partial<Tools>) => Value) => {
+  const all = new WeakMap<Partial<Tools>, Value>();
+  return (tools) => {
+    const one = all.get(tools) ?? make();
+    all.set(tools, one);
+    return one;
+  };
 };
+
+/** The revisions that are in use. */
+const keptBy = perTools(
+  () =>
+    new LRUCache<string, Ready>({
+      maxSize: mostKept,
+      sizeCalculation: ({ graph }) => Math.min(bytesOf(graph), mostKept / 2),
+    }),
+);
 
 type Version = { readonly id: string; readonly revision: number };
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { mayRead } from '../../commands/engine/access.ts';
 import { missing } from '../../commands/engine/decide.ts';
 import { childIdOf } from '../../commands/operations-manager/jobChildren.ts';
-import { historyOf, type JobRead, readJob, readRun } from '../../commands/operations-manager/jobReading.ts';
+import { type JobRead, lastRunsOf, readJob, readRun } from '../../commands/operations-manager/jobReading.ts';
 import { continueJob, listThatDeniesTask, retryTask } from '../../commands/operations-manager/taskReports.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';
@@ -55,10 +55,10 @@ const ancestorsOf = async ({ parent }: JobDoc, { model }: Service): Promise<read
 };
 
 const tasksOf = async (id: string, read: JobRead, last: number, { tools }: Service) => {
-  const history = await historyOf(id, last, tools);
+  const runs = await lastRunsOf(id, last, tools);
   const { tasks, progress } = taskViews(read.graph, read.tasks);
   const views = Object.entries(tasks).map(
-    ([task, view]) => [task, showTask({ job: id, task }, view, history.get(task)?.at(-1))] as const,
+    ([task, view]) => [task, showTask({ job: id, task }, view, runs.get(task))] as const,
   );
   return { tasks: Object.fromEntries(views), progress };
 };

@@ -81,8 +81,24 @@ const become =
 const asIs = (doc: Doc): Doc => doc;
 const hasNone = (): Doc => undefined;
 
-const toOf = (doc: OpenTasksDoc): readonly OfferedTo[] =>
-  doc.status === 'error' ? [] : Object.values(doc.open).flatMap(({ to }) => to ?? []);
+type Words = { readonly kind: readonly string[]; readonly app: readonly string[]; readonly group: readonly string[] };
+
+/** The words by which a document is found. Each version of one is asked for them many times. */
+const words = new WeakMap<OpenTasksDoc, Words>();
+
+const wordsOf = (doc: OpenTasksDoc): Words => {
+  const before = words.get(doc);
+  if (before) return before;
+  const [kind, app, group] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for (const { to } of doc.status === 'error' ? [] : Object.values(doc.open)) {
+    if (to) kind.add('groups' in to ? 'people' : 'worker');
+    if (to && 'worker' in to) app.add(to.worker.app);
+    if (to && 'groups' in to) for (const one of to.groups) group.add(one);
+  }
+  const all = { kind: [...kind], app: [...app], group: [...group] };
+  words.set(doc, all);
+  return all;
+};
 
 /** Jobs that run workflows, with the tasks that are under way. */
 export const openTasks = projection<OpenTasksDoc>()(job, {
@@ -141,9 +157,9 @@ export const openTasks = projection<OpenTasksDoc>()(job, {
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
   filters: {
     status: (doc) => doc.status,
-    kind: (doc) => [...new Set(toOf(doc).map((to) => ('groups' in to ? 'people' : 'worker')))],
-    app: (doc) => [...new Set(toOf(doc).flatMap((to) => ('worker' in to ? to.worker.app : [])))],
-    group: (doc) => [...new Set(toOf(doc).flatMap((to) => ('groups' in to ? to.groups : [])))],
+    kind: (doc) => wordsOf(doc).kind,
+    app: (doc) => wordsOf(doc).app,
+    group: (doc) => wordsOf(doc).group,
   },
   guard: guardOfJob,
 });

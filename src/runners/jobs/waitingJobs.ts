@@ -1,4 +1,5 @@
 import { dueQueue } from '../../concurrency/dueQueue.ts';
+import { same } from '../../domain/engine/changes.ts';
 
 /** Stands for the components that the platform runs itself. No component has an empty name. */
 export const builtInJobs = '';
@@ -41,6 +42,14 @@ export const isWished = ({ guard, adapter }: Class, { adapters, may }: Omit<Wish
 /** The words under which a job waits. */
 export const wordsOf = ({ component }: WaitingJob): readonly string[] =>
   typeof component === 'string' ? [component] : component;
+
+/** True if the work waits in the same way as before. */
+const isSame = (one: WaitingJob | undefined, other: WaitingJob): boolean =>
+  one !== undefined &&
+  one.created === other.created &&
+  one.turn === other.turn &&
+  keyOf(one) === keyOf(other) &&
+  same(one.component, other.component);
 
 /** The line whose first job is the oldest of those that may be taken. */
 const oldestLine = ({ lines }: Turn, wish: Wish): Line | undefined => {
@@ -105,6 +114,8 @@ export const waitingJobs = () => {
 
   return {
     add: (job: WaitingJob): void => {
+      // All tasks of a job are told anew with each change of it. Its turn does not come later by that.
+      if (isSame(known.get(job.id), job)) return;
       remove(job.id);
       known.set(job.id, job);
       for (const component of wordsOf(job)) addTo(component, job);

@@ -310,6 +310,19 @@ describe('The queue of jobs that wait for workers', () => {
     assert.deepEqual(order, ['a0', 'b0', 'a1', 'b1']);
   });
 
+  it('keeps the turn of a job that is told of again, as all tasks of a job are at each change of it', () => {
+    const queue = waitingJobs();
+    queue.add(one('a', 'A', 0));
+    queue.add(one('b', 'B', 1));
+    queue.add(one('a', 'A', 0));
+    assert.equal(taken(queue), 'a b');
+    queue.add(one('a', 'A', 0));
+    queue.add(one('b', 'B', 1));
+    queue.add(one('a', 'A', 0, { component: 'port' }));
+    assert.equal(taken(queue), 'b');
+    assert.equal(taken(queue, ['port']), 'a');
+  });
+
   it('serves workers of several components in turn as well', () => {
     const queue = waitingJobs();
     for (let i = 0; i < 3; i++) queue.add(one(`a${i}`, 'A', i));
