@@ -15,12 +15,14 @@ import {
 } from '../../domain/configuration-manager/deviceGroups.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
+import { trees } from '../../projections/configuration-manager/trees.ts';
 import type { Recorded } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { anew, type Kind, partCommand } from '../engine/kinds.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
+import { deviceGroupReferences } from './trees.ts';
 
 const command = commandsOf(deviceGroup);
 
@@ -31,17 +33,21 @@ export const createDeviceGroup = command({
   decide: create,
 });
 
-/** Needs no lock: plans may name unknown device groups. So a plan may name a group that is deleted at the same time. */
+/** The lock is for nodes of trees. Plans may name unknown device groups, so one may name a group that is deleted at the same time. */
 export const deleteDeviceGroup = command({
   name: 'deleteDeviceGroup',
   input: noInput,
   on: 'existing',
   decide: remove,
+  locks: () => deviceGroupReferences,
   prepare: async ({ id, state, actor }, tools) => {
-    const referring = await tools.query(plans, {
-      any: [id, state.name].map((value) => ({ field: 'deviceGroup', op: 'equals', value })),
-    });
-    return { referrers: referring.map((doc) => referrerOf(plans, doc, actor, tools)) };
+    const any = [id, state.name].map((value) => ({ field: 'deviceGroup', op: 'equals', value }) as const);
+    return {
+      referrers: [
+        ...(await tools.query(plans, { any })).map((doc) => referrerOf(plans, doc, actor, tools)),
+        ...(await tools.query(trees, { any })).map((doc) => referrerOf(trees, doc, actor, tools)),
+      ],
+    };
   },
 });
 

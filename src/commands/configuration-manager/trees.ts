@@ -1,16 +1,24 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
+import { deviceGroup } from '../../domain/configuration-manager/deviceGroups.ts';
 import {
+  addChild,
   addNode,
   addVersion,
+  changeNodeDevices,
   create,
   deleteVariables,
   type NodeReferrer,
   remove,
+  removeNode,
+  removeVersion,
+  renameNode,
   sealNodeText,
   sealVariables,
   setNodeText,
   setVariables,
+  update,
+  updateVersion,
 } from '../../domain/configuration-manager/treeChanges.ts';
 import {
   identityIn,
@@ -24,11 +32,15 @@ import {
   newNodeSchema,
   newTreeSchema,
   newVersionSchema,
+  nodeDevicesSchema,
   nodeTextSchema,
+  treeDetailsSchema,
   variablesSchema,
+  versionDetailsSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
 import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
@@ -44,6 +56,7 @@ const ofVersion = Type.Object({ version: Type.String(), variables });
 export const treeReferences = 'treeReferences';
 
 export const createTree = command({ name: 'createTree', input: newTreeSchema, on: 'new', decide: create });
+export const updateTree = command({ name: 'updateTree', input: treeDetailsSchema, on: 'existing', decide: update });
 export const addTreeVersion = command({
   name: 'addTreeVersion',
   input: newVersionSchema,
@@ -55,6 +68,45 @@ export const addTreeNode = command({
   input: Type.Object({ version: Type.String(), ...newNodeSchema.properties }),
   on: 'existing',
   decide: addNode,
+});
+
+const ofNode = { version: Type.String(), nodePath: Type.String() };
+const { name } = newNodeSchema.properties;
+
+export const addTreeChild = command({
+  name: 'addTreeChild',
+  input: Type.Object({ ...ofNode, name }),
+  on: 'existing',
+  decide: addChild,
+});
+export const renameTreeNode = command({
+  name: 'renameTreeNode',
+  input: Type.Object({ ...ofNode, name }),
+  on: 'existing',
+  decide: renameNode,
+});
+
+/** The device groups with these ids or names. */
+const groupsNamed = async (names: readonly string[], tools: Tools) => {
+  const groups = new Map<string, { readonly _id: string; readonly name: string } | undefined>();
+  for (const name of names) {
+    const id = await tools.find(deviceGroups, name);
+    const found = id === undefined ? undefined : await tools.state(deviceGroup, id);
+    groups.set(name, id !== undefined && found?.exists ? { _id: id, name: found.name } : undefined);
+  }
+  return groups;
+};
+
+/** The lock of decisions on which device groups exist and which of them nodes of trees name. */
+export const deviceGroupReferences = 'deviceGroupReferences';
+
+export const changeTreeNodeDevices = command({
+  name: 'changeTreeNodeDevices',
+  input: nodeDevicesSchema,
+  on: 'existing',
+  locks: (_, { deviceGroups = [] }) => (deviceGroups.length > 0 ? deviceGroupReferences : undefined),
+  prepare: async ({ input: { deviceGroups = [] } }, tools) => ({ groups: await groupsNamed(deviceGroups, tools) }),
+  decide: changeNodeDevices,
 });
 
 export const setTreeNodeText = command({
@@ -97,6 +149,29 @@ const withNodeReferrers = {
     nodeReferrers: await nodeReferrersOf(id, actor, tools),
   }),
 };
+
+export const updateTreeVersion = command({
+  name: 'updateTreeVersion',
+  input: Type.Object({ version: Type.String(), ...versionDetailsSchema.properties }),
+  on: 'existing',
+  ...withNodeReferrers,
+  seal: sealVariables,
+  decide: updateVersion,
+});
+export const deleteTreeVersion = command({
+  name: 'deleteTreeVersion',
+  input: Type.Object({ version: Type.String() }),
+  on: 'existing',
+  ...withNodeReferrers,
+  decide: removeVersion,
+});
+export const deleteTreeNode = command({
+  name: 'deleteTreeNode',
+  input: Type.Object(ofNode),
+  on: 'existing',
+  ...withNodeReferrers,
+  decide: removeNode,
+});
 
 export const deleteTree = command({
   name: 'deleteTree',

@@ -2,18 +2,20 @@ import type { Static } from 'typebox';
 import { same } from '../engine/changes.ts';
 import type { Context } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
-import { type Referrer, refuseReferred } from '../engine/references.ts';
+import { type Referrer, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { type Seal, sealSecrets } from '../engine/secretFields.ts';
 import { goldenBounds } from './comparing/golden.ts';
-import { findNode, lastOf, lineAt, lineTo, nodesOf, withContent, withNode } from './treeNodes.ts';
+import { findNode, type Line, lastOf, lineAt, lineTo, nodesOf, withContent, withNode } from './treeNodes.ts';
 import type {
   newNodeSchema,
   newTreeSchema,
   newVersionSchema,
+  nodeDevicesSchema,
   nodeTextSchema,
   TreeNode,
   TreeVersion,
+  treeDetailsSchema,
 } from './treeSchemas.ts';
 import { firstVersion, type TreeEvent, type TreeState, versionOf } from './trees.ts';
 
@@ -23,6 +25,7 @@ import { firstVersion, type TreeEvent, type TreeState, versionOf } from './trees
 const mostLevels = 16;
 const mostNodes = 1000;
 const mostBytes = 8 * 1024 * 1024;
+const mostDevices = 10_000;
 
 /** Words that paths have in the places of names. */
 const notVersions: readonly string[] = ['export', 'versions'];
@@ -61,6 +64,17 @@ export const create = (
   },
 ];
 
+/** Decides `updateTree`. Only given parts change. */
+export const update = (state: TreeState, given: Static<typeof treeDetailsSchema>): readonly TreeEvent[] => {
+  const before = { description: state.description ?? '', deviceType: state.deviceType };
+  const { name = state.name, ...described } = { ...before, ...given };
+  const events: readonly (TreeEvent | false)[] = [
+    name !== state.name && { topic: 'treeNamed', data: { name } },
+    !same(described, before) && { topic: 'treeDescribed', data: described },
+  ];
+  return events.filter((event) => event !== false);
+};
+
 export const addVersion = (
   state: TreeState,
   { name, base = firstVersion }: Static<typeof newVersionSchema>,
@@ -81,6 +95,54 @@ const refuseVersionName = ({ versions }: TreeState, name: string): void => {
 
 /** A plan that names a node of the tree. */
 export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
+type Referred = Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>;
+
+const referrersIn = (version: string, { refs }: Referred): readonly NodeReferrer[] =>
+  refs.nodeReferrers.filter((one) => one.version === version);
+
+type VersionChange = {
+  readonly version: string;
+  readonly name?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+};
+
+/** Decides `updateTreeVersion`. Variables replace all that the version had. Plans name versions, so those keep their names. */
+export const updateVersion = (
+  state: TreeState,
+  { version, name = version, variables }: VersionChange,
+  context: Referred,
+): readonly TreeEvent[] => {
+  const before = versionOf(state, version).variables;
+  if (name !== version) {
+    refuseVersionName(state, name);
+    refuseReferred(referrersIn(version, context), 'renamed');
+  }
+  const events: readonly (TreeEvent | false)[] = [
+    variables !== undefined &&
+      !same(variables, before) && { topic: 'treeVariablesReplaced', data: { version, variables } },
+    name !== version && { topic: 'treeVersionRenamed', data: { version, name } },
+  ];
+  return events.filter((event) => event !== false);
+};
+
+export const removeVersion = (
+  state: TreeState,
+  { version }: { readonly version: string },
+  context: Referred,
+): readonly TreeEvent[] => {
+  versionOf(state, version);
+  if (state.versions.length === 1)
+    throw new RequestError('conflict', 'The last version of a tree cannot be deleted', { path: 'version' });
+  refuseReferred(referrersIn(version, context), 'deleted');
+  return [{ topic: 'treeVersionDeleted', data: { version } }];
+};
+
+type NodePath = { readonly version: string; readonly nodePath: string };
+
+/** The line of the node that a request names by its path. */
+export const lineIn = (state: TreeState, { version, nodePath }: NodePath): Line =>
+  lineAt(versionOf(state, version).root, nodePath, 'nodePath');
+
 type NewNode = Static<typeof newNodeSchema> & { readonly version: string };
 
 /** `parent` is the id of the node above it. */
@@ -101,10 +163,87 @@ export const addNode = (
   return [{ topic: 'treeNodeAdded', data }];
 };
 
+/** Adds a node below the one at a path. */
+export const addChild = (
+  state: TreeState,
+  { version, nodePath, name }: NodePath & { readonly name: string },
+  context: Context,
+): readonly TreeEvent[] =>
+  addNode(state, { version, name, parent: lastOf(lineIn(state, { version, nodePath })).configId }, context);
+
 const refuseNodeName = (siblings: readonly TreeNode[], name: string): void => {
   refuseWord(name, notNodes, 'node');
   if (siblings.some((one) => one.name === name))
     throw new RequestError('conflict', `A sibling is named ${JSON.stringify(name)}`, { path: '/name' });
+};
+
+export const renameNode = (
+  state: TreeState,
+  { version, nodePath, name }: NodePath & { readonly name: string },
+): readonly TreeEvent[] => {
+  const line = lineIn(state, { version, nodePath });
+  const node = lastOf(line);
+  if (node.name === name) return [];
+  refuseNodeName(line.at(-2)?.children ?? [], name);
+  return [{ topic: 'treeNodeRenamed', data: { version, configId: node.configId, name } }];
+};
+
+/** Deletes a node with those below it, unless plans name one of them. */
+export const removeNode = (
+  state: TreeState,
+  { version, nodePath }: NodePath,
+  context: Referred,
+): readonly TreeEvent[] => {
+  const line = lineIn(state, { version, nodePath });
+  const node = lastOf(line);
+  if (line.length === 1)
+    throw new RequestError('conflict', 'The root of a version cannot be deleted', { path: 'nodePath' });
+  const gone = new Set(nodesOf(node).map(({ configId }) => configId));
+  refuseReferred(
+    referrersIn(version, context).filter(({ nodeId }) => gone.has(nodeId)),
+    'deleted',
+  );
+  return [{ topic: 'treeNodeDeleted', data: { version, configId: node.configId } }];
+};
+
+type NodeDevices = Static<typeof nodeDevicesSchema>;
+
+/** The device groups that a request names: the id and name of each; undefined of one that does not exist. */
+export type NamedGroups = {
+  readonly groups: ReadonlyMap<string, { readonly _id: string; readonly name: string } | undefined>;
+};
+
+/** Decides how the lists of a node change: the named devices and groups join, or leave. Groups that join must exist. */
+export const changeNodeDevices = (
+  state: TreeState,
+  { version, nodePath, joins, devices = [], deviceGroups = [] }: NodeDevices,
+  { refs: { groups } }: Context<NamedGroups>,
+): readonly TreeEvent[] => {
+  const node = lastOf(lineIn(state, { version, nodePath }));
+  const before = { devices: node.devices ?? [], deviceGroups: node.deviceGroups ?? [] };
+  if (joins)
+    refuseUnknownIds(
+      deviceGroups.filter((group) => !groups.get(group)),
+      'device group',
+      '/deviceGroups',
+    );
+  const ids = deviceGroups.map((group) => groups.get(group)?._id ?? group);
+  // Trees of earlier versions may hold names of groups.
+  const all = [...deviceGroups, ...ids, ...deviceGroups.flatMap((group) => groups.get(group)?.name ?? [])];
+  const after = joins
+    ? { devices: union(before.devices, devices), deviceGroups: union(before.deviceGroups, ids) }
+    : { devices: without(before.devices, devices), deviceGroups: without(before.deviceGroups, all) };
+  if (after.devices.length > mostDevices)
+    throw new RequestError('invalid', `A node may have ${mostDevices} devices`, { path: '/devices' });
+  return same(after, before)
+    ? []
+    : [{ topic: 'treeNodeDevicesSet', data: { version, configId: node.configId, ...after } }];
+};
+
+const union = (list: readonly string[], more: readonly string[]): readonly string[] => [...new Set([...list, ...more])];
+const without = (list: readonly string[], gone: readonly string[]): readonly string[] => {
+  const names = new Set(gone);
+  return list.filter((one) => !names.has(one));
 };
 
 type NodeText = Static<typeof nodeTextSchema>;

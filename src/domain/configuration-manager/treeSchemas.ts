@@ -170,6 +170,20 @@ export const variablesSchema = Type.Object(
   { additionalProperties: false, title: 'TreeVariables', description: 'Variables of a version' },
 );
 
+/** The parts of a tree to change. */
+export const treeDetailsSchema = Type.Partial(newTreeSchema, {
+  additionalProperties: false,
+  title: 'TreeDetails',
+  description: 'The parts of a golden configuration tree to change',
+});
+
+/** The parts of a version to change. */
+export const versionDetailsSchema = Type.Partial(Type.Object({ name: newVersionSchema.properties.name, variables }), {
+  additionalProperties: false,
+  title: 'TreeVersionDetails',
+  description: 'The parts of a version to change; variables replace all that it had',
+});
+
 const template = Type.String({ description: 'The text, in Jinja2' });
 
 /** A text and variables of a node in requests. */
@@ -184,4 +198,34 @@ export const nodeTextSchema = Type.Object({
   node: Type.Union([Type.Object({ path: Type.String() }), Type.Object({ configId: Type.String() })]),
   template,
   variables: Type.Optional(variables),
+});
+
+const devices = Type.Array(name('Name of a device'), { description: 'Devices; not checked', maxItems: 10_000 });
+const deviceGroups = Type.Array(name('Id or name of a device group'), { description: 'Device groups', maxItems: 1000 });
+
+export const devicesSchema = Type.Object(
+  { devices },
+  { additionalProperties: false, title: 'NodeDevices', description: 'Devices that join a node, or leave it' },
+);
+export const nodeGroupsSchema = Type.Object(
+  {
+    treeId: name('Id or name of the tree'),
+    version: name('Name of the version'),
+    nodePath: Type.String({ minLength: 1, description: 'Names from the root, joined by /' }),
+    deviceGroups,
+  },
+  {
+    additionalProperties: false,
+    title: 'NodeDeviceGroups',
+    description: 'Device groups that join a node, or leave it',
+  },
+);
+
+/** Devices and device groups that join a node, or leave it. */
+export const nodeDevicesSchema = Type.Object({
+  version: Type.String(),
+  nodePath: Type.String(),
+  joins: Type.Boolean(),
+  devices: Type.Optional(devices),
+  deviceGroups: Type.Optional(deviceGroups),
 });

@@ -171,7 +171,7 @@ export const withTextsIn = (content: TreeContent, document: Members): TreeConten
   };
 };
 
-export const versionOf = ({ versions }: TreeState, name: string, path = 'version'): TreeVersion => {
+export const versionOf = ({ versions }: Pick<TreeState, 'versions'>, name: string, path = 'version'): TreeVersion => {
   const found = versions.find((version) => version.name === name);
   if (!found) throw new RequestError('not_found', `The tree has no version ${JSON.stringify(name)}`, { path });
   return found;

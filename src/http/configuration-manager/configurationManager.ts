@@ -6,6 +6,7 @@ import { deviceRoutes } from './devices.ts';
 import { nodeConfigRoutes } from './nodeConfigs.ts';
 import { planRoutes } from './plans.ts';
 import { treeRoutes, treeTransferRoutes } from './trees.ts';
+import { treeVersionRoutes } from './treeVersions.ts';
 
 export const configurationManagerRoutes: AreaRoutes = {
   area: 'configuration-manager',
@@ -13,6 +14,7 @@ export const configurationManagerRoutes: AreaRoutes = {
   routes: [
     ...treeTransferRoutes,
     ...treeRoutes,
+    ...treeVersionRoutes,
     ...nodeConfigRoutes,
     ...complianceReportRoutes,
     ...planRoutes,

@@ -7,11 +7,11 @@ import {
 import { deviceGroupItemSchema, deviceGroupSchema } from '../../domain/configuration-manager/deviceGroups.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
-import { signed } from '../authorization/people.ts';
+import { signed, signing } from '../authorization/people.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
 import type { Envelope, Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { changed, listed, success } from '../engine/schemas.ts';
+import { bareOrListed, changed, success } from '../engine/schemas.ts';
 
 const { name, description } = deviceGroupItemSchema.properties;
 
@@ -51,6 +51,11 @@ const created: Envelope = (text) => {
   return JSON.stringify({ id, name, message: 'Successfully created device group', status: 'success' });
 };
 
+const listedGroupSchema = Type.Object(
+  { id: deviceGroupSchema.properties._id, ...deviceGroupSchema.properties },
+  { title: 'ListedDeviceGroup', description: 'Device group in the list of all' },
+);
+
 const path = '/devicegroups/:id';
 
 /** Device groups, and `importGroups`. */
@@ -79,10 +84,15 @@ export const deviceGroupRoutes: readonly Route[] = [
     path: '/deviceGroups',
     access: ['operators', 'readers'],
     summary: 'List device groups',
+    description: 'Without a query a bare list of all.',
     list: deviceGroups,
     join: signed,
+    bare: async (group, { model }) => {
+      const sign = await signing(model, [group]);
+      return { id: group._id, ...sign(group) };
+    },
     envelope: results,
-    answer: listed(deviceGroupSchema),
+    answer: bareOrListed(listedGroupSchema, deviceGroupSchema),
   }),
   getRoute({
     name: 'exportDeviceGroup',

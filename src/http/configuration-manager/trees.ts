@@ -1,4 +1,5 @@
 import { exactText } from '@automation-platform/json';
+import { Type } from 'typebox';
 import {
   addTreeNode,
   addTreeVersion,
@@ -9,6 +10,7 @@ import {
   setTreeVariables,
   treeMeant,
 } from '../../commands/configuration-manager/trees.ts';
+import { gbacSchema } from '../../domain/authorization/gbac.ts';
 import { exportedTree, missingInTree } from '../../domain/configuration-manager/treeImports.ts';
 import { findNode } from '../../domain/configuration-manager/treeNodes.ts';
 import {
@@ -19,13 +21,14 @@ import {
   treeSchema,
   variablesSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
-import { maskTree, tree } from '../../domain/configuration-manager/trees.ts';
+import { firstVersion, maskTree, tree } from '../../domain/configuration-manager/trees.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Call, Join, Params, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { changed, listed, success, wordsSchema } from '../engine/schemas.ts';
+import { bareOrListed, changed, success, wordsSchema } from '../engine/schemas.ts';
+import { configVersionSchema, shownVersion } from './treeVersions.ts';
 
 const path = '/configs/:id';
 const variables = {
@@ -46,6 +49,22 @@ const newest: Join<Tree, Call<'version', { readonly parent?: string }>> = async 
   return findNode(root, body.parent ?? root.configId)!.children.at(-1);
 };
 
+const { name, deviceType, created, lastUpdated } = treeSchema.properties;
+
+const listedTreeSchema = Type.Object(
+  {
+    id: treeSchema.properties._id,
+    name,
+    deviceType,
+    versions: Type.Array(Type.String(), { description: 'Names of the versions, the oldest first' }),
+    gbac: gbacSchema,
+    created,
+    lastUpdated,
+    tags: Type.Array(Type.String(), { description: 'Always empty' }),
+  },
+  { title: 'ListedTree', description: 'Golden configuration tree in the list of all' },
+);
+
 /** Golden configuration trees: versions, nodes, variables. */
 export const treeRoutes: readonly Route[] = [
   listRoute({
@@ -54,10 +73,21 @@ export const treeRoutes: readonly Route[] = [
     path: '/configs',
     access: ['operators', 'readers'],
     summary: 'List golden configuration trees',
+    description: 'Without a query a bare list of all, with the names of their versions.',
     list: trees,
     join,
+    bare: async ({ _id, name, deviceType, versions, created, lastUpdated }) => ({
+      id: _id,
+      name,
+      deviceType,
+      versions: versions.map((version) => version.name),
+      gbac: { read: [], write: [] },
+      created,
+      lastUpdated,
+      tags: [],
+    }),
     envelope: results,
-    answer: listed(treeSchema),
+    answer: bareOrListed(listedTreeSchema, treeSchema),
   }),
   commandRoute({
     name: 'createTree',
@@ -67,9 +97,12 @@ export const treeRoutes: readonly Route[] = [
     summary: 'Create a golden configuration tree',
     description: 'With one version, initial, that has a root node and no variables.',
     command: createTree,
-    join,
+    join: async (tree: Tree, service) => ({
+      ...maskTree(tree),
+      ...(await shownVersion(tree, firstVersion, service)),
+    }),
     envelope: plain,
-    answer: treeSchema,
+    answer: Type.Object({ ...configVersionSchema.properties, ...treeSchema.properties }, { title: 'CreatedTree' }),
   }),
   mappedCommandRoute({
     name: 'setVariables',
@@ -123,6 +156,7 @@ export const treeRoutes: readonly Route[] = [
     name: 'addTreeVersion',
     method: 'post',
     path: `${path}/versions`,
+    deprecated: true,
     access: ['operators'],
     summary: 'Add a version to a tree',
     description: 'A copy of its base, with texts, devices and variables; its nodes have ids of their own.',
@@ -135,6 +169,7 @@ export const treeRoutes: readonly Route[] = [
     name: 'addTreeNode',
     method: 'post',
     path: `${path}/:version/nodes`,
+    deprecated: true,
     access: ['operators'],
     summary: 'Add a node to a tree version',
     description: 'parent is the configId of the node that it goes below.',

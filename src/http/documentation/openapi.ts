@@ -3,7 +3,7 @@ import { defined } from '../../domain/engine/defined.ts';
 import { asOfHeader, asOfParameter, takesAsOf } from '../engine/asOf.ts';
 import { filterOps, isListing, listFieldsOf, pageParameters } from '../engine/query.ts';
 import type { AreaRoutes, Route } from '../engine/route.ts';
-import { fullPathOf } from '../engine/router.ts';
+import { fullPathOf, longestParam } from '../engine/router.ts';
 import {
   type AnswerHeader,
   changes,
@@ -126,7 +126,7 @@ const pathParameters = (path: string, { parent }: Route, { params }: Example): o
       in: 'path',
       required: true,
       description: name === 'id' || name === parent?.param ? 'Id or name' : undefined,
-      schema: { type: 'string', minLength: 1, maxLength: 256 },
+      schema: { type: 'string', minLength: 1, maxLength: longestParam(name) },
       example: params?.[name],
     }),
   );

@@ -1,4 +1,5 @@
 import type { CommandResult } from '../../commands/engine/handle.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { ChangeEnvelope, Envelope, ListEnvelope } from './route.ts';
 
 // Documents are kept as JSON texts, so envelopes join texts and parse nothing.
@@ -34,6 +35,15 @@ export const withMissing = (text: string, missing: readonly string[]): string =>
 
 /** `{results, total}`. */
 export const results: ListEnvelope = (texts, { total }) => `{"results":[${texts.join(',')}],"total":${total}}`;
+
+/** The documents in an array. Throws `invalid` if it does not hold all. */
+export const bareList: ListEnvelope = (texts, { limit, total }) => {
+  if (total > limit)
+    throw new RequestError('invalid', `There are ${total} of them: ask for a page of them with skip and limit`, {
+      path: 'limit',
+    });
+  return `[${texts.join(',')}]`;
+};
 
 /** `{message, data: [...], metadata: {skip, limit, total}}`: lists of the operations manager and lifecycle manager. */
 export const resultsWithMessage =

@@ -198,6 +198,11 @@ export type ListRoute = Common & {
   readonly join?: AnyJoin;
   /** The query parameter that asks for the join; if not set, every answer is joined. */
   readonly joinOn?: string;
+  /**
+   * Without a query, the answer is an array of all documents, 1,000 at most. Each is the result of this function. Published
+   * clients read such lists.
+   */
+  readonly bare?: AnyJoin;
   readonly envelope: ListEnvelope;
 };
 

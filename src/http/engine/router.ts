@@ -6,6 +6,9 @@ import type { AreaRoutes, Params, Route } from './route.ts';
 /** A route with its area and full path. */
 export type Placed = { readonly route: Route; readonly area: AreaRoutes['area']; readonly fullPath: string };
 
+/** The pattern of a path: a parameter whose name ends in `Path` is one or several names, joined by `/`. */
+const patternOf = (fullPath: string): string => fullPath.replace(/:(\w+Path)\b/g, '*$1');
+
 /**
  * The result of a search by method and path: a route with its parameters, or the methods that the path allows, or
  * undefined.
@@ -31,7 +34,7 @@ export const routeFinder = (areas: readonly AreaRoutes[]) => {
     for (const route of area.routes) {
       const fullPath = fullPathOf(area, route);
       placed.set(
-        router.register(fullPath, [route.method], () => undefined, {}),
+        router.register(patternOf(fullPath), [route.method], () => undefined, {}),
         { route, area: area.area, fullPath },
       );
     }
@@ -63,11 +66,15 @@ export const routeFinder = (areas: readonly AreaRoutes[]) => {
 
 const control = /[\u0000-\u001f\u007f]/;
 
-/** Throws `invalid` for a parameter that cannot be a name or id: 1 to 256 characters, no control characters. */
+/** The most characters of a parameter with this name. */
+export const longestParam = (name: string): number => (name.endsWith('Path') ? 4096 : 256);
+
+/** Throws `invalid` for a parameter that cannot be a name or id, or a path of names: too long, or with control characters. */
 export const checkParams = (params: Params): void => {
   for (const [name, value] of Object.entries(params)) {
-    if (value === '' || (value.length > 256 && [...value].length > 256) || control.test(value))
-      throw new RequestError('invalid', `${name} must have 1 to 256 characters, none of them control characters`, {
+    const most = longestParam(name);
+    if (value === '' || (value.length > most && [...value].length > most) || control.test(value))
+      throw new RequestError('invalid', `${name} must have 1 to ${most} characters, none of them control characters`, {
         path: name,
       });
   }

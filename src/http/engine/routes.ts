@@ -119,6 +119,7 @@ export const listRoute = <const Path extends string, Doc, Filter extends string,
     readonly limit?: number;
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
     readonly joinOn?: keyof NoInfer<Q> & string;
+    readonly bare?: Join<NoInfer<Doc>, Call<ParamIn<Path>>>;
     readonly envelope: ListEnvelope;
   },
 ): ListRoute => route;

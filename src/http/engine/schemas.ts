@@ -9,6 +9,9 @@ export const listed = (doc: TSchema) =>
     total: Type.Integer({ description: 'Total number of documents that match' }),
   });
 
+/** `[...]` of what a list gives without a query, or `{results, total}` of a document. */
+export const bareOrListed = (item: TSchema, doc: TSchema) => Type.Union([Type.Array(item), listed(doc)]);
+
 /** `{status, message, data}` of a document. */
 export const changed = (doc: TSchema) =>
   Type.Object({

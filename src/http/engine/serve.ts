@@ -13,6 +13,7 @@ import { refuseParked } from '../../projections/engine/parked.ts';
 import type { Query, ReadModel, Where } from '../../projections/engine/port.ts';
 import { derivedId, derivedUuid } from '../../store/derivedIds.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
+import { bareList } from './envelopes.ts';
 import type { Outgoing } from './outgoing.ts';
 import { listQueryOf, type Page } from './query.ts';
 import type { ActionRoute, AnyJoin, Call, CommandRoute, GetRoute, ListRoute, Params, Route } from './route.ts';
@@ -239,7 +240,7 @@ const numberOf = (model: ReadModel): number => {
  * collection changes.
  */
 const serveList = (route: ListRoute, live: Service): Serve => {
-  const { list, parent, join, joinOn, envelope } = route;
+  const { list, parent, join, joinOn, bare } = route;
   const parse = listQueryOf(route);
   const plans = new LRUCache<string, ReturnType<typeof planOf>>({ max: 1000 });
   const answers = new LRUCache<string, { version: number | undefined; body: Buffer; etag: string }>({
@@ -250,7 +251,10 @@ const serveList = (route: ListRoute, live: Service): Serve => {
   /** Parses a query string. `joined` is the join to apply, if the query asks for it. */
   const planOf = (querystring: string) => {
     const { page, values } = parse(querystring);
-    return { page, values, joined: joinOn === undefined || values[joinOn] !== undefined ? join : undefined };
+    if (bare && querystring === '')
+      return { page: { ...page, limit: mostInBareList }, values, joined: bare, envelope: bareList };
+    const joined = joinOn === undefined || values[joinOn] !== undefined ? join : undefined;
+    return { page, values, joined, envelope: route.envelope };
   };
   const planned = (querystring: string): ReturnType<typeof planOf> => {
     const known = plans.get(querystring);
@@ -276,7 +280,7 @@ const serveList = (route: ListRoute, live: Service): Serve => {
   const answer = async (
     call: Call,
     service: Service,
-    { page, values, joined }: ReturnType<typeof planOf>,
+    { page, values, joined, envelope }: ReturnType<typeof planOf>,
     kept: { readonly key: string; readonly version: number } | undefined,
   ): Promise<Outgoing> => {
     const { model } = service;
@@ -304,6 +308,8 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     return known?.version === version ? known : answer(call, service, plan, { key, version });
   };
 };
+
+const mostInBareList = 1000;
 
 /** So many characters are joined at once. */
 const batchLength = 64 * 1024;
