@@ -67,10 +67,10 @@ export const create = (
 /** Decides `updateTree`. Only given parts change. */
 export const update = (state: TreeState, given: Static<typeof treeDetailsSchema>): readonly TreeEvent[] => {
   const before = { description: state.description ?? '', deviceType: state.deviceType };
-  const { name = state.name, ...described } = { ...before, ...given };
+  const { name = state.name, ...details } = { ...before, ...given };
   const events: readonly (TreeEvent | false)[] = [
     name !== state.name && { topic: 'treeNamed', data: { name } },
-    !same(described, before) && { topic: 'treeDescribed', data: described },
+    !same(details, before) && { topic: 'treeDescribed', data: details },
   ];
   return events.filter((event) => event !== false);
 };
@@ -198,9 +198,9 @@ export const removeNode = (
   const node = lastOf(line);
   if (line.length === 1)
     throw new RequestError('conflict', 'The root of a version cannot be deleted', { path: 'nodePath' });
-  const gone = new Set(nodesOf(node).map(({ configId }) => configId));
+  const ids = new Set(nodesOf(node).map(({ configId }) => configId));
   refuseReferred(
-    referrersIn(version, context).filter(({ nodeId }) => gone.has(nodeId)),
+    referrersIn(version, context).filter(({ nodeId }) => ids.has(nodeId)),
     'deleted',
   );
   return [{ topic: 'treeNodeDeleted', data: { version, configId: node.configId } }];
@@ -241,8 +241,8 @@ export const changeNodeDevices = (
 };
 
 const union = (list: readonly string[], more: readonly string[]): readonly string[] => [...new Set([...list, ...more])];
-const without = (list: readonly string[], gone: readonly string[]): readonly string[] => {
-  const names = new Set(gone);
+const without = (list: readonly string[], items: readonly string[]): readonly string[] => {
+  const names = new Set(items);
   return list.filter((one) => !names.has(one));
 };
 

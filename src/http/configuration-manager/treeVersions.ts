@@ -69,55 +69,55 @@ type ConfigNode = {
 };
 
 /** The nodes as clients read them, with the ids and names of their device groups. */
-const shown = async (node: TreeNode, { tools, model }: Service): Promise<ConfigNode> => {
-  const wanted = [...new Set(nodesOf(node).flatMap(({ deviceGroups = [] }) => deviceGroups))];
-  const byId = await model.getMany(deviceGroups.collection, wanted);
-  const names = new Map(byId.map((entry, i) => [wanted[i], entry && documentIn(deviceGroups, entry).name]));
-  const others = wanted.filter((one) => names.get(one) === undefined);
+const clientNode = async (node: TreeNode, { tools, model }: Service): Promise<ConfigNode> => {
+  const references = [...new Set(nodesOf(node).flatMap(({ deviceGroups = [] }) => deviceGroups))];
+  const byId = await model.getMany(deviceGroups.collection, references);
+  const names = new Map(byId.map((entry, i) => [references[i], entry && documentIn(deviceGroups, entry).name]));
+  const others = references.filter((one) => names.get(one) === undefined);
   const any = others.map((value) => ({ field: 'name', op: 'equals', value }) as const);
   const byName = any.length > 0 ? await tools.query(deviceGroups, { any }) : [];
-  const groupOf = (wanted: string) => ({
-    id: byName.find(({ name }) => name === wanted)?._id ?? wanted,
-    name: names.get(wanted) ?? wanted,
+  const groupOf = (reference: string) => ({
+    id: byName.find(({ name }) => name === reference)?._id ?? reference,
+    name: names.get(reference) ?? reference,
   });
-  const shownNode = ({ name, configId, devices = [], deviceGroups = [], children }: TreeNode): ConfigNode => ({
+  const nodeOfTree = ({ name, configId, devices = [], deviceGroups = [], children }: TreeNode): ConfigNode => ({
     name,
     attributes: { devices, deviceGroups: deviceGroups.map(groupOf), remediationWorkflow: null, configId },
-    children: children.map(shownNode),
+    children: children.map(nodeOfTree),
   });
-  return shownNode(node);
+  return nodeOfTree(node);
 };
 
 /** The version that the path names, as clients read it. */
-export const shownVersion = async (tree: Tree, version: string, service: Service) => {
+export const clientVersion = async (tree: Tree, version: string, service: Service) => {
   const { _id: id, name, deviceType } = tree;
   const { root, variables } = versionOf(maskTree(tree), version);
-  return { id, name, version, deviceType, root: await shown(root, service), variables };
+  return { id, name, version, deviceType, root: await clientNode(root, service), variables };
 };
 
 const versionJoin: Join<Tree, Call<'version'>> = (tree, service, { params }) =>
-  shownVersion(tree, params.version, service);
+  clientVersion(tree, params.version, service);
 
 /** The node at a path of the version. */
 const nodeOf = (tree: Tree, version: string, path: string): TreeNode =>
   lastOf(lineAt(versionOf(tree, version).root, path, 'nodePath'));
 
 const nodeJoin: Join<Tree, Call<'version' | 'nodePath'>> = (tree, service, { params: { version, nodePath } }) =>
-  shown(nodeOf(tree, version, nodePath), service);
+  clientNode(nodeOf(tree, version, nodePath), service);
 
 /** The node after it was renamed: its path ends with the new name. */
 const renamedJoin: Join<Tree, Call<'version' | 'nodePath', { readonly name: string }>> = (
   tree,
   service,
   { params: { version, nodePath }, body: { name } },
-) => shown(nodeOf(tree, version, `${nodePath.slice(0, nodePath.lastIndexOf('/') + 1)}${name}`), service);
+) => clientNode(nodeOf(tree, version, `${nodePath.slice(0, nodePath.lastIndexOf('/') + 1)}${name}`), service);
 
 /** The node that was just added: it is below the node of the path. */
 const childJoin: Join<Tree, Call<'version' | 'nodePath', { readonly name: string }>> = (
   tree,
   service,
   { params: { version, nodePath }, body: { name } },
-) => shown(nodeOf(tree, version, `${nodePath}/${name}`), service);
+) => clientNode(nodeOf(tree, version, `${nodePath}/${name}`), service);
 
 const ofVersion = '/configs/:id/:version';
 const ofNode = `${ofVersion}/:nodePath` as const;
@@ -162,7 +162,8 @@ const groupsRoute = (method: 'post' | 'delete') =>
       deviceGroups,
       joins: method === 'post',
     }),
-    join: ((tree, service, { body: { version, nodePath } }) => shown(nodeOf(tree, version, nodePath), service)) as Join<
+    join: ((tree, service, { body: { version, nodePath } }) =>
+      clientNode(nodeOf(tree, version, nodePath), service)) as Join<
       Tree,
       Call<never, { readonly version: string; readonly nodePath: string }>
     >,
@@ -197,7 +198,7 @@ export const treeVersionRoutes: readonly Route[] = [
     command: addTreeVersion,
     body: newVersionSchema,
     input: (_, body) => body,
-    join: ((tree, service, { body }) => shownVersion(tree, body.name, service)) as Join<
+    join: ((tree, service, { body }) => clientVersion(tree, body.name, service)) as Join<
       Tree,
       Call<'id', { readonly name: string }>
     >,
@@ -225,7 +226,7 @@ export const treeVersionRoutes: readonly Route[] = [
     command: updateTreeVersion,
     body: versionDetailsSchema,
     input: ({ version }, body) => ({ ...body, version }),
-    join: ((tree, service, { params, body }) => shownVersion(tree, body.name ?? params.version, service)) as Join<
+    join: ((tree, service, { params, body }) => clientVersion(tree, body.name ?? params.version, service)) as Join<
       Tree,
       Call<'id' | 'version', { readonly name?: string }>
     >,

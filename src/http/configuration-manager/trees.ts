@@ -28,7 +28,7 @@ import { importRoute } from '../engine/imports.ts';
 import type { Call, Join, Params, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { bareOrListed, changed, success, wordsSchema } from '../engine/schemas.ts';
-import { configVersionSchema, shownVersion } from './treeVersions.ts';
+import { clientVersion, configVersionSchema } from './treeVersions.ts';
 
 const path = '/configs/:id';
 const variables = {
@@ -99,7 +99,7 @@ export const treeRoutes: readonly Route[] = [
     command: createTree,
     join: async (tree: Tree, service) => ({
       ...maskTree(tree),
-      ...(await shownVersion(tree, firstVersion, service)),
+      ...(await clientVersion(tree, firstVersion, service)),
     }),
     envelope: plain,
     answer: Type.Object({ ...configVersionSchema.properties, ...treeSchema.properties }, { title: 'CreatedTree' }),

@@ -76,6 +76,7 @@ const reads = ({
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/configs/:id/export': { id: edge },
   'GET /configuration_manager/config_specs/:configId': { configId: edgeRoot },
+  'GET /configuration_manager/configs/:id/:version': { id: edge, version: 'initial' },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
@@ -404,6 +405,38 @@ const requests = ({
     params: { id: edge, version: 'initial' },
     body: { name: 'Remote access', parent: hardening },
   },
+  'PUT /configuration_manager/configs/:id': { params: { id: edge }, body: { description: 'Routers of branches' } },
+  'POST /configuration_manager/configs/:id': { params: { id: edge }, body: { name: '2027-Q3', base: '2027-Q1' } },
+  'PUT /configuration_manager/configs/:id/:version': {
+    params: { id: edge, version: '2027-Q3' },
+    body: { name: '2027-Q4', variables: { mtu: 1500 } },
+  },
+  'POST /configuration_manager/configs/:id/:version/:nodePath': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base' },
+    body: { name: 'Trier' },
+  },
+  'PUT /configuration_manager/configs/:id/:version/:nodePath': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier' },
+    body: { name: 'Trier West' },
+  },
+  'POST /configuration_manager/configs/:id/:version/:nodePath/devices': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
+    body: { devices: ['lab-01', 'lab-02'] },
+  },
+  'DELETE /configuration_manager/configs/:id/:version/:nodePath/devices': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
+    body: { devices: ['lab-02'] },
+  },
+  'POST /configuration_manager/configs/devices/groups': {
+    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Core routers'] },
+  },
+  'DELETE /configuration_manager/configs/devices/groups': {
+    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Core routers'] },
+  },
+  'DELETE /configuration_manager/configs/:id/:version/:nodePath': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
+  },
+  'DELETE /configuration_manager/configs/:id/:version': { params: { id: edge, version: '2027-Q4' } },
   'PUT /configuration_manager/node/config': {
     body: {
       treeId: edge,

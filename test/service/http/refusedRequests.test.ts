@@ -219,6 +219,13 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     updateVariables: false,
     ...more,
   });
+  const nodeGroups = (more: object) => ({
+    treeId: w.tree,
+    version: 'initial',
+    nodePath: 'base',
+    deviceGroups: ['trier'],
+    ...more,
+  });
   const instances = `${lm}/trier/instances`;
   const groups = `${lm}/trier/groups`;
   const gateways = '/gateway_manager/v1';
@@ -408,6 +415,57 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', `${cm}/configs/trier/initial/nodes`, { name: 'n', parent: none }),
       refuse('not_found', `${cm}/configs/trier/none/nodes`, { name: 'n' }),
       refuse('stale', `${cm}/configs/trier/initial/nodes`, { name: 'n' }, stale),
+    ],
+    [`PUT ${cm}/configs/:id`]: [
+      refuse('conflict', `${cm}/configs/free`, { name: 'trier' }),
+      refuse('stale', `${cm}/configs/free`, { description: 'd' }, stale),
+    ],
+    [`POST ${cm}/configs/:id`]: [
+      refuse('conflict', `${cm}/configs/trier`, { name: 'initial' }),
+      refuse('not_found', `${cm}/configs/trier`, { name: 'new', base: 'none' }),
+      refuse('stale', `${cm}/configs/trier`, { name: 'new' }, stale),
+    ],
+    [`PUT ${cm}/configs/:id/:version`]: [
+      refuse('conflict', `${cm}/configs/trier/initial`, { name: 'new' }),
+      refuse('not_found', `${cm}/configs/trier/none`, { variables: {} }),
+      refuse('invalid', `${cm}/configs/trier/initial`, { variables: { token: '********' } }),
+      refuse('stale', `${cm}/configs/trier/initial`, { variables: { a: 1 } }, stale),
+    ],
+    [`DELETE ${cm}/configs/:id/:version`]: [
+      refuse('conflict', `${cm}/configs/free/initial`),
+      refuse('not_found', `${cm}/configs/free/none`),
+      refuse('stale', `${cm}/configs/free/initial`, undefined, stale),
+    ],
+    [`POST ${cm}/configs/:id/:version/:nodePath`]: [
+      refuse('not_found', `${cm}/configs/trier/initial/base/none`, { name: 'n' }),
+      refuse('invalid', `${cm}/configs/trier/initial/base`, { name: 'devices' }),
+      refuse('stale', `${cm}/configs/trier/initial/base`, { name: 'n' }, stale),
+    ],
+    [`PUT ${cm}/configs/:id/:version/:nodePath`]: [
+      refuse('not_found', `${cm}/configs/trier/initial/none`, { name: 'n' }),
+      refuse('stale', `${cm}/configs/trier/initial/base`, { name: 'n' }, stale),
+    ],
+    [`DELETE ${cm}/configs/:id/:version/:nodePath`]: [
+      refuse('conflict', `${cm}/configs/trier/initial/base`),
+      refuse('not_found', `${cm}/configs/trier/initial/none`),
+      refuse('stale', `${cm}/configs/trier/initial/base`, undefined, stale),
+    ],
+    [`POST ${cm}/configs/:id/:version/:nodePath/devices`]: [
+      refuse('not_found', `${cm}/configs/trier/initial/none/devices`, { devices: ['d'] }),
+      refuse('stale', `${cm}/configs/trier/initial/base/devices`, { devices: ['d'] }, stale),
+    ],
+    [`DELETE ${cm}/configs/:id/:version/:nodePath/devices`]: [
+      refuse('not_found', `${cm}/configs/trier/initial/none/devices`, { devices: ['d'] }),
+      refuse('stale', `${cm}/configs/trier/initial/base/devices`, { devices: ['d'] }, stale),
+    ],
+    [`POST ${cm}/configs/devices/groups`]: [
+      refuse('not_found', `${cm}/configs/devices/groups`, nodeGroups({ deviceGroups: ['none'] })),
+      refuse('not_found', `${cm}/configs/devices/groups`, nodeGroups({ version: 'none' })),
+      refuse('stale', `${cm}/configs/devices/groups`, nodeGroups({}), stale),
+    ],
+    [`DELETE ${cm}/configs/devices/groups`]: [
+      refuse('not_found', `${cm}/configs/devices/groups`, nodeGroups({ nodePath: 'none' })),
+      refuse('stale', `${cm}/configs/devices/groups`, nodeGroups({}), stale),
     ],
     [`PUT ${cm}/node/config`]: [
       refuse('not_found', `${cm}/node/config`, text({ treeVersion: 'none' })),
