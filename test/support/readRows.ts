@@ -39,6 +39,10 @@ const byMembers: Readonly<Record<string, readonly [list: string, path: string]>>
   ],
 };
 
+/** The first of the texts that a document lists, such as the names of its versions. */
+const firstIn = (list: unknown): unknown =>
+  Array.isArray(list) ? list.find((item) => typeof item === 'string') : undefined;
+
 const parameters = /(?:\/:\w+)+/;
 
 /** The path with its first parameters filled in from a document; undefined if it does not have them. */
@@ -47,7 +51,7 @@ const filledFrom = (path: string, document: Readonly<Record<string, unknown>>): 
   let isFilled = true;
   const filled = path.replace(parameters, (names) =>
     names.replace(/:(\w+)/g, (_, name: string) => {
-      const value = document[name] ?? called;
+      const value = document[name] ?? firstIn(document[`${name}s`]) ?? called;
       isFilled &&= typeof value === 'string';
       return encodeURIComponent(String(value));
     }),

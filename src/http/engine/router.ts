@@ -46,10 +46,14 @@ export const routeFinder = (areas: readonly AreaRoutes[]) => {
     for (const { prefix, router, placed } of byPrefix) {
       if (!path.startsWith(prefix)) continue;
       const { path: layers, pathAndMethod } = router.match(path, method);
-      const layer = pathAndMethod[0];
+      const [first] = layers;
+      // A path of several names is looked at only where no earlier route has the path.
+      const fits = (layer: { readonly path: string | RegExp }): boolean =>
+        layer.path === first?.path || !String(layer.path).includes('*');
+      const layer = pathAndMethod.find(fits);
       const route = layer && placed.get(layer);
       if (route) return { placed: route, params: layer.params(path, layer.captures(path)) };
-      for (const other of layers) for (const name of other.methods) allow.add(name);
+      for (const other of layers.filter(fits)) for (const name of other.methods) allow.add(name);
     }
     return allow.size > 0 ? { allow: [...allow, 'OPTIONS'] } : undefined;
   };

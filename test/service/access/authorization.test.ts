@@ -116,8 +116,9 @@ describe('authorization over HTTP', () => {
         '?multiEquals[provenance]=authorization&multiStartsWith[name]=GETacc&order=-1&limit=1',
       );
       assert.deepEqual([results.map(({ name }: { name: string }) => name), total], [['getAccounts'], 3]);
-      assert.equal((await list('?multiEquals[deprecated]=true')).total, 0);
-      assert.equal((await list('?multiEquals[deprecated]=false')).total, (await list()).total);
+      const outdated = (await list('?multiEquals[deprecated]=true')).total;
+      assert.ok(outdated > 0);
+      assert.equal((await list('?multiEquals[deprecated]=false')).total, (await list()).total - outdated);
     });
   });
 

@@ -6,6 +6,7 @@ describe('Golden configuration trees over HTTP', () => {
   const service = useService();
   const who = usePeople(service);
   const path = '/configuration_manager/configs';
+  const revisionIn = ({ headers }: { readonly headers: Headers }) => headers.get('etag')?.split('-')[0];
   const make = async (name: string) => ok(await service.ask('POST', path, { name }));
 
   it('are created with an initial version, and show up by id and name', async () => {
@@ -41,7 +42,8 @@ describe('Golden configuration trees over HTTP', () => {
     for (const id of [tree._id, 'Made']) {
       const shown = await service.ask('GET', `${path}/${id}`);
       assert.deepEqual(ok(shown), tree);
-      assert.equal(shown.headers.get('etag'), answer.headers.get('etag'));
+      // The answer to the creation shows its version, too.
+      assert.equal(revisionIn(shown), revisionIn(answer));
     }
     assert.deepEqual(ok(await service.ask('GET', `${path}?multiEquals[deviceType]=cisco-ios`)), {
       results: [tree],
@@ -142,7 +144,7 @@ describe('Golden configuration trees over HTTP', () => {
     const groups = { treeId: 'Campus', version: 'initial', nodePath: 'base/R&D / Ulm', deviceGroups: ['Campus group'] };
     const grouped = ok(await service.ask('POST', `${path}/devices/groups`, groups));
     assert.deepEqual(grouped.attributes.deviceGroups, [{ id: group.id, name: 'Campus group' }]);
-    refused(await service.ask('DELETE', `/configuration_manager/devicegroups/${group.id}`), 409, /tree "Campus"/);
+    refused(await service.ask('DELETE', `/configuration_manager/devicegroups/${group.id}`), 409, /The tree .*Campus/);
     assert.deepEqual(ok(await service.ask('DELETE', `${ulm}/devices`, { devices: ['sw-1'] })).attributes.devices, [
       'sw-2',
     ]);

@@ -405,38 +405,6 @@ const requests = ({
     params: { id: edge, version: 'initial' },
     body: { name: 'Remote access', parent: hardening },
   },
-  'PUT /configuration_manager/configs/:id': { params: { id: edge }, body: { description: 'Routers of branches' } },
-  'POST /configuration_manager/configs/:id': { params: { id: edge }, body: { name: '2027-Q3', base: '2027-Q1' } },
-  'PUT /configuration_manager/configs/:id/:version': {
-    params: { id: edge, version: '2027-Q3' },
-    body: { name: '2027-Q4', variables: { mtu: 1500 } },
-  },
-  'POST /configuration_manager/configs/:id/:version/:nodePath': {
-    params: { id: edge, version: '2027-Q4', nodePath: 'base' },
-    body: { name: 'Trier' },
-  },
-  'PUT /configuration_manager/configs/:id/:version/:nodePath': {
-    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier' },
-    body: { name: 'Trier West' },
-  },
-  'POST /configuration_manager/configs/:id/:version/:nodePath/devices': {
-    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
-    body: { devices: ['lab-01', 'lab-02'] },
-  },
-  'DELETE /configuration_manager/configs/:id/:version/:nodePath/devices': {
-    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
-    body: { devices: ['lab-02'] },
-  },
-  'POST /configuration_manager/configs/devices/groups': {
-    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Core routers'] },
-  },
-  'DELETE /configuration_manager/configs/devices/groups': {
-    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Core routers'] },
-  },
-  'DELETE /configuration_manager/configs/:id/:version/:nodePath': {
-    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
-  },
-  'DELETE /configuration_manager/configs/:id/:version': { params: { id: edge, version: '2027-Q4' } },
   'PUT /configuration_manager/node/config': {
     body: {
       treeId: edge,
@@ -504,6 +472,38 @@ const requests = ({
   'POST /configuration_manager/devicegroup': {
     body: { groupName: 'Trier', deviceNames: 'branch-trier-01, branch-trier-02' },
   },
+  'PUT /configuration_manager/configs/:id': { params: { id: edge }, body: { description: 'Routers of branches' } },
+  'POST /configuration_manager/configs/:id': { params: { id: edge }, body: { name: '2027-Q3', base: '2027-Q1' } },
+  'PUT /configuration_manager/configs/:id/:version': {
+    params: { id: edge, version: '2027-Q3' },
+    body: { name: '2027-Q4', variables: { mtu: 1500 } },
+  },
+  'POST /configuration_manager/configs/:id/:version/:nodePath': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base' },
+    body: { name: 'Trier' },
+  },
+  'PUT /configuration_manager/configs/:id/:version/:nodePath': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier' },
+    body: { name: 'Trier West' },
+  },
+  'POST /configuration_manager/configs/:id/:version/:nodePath/devices': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
+    body: { devices: ['lab-01', 'lab-02'] },
+  },
+  'DELETE /configuration_manager/configs/:id/:version/:nodePath/devices': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
+    body: { devices: ['lab-02'] },
+  },
+  'POST /configuration_manager/configs/devices/groups': {
+    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Trier'] },
+  },
+  'DELETE /configuration_manager/configs/devices/groups': {
+    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Trier'] },
+  },
+  'DELETE /configuration_manager/configs/:id/:version/:nodePath': {
+    params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
+  },
+  'DELETE /configuration_manager/configs/:id/:version': { params: { id: edge, version: '2027-Q4' } },
   'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Trier' } },
   'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
   'POST /configuration_manager/import/groups': {
@@ -964,7 +964,7 @@ describe('every operation answers what it says it answers:', () => {
     const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
     const documents: readonly Json[] = body.results ?? body.data;
     assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
-    for (const document of documents) await readAs({ ...kept, ...document });
+    for (const document of documents) await readAs({ ...reads(kept)[name], ...kept, ...document });
   };
 
   const isEndless = ({ answer }: Route): boolean =>

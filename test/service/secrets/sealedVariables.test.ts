@@ -71,7 +71,13 @@ describe('Secrets among variables and sample data', () => {
     const {
       data: { versions },
     } = ok(await asked('POST', `${manager}/configs/${treeId}/versions`, { name: 'next' }));
-    const node = (version: string, variables: object) => ({ treeId, version, nodeId, variables });
+    const nextId = versions[1].root.configId;
+    const node = (version: string, variables: object) => ({
+      treeId,
+      version,
+      nodeId: version === 'initial' ? nodeId : nextId,
+      variables,
+    });
     const plan = ok(
       await asked('POST', `${manager}/compliance_plans`, {
         name: 'audit',
