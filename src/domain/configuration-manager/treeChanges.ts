@@ -65,9 +65,9 @@ export const create = (
 ];
 
 /** Decides `updateTree`. Only given parts change. */
-export const update = (state: TreeState, given: Static<typeof treeDetailsSchema>): readonly TreeEvent[] => {
+export const update = (state: TreeState, changes: Static<typeof treeDetailsSchema>): readonly TreeEvent[] => {
   const before = { description: state.description ?? '', deviceType: state.deviceType };
-  const { name = state.name, ...details } = { ...before, ...given };
+  const { name = state.name, ...details } = { ...before, ...changes };
   const events: readonly (TreeEvent | false)[] = [
     name !== state.name && { topic: 'treeNamed', data: { name } },
     !same(details, before) && { topic: 'treeDescribed', data: details },

@@ -9,7 +9,7 @@ import type { TreeNode } from './treeSchemas.ts';
 export type Line = readonly [TreeNode, ...TreeNode[]];
 
 /** All nodes of a version, each before those below it, with their lines. */
-const linesOf = (root: TreeNode): readonly Line[] => {
+export const linesOf = (root: TreeNode): readonly Line[] => {
   const lines: Line[] = [];
   const walk = (line: Line): void => {
     lines.push(line);

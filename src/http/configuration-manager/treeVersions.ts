@@ -10,7 +10,7 @@ import {
   updateTreeVersion,
 } from '../../commands/configuration-manager/trees.ts';
 import { noInput } from '../../commands/engine/define.ts';
-import { lastOf, lineAt, nodesOf } from '../../domain/configuration-manager/treeNodes.ts';
+import { lastOf, lineAt, linesOf, nodesOf, pathOf } from '../../domain/configuration-manager/treeNodes.ts';
 import {
   devicesSchema,
   newNodeSchema,
@@ -105,12 +105,21 @@ const nodeOf = (tree: Tree, version: string, path: string): TreeNode =>
 const nodeJoin: Join<Tree, Call<'version' | 'nodePath'>> = (tree, service, { params: { version, nodePath } }) =>
   clientNode(nodeOf(tree, version, nodePath), service);
 
-/** The node after it was renamed: its path ends with the new name. */
+/** The node with the new name: of those that have it, the lowest whose parent is on the path. Names may have slashes. */
 const renamedJoin: Join<Tree, Call<'version' | 'nodePath', { readonly name: string }>> = (
   tree,
   service,
   { params: { version, nodePath }, body: { name } },
-) => clientNode(nodeOf(tree, version, `${nodePath.slice(0, nodePath.lastIndexOf('/') + 1)}${name}`), service);
+) => {
+  const path = nodePath.startsWith('/') ? nodePath.slice(1) : nodePath;
+  const { root } = versionOf(tree, version);
+  const line = linesOf(root)
+    .filter(
+      ([top, ...below]) => below.at(-1)?.name === name && path.startsWith(`${pathOf([top, ...below.slice(0, -1)])}/`),
+    )
+    .sort((a, b) => b.length - a.length)[0];
+  return clientNode(line ? lastOf(line) : root, service);
+};
 
 /** The node that was just added: it is below the node of the path. */
 const childJoin: Join<Tree, Call<'version' | 'nodePath', { readonly name: string }>> = (

@@ -46,10 +46,10 @@ export const routeFinder = (areas: readonly AreaRoutes[]) => {
     for (const { prefix, router, placed } of byPrefix) {
       if (!path.startsWith(prefix)) continue;
       const { path: layers, pathAndMethod } = router.match(path, method);
-      const [first] = layers;
-      // A path of several names is looked at only where no earlier route has the path.
-      const fits = (layer: { readonly path: string | RegExp }): boolean =>
-        layer.path === first?.path || !String(layer.path).includes('*');
+      // Of several patterns that end in a path of names, the first counts.
+      const isOpen = (layer: { readonly path: string | RegExp }): boolean => String(layer.path).includes('*');
+      const open = layers.find(isOpen);
+      const fits = (layer: { readonly path: string | RegExp }): boolean => !isOpen(layer) || layer.path === open?.path;
       const layer = pathAndMethod.find(fits);
       const route = layer && placed.get(layer);
       if (route) return { placed: route, params: layer.params(path, layer.captures(path)) };
