@@ -472,6 +472,11 @@ const requests = ({
   'POST /configuration_manager/devicegroup': {
     body: { groupName: 'Trier', deviceNames: 'branch-trier-01, branch-trier-02' },
   },
+  'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Trier' } },
+  'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
+  'POST /configuration_manager/import/groups': {
+    body: { groups: [{ name: 'Moselle', devices: ['branch-trier-01'] }] },
+  },
   'PUT /configuration_manager/configs/:id': { params: { id: edge }, body: { description: 'Routers of branches' } },
   'POST /configuration_manager/configs/:id': { params: { id: edge }, body: { name: '2027-Q3', base: '2027-Q1' } },
   'PUT /configuration_manager/configs/:id/:version': {
@@ -495,20 +500,15 @@ const requests = ({
     body: { devices: ['lab-02'] },
   },
   'POST /configuration_manager/configs/devices/groups': {
-    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Trier'] },
+    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Moselle'] },
   },
   'DELETE /configuration_manager/configs/devices/groups': {
-    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Trier'] },
+    body: { treeId: edge, version: '2027-Q4', nodePath: 'base/Trier West', deviceGroups: ['Moselle'] },
   },
   'DELETE /configuration_manager/configs/:id/:version/:nodePath': {
     params: { id: edge, version: '2027-Q4', nodePath: 'base/Trier West' },
   },
   'DELETE /configuration_manager/configs/:id/:version': { params: { id: edge, version: '2027-Q4' } },
-  'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Trier' } },
-  'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
-  'POST /configuration_manager/import/groups': {
-    body: { groups: [{ name: 'Moselle', devices: ['branch-trier-01'] }] },
-  },
   'POST /configuration_manager/adapters': {
     body: {
       name: 'trier-controller',
