@@ -140,7 +140,7 @@ export const removeVersion = (
 type NodePath = { readonly version: string; readonly nodePath: string };
 
 /** The line of the node that a request names by its path. */
-export const lineIn = (state: TreeState, { version, nodePath }: NodePath): Line =>
+const lineIn = (state: TreeState, { version, nodePath }: NodePath): Line =>
   lineAt(versionOf(state, version).root, nodePath, 'nodePath');
 
 type NewNode = Static<typeof newNodeSchema> & { readonly version: string };
