@@ -14,7 +14,7 @@ import type { AreaRoutes } from './engine/route.ts';
 import { gatewayManagerRoutes } from './gateway-manager/gatewayManager.ts';
 import { groupMappingRoutes } from './group-mappings/groupMappings.ts';
 import { healthRoutes } from './health/health.ts';
-import { inventoryManagerRoutes } from './inventory-manager/inventories.ts';
+import { inventoryManagerRoutes } from './inventory-manager/inventoryManager.ts';
 import { formRoutes } from './json-forms/forms.ts';
 import { lifecycleManagerRoutes } from './lifecycle-manager/lifecycleManager.ts';
 import { mopRoutes } from './mop/mop.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Filters } from '@automation-platform/bounded-schemas';
 import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof';
 import type { Logger } from 'pino';
-import { storedAdapters } from '../commands/configuration-manager/adapters.ts';
+import { deviceSources } from '../commands/configuration-manager/devices.ts';
 import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
 import { runNotes } from '../commands/operations-manager/runNotes.ts';
@@ -307,7 +307,7 @@ export const signingOf = ({ config, signingKeys: keys, node, opened }: Base): Si
 
 type WaysNeeds = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'OUTBOUND_ALLOW' | 'DATA_DIR'>;
-  readonly node: Pick<Node, 'tools' | 'unseal' | 'transformBy'>;
+  readonly node: Pick<Node, 'tools' | 'model' | 'unseal' | 'transformBy'>;
   readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
 };
 
@@ -325,7 +325,7 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     renderer,
     simulator,
     devices: devicesOf({
-      adapters: (device) => storedAdapters(node.tools, device),
+      sources: deviceSources(node),
       order: () => settings.current().adapterOrder,
       unseal: node.unseal,
       guard,

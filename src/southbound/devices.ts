@@ -1,6 +1,15 @@
 import { withinTime } from '@automation-platform/client';
 import { isWellFormed } from '@automation-platform/json';
 import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
+import {
+  bySource,
+  type Device,
+  type DevicePage,
+  type DeviceSource,
+  type DevicesAsked,
+  type KnownDevice,
+} from '../domain/configuration-manager/deviceSources.ts';
+import type { Actor } from '../domain/engine/core.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
@@ -8,35 +17,31 @@ import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
 import type { Outbound } from './outbound.ts';
-import type { Device, DeviceAdapter, DeviceCalls, Devices } from './port.ts';
+import type { DeviceAdapter, DeviceCalls, Devices } from './port.ts';
 import { Busy, semaphore } from './semaphore.ts';
 import { sshAdapter } from './ssh.ts';
 import type { SshTarget } from './sshConnection.ts';
 import { sshSessions } from './sshSessions.ts';
 
-/**
- * An adapter as it is stored. The secrets in its properties are sealed. `created` is its time of creation (ISO 8601).
- */
-type StoredAdapter = {
-  readonly name: string;
-  readonly type: 'lab' | 'http' | 'ssh';
-  readonly properties: Readonly<Record<string, unknown>>;
-  readonly devices: readonly Device[];
-  readonly created: string;
-};
-
 /** A call of a device. `alone`: it waits until no other such call uses the device. `ending` ends it. */
 type Call = {
-  readonly adapter: StoredAdapter;
-  readonly device: Device;
+  readonly known: KnownDevice;
+  readonly actor: Actor;
+  readonly traceparent: string | undefined;
   readonly alone: boolean;
   readonly ending: AbortSignal;
 };
 
+/** Work with a device, through the adapter that speaks to it. */
+type Work<T> = (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<T>;
+
 type Needs = {
-  /** The adapters that know the device. Without a name, all adapters. */
-  readonly adapters: (device?: string) => Promise<readonly StoredAdapter[]>;
-  /** Names of adapters in the order in which they are searched for a device. Other adapters follow, sorted by name. */
+  readonly sources: {
+    /** The sources that know a device, among those that the actor sees. */
+    find(device: string, actor: Actor): Promise<readonly KnownDevice[]>;
+    list(asked: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage>;
+  };
+  /** Names of sources in the order in which they are searched for a device. */
   readonly order: () => readonly string[];
   readonly unseal: (sealed: Sealed) => string;
   readonly guard: Outbound;
@@ -45,104 +50,91 @@ type Needs = {
 };
 
 const defaultTimeout = 30_000;
-const perAdapter = 16;
+const perSource = 16;
 const inLine = 256;
 
+const keyOf = ({ kind, name }: DeviceSource): string => JSON.stringify([kind, name]);
+
 /**
- * Finds and calls devices through their stored adapters. Each call opens its adapter as it is stored at that moment.
- * Calls are limited in time and number.
+ * Finds and calls devices through their sources. Each call opens its source as it is stored at that moment. Calls are
+ * limited in time and number.
  */
-export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs): Devices => {
+export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): Devices => {
   const stopping = new AbortController();
   const underWay = new Set<Promise<unknown>>();
-  const places = semaphore(perAdapter, inLine);
+  const places = semaphore(perSource, inLine);
   const oneAtATime = semaphore(1, inLine);
   const sessions = sshSessions();
 
-  const open = async (
-    { name, type, properties, created }: StoredAdapter,
-    traceparent: string | undefined,
-  ): Promise<DeviceAdapter> => {
+  const lookUp = async (name: string, actor: Actor): Promise<KnownDevice> => {
+    const compare = bySource(order());
+    const [first] = (await sources.find(name, actor)).toSorted((a, b) => compare(a.source, b.source));
+    if (first) return first;
+    throw new RequestError('not_found', `No device is called ${JSON.stringify(name)}`, { path: 'device' });
+  };
+
+  const open = async ({ known, actor, traceparent }: Call): Promise<DeviceAdapter> => {
+    const { type, properties, created, source } = known;
+    const { name } = source;
     if (type === 'lab') return labAdapter({ name, made: created, folder: labFolder });
     const opened = openSecrets(properties, unseal);
     if (type === 'http') return httpAdapter(name, opened as HttpProperties, guard, traceparent);
     const ssh = opened as SshProperties;
-    const jump = ssh.jumpHost === undefined ? undefined : await jumpHost(name, ssh.jumpHost);
+    const jump = ssh.jumpHost === undefined ? undefined : await jumpHost(name, ssh.jumpHost, actor);
     return sshAdapter(name, ssh, guard, { sessions, jump });
   };
 
-  /** The device by which an adapter reaches its own, with its own credentials. It is reached directly. */
-  const jumpHost = async (adapter: string, name: string): Promise<SshTarget> => {
-    const fails = (why: string) => adapterFailure(adapter, `the jump host ${JSON.stringify(name)} ${why}`);
-    const found = await lookUp(name).catch((error: unknown) => {
+  /** The device by which a source reaches its own, with its own credentials. It is reached directly. */
+  const jumpHost = async (source: string, name: string, actor: Actor): Promise<SshTarget> => {
+    const fails = (why: string) => adapterFailure(source, `the jump host ${JSON.stringify(name)} ${why}`);
+    const found = await lookUp(name, actor).catch((error: unknown) => {
       throw error instanceof RequestError && error.code === 'not_found' ? fails('is not known') : error;
     });
-    if (found.adapter.type !== 'ssh') throw fails('is no device of an adapter of the type ssh');
-    const properties = openSecrets(found.adapter.properties, unseal) as SshProperties;
+    if (found.type !== 'ssh') throw fails('is not reached over SSH');
+    const properties = openSecrets(found.properties, unseal) as SshProperties;
     if (properties.jumpHost !== undefined) throw fails('has a jump host itself: there may be one');
     return { device: found.device, properties };
   };
 
-  const ordered = (some: readonly StoredAdapter[]): readonly StoredAdapter[] => {
-    const first = order();
-    const rank = ({ name }: StoredAdapter) => (first.includes(name) ? first.indexOf(name) : first.length);
-    return some.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
-  };
-
-  const lookUp = async (name: string): Promise<{ readonly adapter: StoredAdapter; readonly device: Device }> => {
-    for (const adapter of ordered(await adapters(name))) {
-      const device = adapter.devices.find((one) => one.name === name);
-      if (device) return { adapter, device };
-    }
-    throw new RequestError('not_found', `No adapter knows the device ${JSON.stringify(name)}`, { path: 'device' });
-  };
-
-  /**
-   * Makes one call, which ends when the adapter's time is over.
-   */
-  const calling = <T>(
-    { adapter, device, alone, ending }: Call,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> => {
-    const timeout = typeof adapter.properties.timeout === 'number' ? adapter.properties.timeout : defaultTimeout;
-    const deviceKey = JSON.stringify([adapter.name, device.name]);
-    const call = withinTime(timeout, [stopping.signal, ending], async (signal) => {
-      const placed = () => places(adapter.name, signal, () => work(signal));
+  /** Makes one call, which ends when the source's time is over. */
+  const calling = <T>(call: Call, work: Work<T>): Promise<T> => {
+    const { properties, device, source } = call.known;
+    const timeout = typeof properties.timeout === 'number' ? properties.timeout : defaultTimeout;
+    const deviceKey = JSON.stringify([keyOf(source), device.name]);
+    const made = withinTime(timeout, [stopping.signal, call.ending], async (signal) => {
+      const placed = () => places(keyOf(source), signal, async () => work(await open(call), device, signal));
       try {
-        return await (alone ? oneAtATime(deviceKey, signal, placed) : placed());
+        return await (call.alone ? oneAtATime(deviceKey, signal, placed) : placed());
       } catch (error) {
-        if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
+        if (error instanceof Busy) throw adapterFailure(source.name, 'too many calls at once');
         if (error instanceof RequestError || !signal.aborted) throw error;
-        throw adapterFailure(adapter.name, reasonOf(signal.reason));
+        throw adapterFailure(source.name, reasonOf(signal.reason));
       }
     });
-    underWay.add(call);
+    underWay.add(made);
     const done = (): void => {
-      underWay.delete(call);
+      underWay.delete(made);
     };
-    call.then(done, done);
-    return call;
+    made.then(done, done);
+    return made;
   };
 
-  const calls = (traceparent: string | undefined, ending: AbortSignal = stopping.signal): DeviceCalls => {
-    const reading = async (
-      name: string,
-      work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<string>,
-    ): Promise<string> => {
-      const { adapter, device } = await lookUp(name);
-      const call = { adapter, device, alone: false, ending };
-      const text = await calling(call, async (signal) => work(await open(adapter, traceparent), device, signal));
+  const callsOf = (actor: Actor, traceparent: string | undefined, ending: AbortSignal): DeviceCalls => {
+    const reading = async (name: string, work: Work<string>): Promise<string> => {
+      const known = await lookUp(name, actor);
+      const text = await calling({ known, actor, traceparent, alone: false, ending }, work);
       // It may become a part of an event.
-      if (!isWellFormed(text)) throw adapterFailure(adapter.name, 'the answer has a lone surrogate');
+      if (!isWellFormed(text)) throw adapterFailure(known.source.name, 'the answer has a lone surrogate');
       return text;
     };
     return {
-      apply: async (name, device, config, options) => {
-        const adapter = (await adapters(device.name)).find((one) => one.name === name);
-        if (!adapter) throw adapterFailure(name, 'it is not there any more');
-        const apply = async (signal: AbortSignal) =>
-          (await open(adapter, traceparent)).apply(device, config, options, signal);
-        return calling({ adapter, device, alone: true, ending }, apply);
+      apply: async ({ source, device }, config, options) => {
+        const all = await sources.find(device.name, actor);
+        const known = all.find((one) => keyOf(one.source) === keyOf(source));
+        if (!known) throw adapterFailure(source.name, 'it is not there any more');
+        return calling({ known, actor, traceparent, alone: true, ending }, (adapter, _, signal) =>
+          adapter.apply(device, config, options, signal),
+        );
       },
       configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
       run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),
@@ -150,17 +142,14 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   };
 
   return {
-    find: async (name) => {
-      const { adapter, device } = await lookUp(name);
-      return { adapter: adapter.name, device };
-    },
-    list: async () => {
-      const known = new Map<string, Device & { readonly adapter: string }>();
-      for (const { name: adapter, devices } of ordered(await adapters()))
-        for (const device of devices) if (!known.has(device.name)) known.set(device.name, { ...device, adapter });
-      return [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    },
-    calls,
+    seenBy: (actor) => ({
+      find: async (name) => {
+        const { source, type, device } = await lookUp(name, actor);
+        return { source, type, device };
+      },
+      list: (asked) => sources.list(asked, actor, order()),
+      calls: (traceparent, ending = stopping.signal) => callsOf(actor, traceparent, ending),
+    }),
     close: async () => {
       stopping.abort(new DOMException('The service is shutting down', 'AbortError'));
       await Promise.allSettled(underWay);

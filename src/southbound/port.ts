@@ -1,23 +1,23 @@
 import type { Members } from '@automation-platform/json';
 import type { Static } from 'typebox';
 import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import type { AdapterType } from '../domain/configuration-manager/adapterSchemas.ts';
 import type { Comparison } from '../domain/configuration-manager/comparing/compare.ts';
 import type { SpecLine } from '../domain/configuration-manager/comparing/golden.ts';
 import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
 import type { changeAccountSchema } from '../domain/configuration-manager/deviceConfigurations.ts';
+import type { Device, DevicePage, DeviceSource, DevicesAsked } from '../domain/configuration-manager/deviceSources.ts';
+import type { Actor } from '../domain/engine/core.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import type { Evaluation, Transform } from '../domain/engine/transforming.ts';
 import type { Answers } from '../domain/operations-manager/workflows/simulate.ts';
 import type { JobSelf } from '../domain/operations-manager/workflows/taskValues.ts';
 import type { WorkflowDocument } from '../domain/operations-manager/workflows/workflows.ts';
 
-/** A device as its adapter lists it. */
-export type Device = {
-  readonly name: string;
-  readonly host?: string;
-  readonly port?: number;
-  readonly ostype?: string;
-};
+export type { Device } from '../domain/configuration-manager/deviceSources.ts';
+
+/** A device, and the source by which it is reached: an adapter or an inventory. */
+export type FoundDevice = { readonly source: DeviceSource; readonly type: AdapterType; readonly device: Device };
 
 /**
  * The answer of the southbound system: its status (of HTTP, or the nearest to it), and its body as JSON text. A JSON
@@ -56,8 +56,7 @@ export type DeviceAdapter = {
 /** Calls of devices by their names. */
 export type DeviceCalls = {
   apply(
-    adapter: string,
-    device: Device,
+    found: Pick<FoundDevice, 'source' | 'device'>,
     config: string,
     options: Readonly<Record<string, unknown>>,
   ): Promise<AdapterAnswer>;
@@ -66,20 +65,25 @@ export type DeviceCalls = {
   run(device: string, command: string): Promise<string>;
 };
 
-/**
- * The devices of all adapters, by name. The active profile orders the adapters. If several know a device, the first is
- * used.
- */
-export type Devices = {
-  /** Returns the device of a name and its adapter. Throws `not_found` when no adapter knows the name. */
-  find(device: string): Promise<{ readonly adapter: string; readonly device: Device }>;
-  /** Returns all devices with their adapters, sorted by name. */
-  list(): Promise<readonly (Device & { readonly adapter: string })[]>;
+/** The devices of all adapters and inventories that somebody sees. */
+type SeenDevices = {
+  /** Returns the device of a name. Throws `not_found` where no source that is seen knows the name. */
+  find(device: string): Promise<FoundDevice>;
+  /** Returns a page of devices, sorted by name. */
+  list(asked: DevicesAsked): Promise<DevicePage>;
   /**
    * Returns the calls for a request with this traceparent. Adapters pass it on where they can. The signal ends the
    * calls.
    */
   calls(traceparent: string | undefined, signal?: AbortSignal): DeviceCalls;
+};
+
+/**
+ * The devices of all adapters and inventories, by name. The active profile orders them. If several know a device, the
+ * first that the actor sees is used.
+ */
+export type Devices = {
+  seenBy(actor: Actor): SeenDevices;
   /** Ends all calls under way, and waits for their end. */
   close(): Promise<void>;
 };

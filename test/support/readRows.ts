@@ -51,7 +51,8 @@ const filledFrom = (path: string, document: Readonly<Record<string, unknown>>): 
   let isFilled = true;
   const filled = path.replace(parameters, (names) =>
     names.replace(/:(\w+)/g, (_, name: string) => {
-      const value = document[name] ?? firstIn(document[`${name}s`]) ?? called;
+      // A node is called by its name within its inventory.
+      const value = document[name] ?? firstIn(document[`${name}s`]) ?? (name === 'node' ? document.name : called);
       isFilled &&= typeof value === 'string';
       return encodeURIComponent(String(value));
     }),

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { work } from '@automation-platform/client';
+import { platform } from '../../src/domain/engine/core.ts';
 import { blockList } from '../../src/southbound/addresses.ts';
 import { devicesOf } from '../../src/southbound/devices.ts';
 import { outbound } from '../../src/southbound/outbound.ts';
@@ -19,10 +20,11 @@ await once(server, 'listening');
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 const properties = { baseUrl: url, timeout: 500 };
-const adapter = { name: 'hung', type: 'http' as const, properties, devices: [{ name: 'r1' }], created: '' };
+const source = { kind: 'adapter' as const, name: 'hung' };
+const known = { source, type: 'http' as const, properties, device: { name: 'r1' }, created: '' };
 const allowed = { hosts: new Set(['127.0.0.1']), addresses: blockList([]) };
 const devices = devicesOf({
-  adapters: async () => [adapter],
+  sources: { find: async () => [known], list: async () => ({ total: 0, list: [] }) },
   order: () => [],
   unseal: () => '',
   guard: outbound({ allowed, stores: [] }),
@@ -33,6 +35,7 @@ const calls = Number(process.argv[2]);
 const outcomes: string[] = [];
 for (let n = 0; n < calls; n++)
   devices
+    .seenBy(platform)
     .calls(undefined)
     .run('r1', 'show')
     .catch((error: Error) => outcomes.push(error.message));

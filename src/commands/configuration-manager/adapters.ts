@@ -40,7 +40,7 @@ export const deleteAdapter = command({ name: 'deleteAdapter', input: noInput, on
 export const provideLab = command({ name: 'provideLab', input: noInput, on: 'any', decide: provide });
 
 /** The stored adapters, sorted by name: all, or those that have the device. */
-export const storedAdapters = (tools: Tools, device?: string): Promise<readonly Adapter[]> =>
+export const storedAdapters = (tools: Pick<Tools, 'query'>, device?: string): Promise<readonly Adapter[]> =>
   queryAll(tools, adapters, device === undefined ? undefined : { field: 'device', op: 'equals', value: device });
 
 export const adapterKind: Kind = { of: adapter, restore: { there: by(replaceAdapter), gone: by(createAdapter) } };

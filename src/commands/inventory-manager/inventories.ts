@@ -1,21 +1,31 @@
 import type { Members } from '@automation-platform/json';
+import { Type } from 'typebox';
 import { namesOf } from '../../domain/authorization/groups.ts';
+import { same } from '../../domain/engine/changes.ts';
 import { entriesIn, get } from '../../domain/engine/layeredMap.ts';
-import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { type IsSecret, isSecretName, mask, sealBy } from '../../domain/engine/secretFields.ts';
 import {
   addNodes,
+  allNodesSchema,
   clear,
   create,
   formerInventorySchema,
   type InventoryState,
   inventory,
+  inventoryChangesSchema,
   type NewNode,
   type Node,
   newInventorySchema,
   newNodesSchema,
+  nodeChangesSchema,
   remove,
+  removeNode,
+  replaceNodes,
   restore,
+  update,
+  updateNode,
 } from '../../domain/inventory-manager/inventories.ts';
+import { destinationOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { by, type Kind, picked } from '../engine/kinds.ts';
@@ -27,21 +37,48 @@ export const createInventory = command({
   input: newInventorySchema,
   on: 'new',
   decide: create,
+  prepare: async ({ input: { groups = [], devices = [] }, state }, tools) => ({
+    unknownGroups: await unknownGroups(tools, namesOf(groups)),
+    attributes: sealedAttributes(devices, state, tools, '/devices'),
+  }),
+});
+
+export const updateInventory = command({
+  name: 'updateInventory',
+  input: inventoryChangesSchema,
+  on: 'existing',
+  decide: update,
   prepare: async ({ input: { groups = [] } }, tools) => ({
     unknownGroups: await unknownGroups(tools, namesOf(groups)),
   }),
 });
 
+/** The name of a credential is no secret, and neither is a reference to one of its members. */
+const isSecret: IsSecret = (name, members) => {
+  if (!isSecretName(name)) return false;
+  const value = members[name];
+  if (typeof value !== 'string' || value === mask) return true;
+  return !(value.startsWith('$SECRET.') || /^(?:itential_|platform_|ansible_)?credential$/.test(name));
+};
+
+/**
+ * The attributes that were there, for the mask: none if they would be sent elsewhere. Otherwise whoever may change a node
+ * could send its secrets to a server of their own.
+ */
+const before = (there: Node | undefined, attributes: Members): Members | undefined =>
+  there && same(destinationOf(there.attributes), destinationOf(attributes)) ? there.attributes : undefined;
+
 /** The attributes of each node, with sealed secrets. The mask keeps those of the node that is there. */
 const sealedAttributes = (
-  nodes: readonly NewNode[],
+  nodes: readonly Pick<NewNode, 'name' | 'attributes'>[],
   state: InventoryState,
-  { seal }: Tools,
+  { seal }: Pick<Tools, 'seal'>,
+  path = '/nodes',
 ): readonly Node['attributes'][] => {
-  const given = nodes.map(({ attributes = {} }) => ({ attributes }));
-  const before = nodes.map(({ name }) => get(state.nodes, name));
-  const sealed = sealSecrets(given, before, seal, '/nodes') as readonly Pick<Node, 'attributes'>[];
-  return sealed.map(({ attributes }) => attributes);
+  const value = nodes.map(({ attributes = {} }) => ({ attributes }));
+  const there = nodes.map(({ name, attributes = {} }) => ({ attributes: before(get(state.nodes, name), attributes) }));
+  const sealed = sealBy(isSecret, { value, befores: [there], seal, path, keepsEqual: true });
+  return (sealed as readonly Pick<Node, 'attributes'>[]).map(({ attributes }) => attributes);
 };
 
 export const addInventoryNodes = command({
@@ -52,6 +89,34 @@ export const addInventoryNodes = command({
   prepare: async ({ input: { nodes }, state }, tools) => sealedAttributes(nodes, state, tools),
 });
 
+export const replaceInventoryNodes = command({
+  name: 'replaceInventoryNodes',
+  input: allNodesSchema,
+  on: 'existing',
+  decide: replaceNodes,
+  prepare: async ({ input: { nodes }, state }, tools) => sealedAttributes(nodes, state, tools),
+});
+
+export const updateInventoryNode = command({
+  name: 'updateInventoryNode',
+  input: Type.Object({ name: Type.String(), ...nodeChangesSchema.properties }, { additionalProperties: false }),
+  on: 'existing',
+  decide: updateNode,
+  prepare: async ({ input: { name, attributes }, state }, { seal }) => {
+    if (attributes === undefined) return undefined;
+    const befores = [before(get(state.nodes, name), attributes)];
+    const sealed = sealBy(isSecret, { value: attributes, befores, seal, path: '/attributes', keepsEqual: true });
+    return sealed as Node['attributes'];
+  },
+});
+
+export const deleteInventoryNode = command({
+  name: 'deleteInventoryNode',
+  input: Type.Object({ name: Type.String() }, { additionalProperties: false }),
+  on: 'existing',
+  decide: removeNode,
+});
+
 /** Makes an inventory what it was, with its nodes. */
 const restoreInventory = command({
   name: 'restoreInventory',
@@ -59,7 +124,7 @@ const restoreInventory = command({
   on: 'any',
   decide: restore,
   prepare: async ({ input: { groups = [], nodes }, state }, tools) => ({
-    unknownGroups: state.exists ? [] : await unknownGroups(tools, namesOf(groups)),
+    unknownGroups: await unknownGroups(tools, namesOf(groups)),
     attributes: sealedAttributes(nodes, state, tools),
   }),
 });
@@ -89,6 +154,7 @@ export const inventoryKind: Kind = {
   of: inventory,
   restore: {
     there: by(restoreInventory, { method: 'addNodes', also: 'clearNodes', input: asItWas }),
+    needs: () => [{ task: 'its members', area: 'inventory-manager', method: 'updateInventory' }],
     gone: by(restoreInventory, { method: 'createInventory', also: 'addNodes', input: asItWas }),
     more: ({ nodes }: InventoryState) => ({ nodes: nodesByName(entriesIn(nodes)) }),
   },

@@ -1,12 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
-import { same } from '../engine/changes.ts';
+import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { empty, entriesIn, get, type Layers, withAll } from '../engine/layeredMap.ts';
+import { empty, entriesIn, get, type Layers, withAll, withoutAll } from '../engine/layeredMap.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
-import { anyMembers, nothing, text, texts, topicsOf, whole } from '../engine/topics.ts';
+import { anyMembers, flag, nothing, text, texts, topicsOf, whole } from '../engine/topics.ts';
+import { checkAttributes } from './nodeDevices.ts';
 
 /** How many nodes one request may add. To read and store them delays other requests. */
 const mostNodes = 10_000;
@@ -16,15 +17,7 @@ const members = {
   description: Type.String({ description: 'What it is for', maxLength: 10_000 }),
 };
 
-/** The body of `createInventory`. */
-export const newInventorySchema = Type.Object(
-  {
-    name: members.name,
-    description: Type.Optional(members.description),
-    groups: Type.Optional(groupRefs('Groups that it is meant for')),
-  },
-  { additionalProperties: false, title: 'NewInventory', description: 'New inventory' },
-);
+const tags = Type.Array(name('A tag'), { description: 'Words to find it by, in lower case', maxItems: 100 });
 
 export const newNodeSchema = Type.Object(
   {
@@ -34,19 +27,61 @@ export const newNodeSchema = Type.Object(
         description: 'What is known about it, kept as given; secrets among it are sealed',
       }),
     ),
-    tags: Type.Optional(Type.Array(name('A tag'), { description: 'Words to find it by', maxItems: 100 })),
+    tags: Type.Optional(tags),
   },
   { additionalProperties: false, title: 'NewNode', description: 'New node of an inventory' },
 );
 
+const changeable = {
+  description: Type.Optional(members.description),
+  groups: Type.Optional(groupRefs('Groups whose members see it and its nodes; everybody if there are none')),
+  tags: Type.Optional(tags),
+  backups: Type.Optional(
+    Type.Boolean({ description: 'Configurations of its devices are kept before and after a change' }),
+  ),
+};
+
+/** An inventory without its nodes. */
+const aboutSchema = Type.Object({ name: members.name, ...changeable }, { additionalProperties: false });
+
+/** The body of `createInventory`. */
+export const newInventorySchema = Type.Object(
+  {
+    ...aboutSchema.properties,
+    devices: Type.Optional(Type.Array(newNodeSchema, { description: 'Its first nodes', maxItems: mostNodes })),
+  },
+  { additionalProperties: false, title: 'NewInventory', description: 'New inventory' },
+);
+
+/** The body of `updateInventory`. */
+export const inventoryChangesSchema = Type.Object(
+  { name: Type.Optional(members.name), ...changeable },
+  { additionalProperties: false, title: 'InventoryChanges', description: 'What changes of an inventory' },
+);
+
+/** The body of `updateNode`. */
+export const nodeChangesSchema = Type.Object(
+  { attributes: newNodeSchema.properties.attributes, tags: newNodeSchema.properties.tags },
+  { additionalProperties: false, title: 'NodeChanges', description: 'What a node becomes' },
+);
+
 export const newNodesSchema = Type.Object(
-  { nodes: Type.Array(newNodeSchema, { description: 'Nodes to add, all or none', maxItems: mostNodes }) },
+  {
+    nodes: Type.Array(newNodeSchema, { description: 'Nodes to add, all or none', maxItems: mostNodes }),
+    overwrite: Type.Optional(Type.Boolean({ description: 'Nodes that are there with other content are replaced' })),
+  },
+  { additionalProperties: false },
+);
+
+/** The body of `replaceNodes`, without the inventory. */
+export const allNodesSchema = Type.Object(
+  { nodes: Type.Array(newNodeSchema, { description: 'All nodes that it shall have', maxItems: mostNodes }) },
   { additionalProperties: false },
 );
 
 /** An inventory as it was, with all its nodes. */
 export const formerInventorySchema = Type.Object(
-  { ...newInventorySchema.properties, nodes: Type.Array(newNodeSchema) },
+  { ...aboutSchema.properties, nodes: Type.Array(newNodeSchema) },
   { additionalProperties: false },
 );
 
@@ -55,19 +90,42 @@ export type NewNode = Static<typeof newNodeSchema>;
 const node = Type.Object({ name: text, attributes: anyMembers, tags: texts });
 export type Node = SchemaData<typeof node>;
 
-const content = Type.Object({ name: text, description: text, groups: texts });
+const content = Type.Object({
+  name: text,
+  description: text,
+  groups: texts,
+  tags: Type.Optional(texts),
+  backups: Type.Optional(flag),
+});
 export type InventoryContent = SchemaData<typeof content>;
 
 const topics = topicsOf({
   inventoryCreated: ['An inventory was created', content],
   /** Nodes that were not there before. */
   nodesAdded: ['Nodes were added to an inventory', Type.Object({ nodes: Type.Array(node) })],
+  /** Whole nodes: what they were before does not matter. */
+  nodesChanged: ['Nodes of an inventory got other content', Type.Object({ nodes: Type.Array(node) })],
+  nodesRemoved: ['Nodes of an inventory were removed', Type.Object({ names: texts })],
+  inventoryUpdated: ['Members of an inventory changed', Type.Partial(content)],
   nodesCleared: ['All nodes of an inventory were removed', Type.Object({ count: whole })],
   inventoryDeleted: ['An inventory was deleted', nothing],
 });
 export type InventoryEvent = EventOf<typeof topics>;
 
-export type InventoryState = { readonly exists: boolean; readonly name: string; readonly nodes: Layers<Node> };
+/** `content` survives a delete: it says who may see the past. */
+export type InventoryState = {
+  readonly exists: boolean;
+  readonly content: InventoryContent;
+  readonly nodes: Layers<Node>;
+};
+
+const withNodes = (state: InventoryState, nodes: readonly Node[]): InventoryState => ({
+  ...state,
+  nodes: withAll(
+    state.nodes,
+    nodes.map((node) => [node.name, node]),
+  ),
+});
 
 /**
  * An inventory with all its nodes. The inventory's stream decides which nodes are added, counts them and removes all at
@@ -77,96 +135,204 @@ export const inventory = aggregate<InventoryState, InventoryEvent>({
   area: 'inventory-manager',
   category: 'inventory',
   topics,
-  initial: { exists: false, name: '', nodes: empty },
+  initial: { exists: false, content: { name: '', description: '', groups: [] }, nodes: empty },
   evolve: {
-    inventoryCreated: (_, content) => ({ exists: true, name: content.name, nodes: empty }),
-    nodesAdded: (state, { nodes }) => ({
-      ...state,
-      nodes: withAll(
-        state.nodes,
-        nodes.map((node) => [node.name, node]),
-      ),
-    }),
+    inventoryCreated: (_, content) => ({ exists: true, content, nodes: empty }),
+    inventoryUpdated: (state, changes) => ({ ...state, content: { ...state.content, ...changes } }),
+    nodesAdded: (state, { nodes }) => withNodes(state, nodes),
+    nodesChanged: (state, { nodes }) => withNodes(state, nodes),
+    nodesRemoved: (state, { names }) => ({ ...state, nodes: withoutAll(state.nodes, names) }),
     nodesCleared: (state) => ({ ...state, nodes: empty }),
     inventoryDeleted: (state) => ({ ...state, exists: false, nodes: empty }),
   },
   exists: (state) => state.exists,
-  names: (state) => (state.exists ? [{ kind: 'inventory', name: state.name }] : []),
+  names: ({ exists, content }) => (exists ? [{ kind: 'inventory', name: content.name }] : []),
+  gbac: ({ content: { groups } }) => ({ read: groups, write: groups }),
 });
 
-export type InventoryRefs = { readonly unknownGroups: readonly string[] };
+/** `attributes`: those of each node of the request, with sealed secrets. */
+export type InventoryRefs = {
+  readonly unknownGroups: readonly string[];
+  readonly attributes: readonly Node['attributes'][];
+};
+
+type About = Static<typeof aboutSchema>;
+
+const lower = (tags: readonly string[]): readonly string[] => [...new Set(tags.map((tag) => tag.toLowerCase()))];
+
+const contentOf = ({ name, description = '', groups = [], tags, backups }: About): InventoryContent => ({
+  name,
+  description,
+  groups: namesOf(groups),
+  ...(tags && tags.length > 0 && { tags: lower(tags) }),
+  ...(backups !== undefined && { backups }),
+});
 
 export const create = (
   _: InventoryState,
-  { name, description = '', groups = [] }: Static<typeof newInventorySchema>,
-  { refs }: Context<InventoryRefs>,
+  { devices = [], ...about }: Static<typeof newInventorySchema>,
+  { refs: { unknownGroups, attributes } }: Context<InventoryRefs>,
 ): readonly InventoryEvent[] => {
-  refuseUnknownGroups(refs.unknownGroups, '/groups');
-  return [{ topic: 'inventoryCreated', data: { name, description, groups: namesOf(groups) } }];
+  refuseUnknownGroups(unknownGroups, '/groups');
+  const nodes = nodesOf(devices, attributes, '/devices');
+  return [{ topic: 'inventoryCreated', data: contentOf(about) }, ...each('nodesAdded', nodes)];
 };
+
+/** Changes the members that are given. */
+export const update = (
+  { content }: InventoryState,
+  { groups, tags, ...changes }: Static<typeof inventoryChangesSchema>,
+  { refs: { unknownGroups } }: Context<Pick<InventoryRefs, 'unknownGroups'>>,
+): readonly InventoryEvent[] => {
+  refuseUnknownGroups(unknownGroups, '/groups');
+  const wanted: InventoryContent = {
+    ...content,
+    ...changes,
+    ...(groups && { groups: namesOf(groups) }),
+    ...(tags && { tags: lower(tags) }),
+  };
+  const { changed } = changesBetween<InventoryContent>({ tags: [], ...content }, { tags: [], ...wanted }) ?? {};
+  return changed ? [{ topic: 'inventoryUpdated', data: changed }] : [];
+};
+
+/** The nodes of a request, with their sealed attributes, which are in the same order. Throws for a name given twice. */
+const nodesOf = (
+  nodes: readonly NewNode[],
+  attributes: readonly Node['attributes'][],
+  path = '/nodes',
+): readonly Node[] => {
+  const wanted = nodes.map(
+    ({ name, tags = [] }, i): Node => ({ name, attributes: attributes[i] ?? {}, tags: lower(tags) }),
+  );
+  const seen = new Set<string>();
+  const isTwice = ({ name }: Node): boolean => seen.size === seen.add(name).size;
+  refuse({ code: 'invalid', what: 'is in the request more than once', path }, wanted, isTwice);
+  wanted.forEach((node, i) => {
+    checkAttributes(node.attributes, `${path}/${i}/attributes`);
+  });
+  return wanted;
+};
+
+/** Tags of earlier versions may have capitals. */
+const isSame = (there: Node | undefined, node: Node): boolean =>
+  there !== undefined && same({ ...there, tags: lower(there.tags) }, node);
 
 /**
  * Adds the nodes that are not there yet. An existing node with the same content is left out. If nodes exist with other
- * content, throws `conflict` with all of them and adds nothing. `refs` are the attributes with sealed secrets.
+ * content, these are replaced with `overwrite`; else throws `conflict` with all of them, and adds nothing. `refs` are the
+ * attributes with sealed secrets.
  */
 export const addNodes = (
   state: InventoryState,
-  { nodes }: { readonly nodes: readonly NewNode[] },
+  { nodes, overwrite = false }: { readonly nodes: readonly NewNode[]; readonly overwrite?: boolean },
   { refs }: Context<readonly Node['attributes'][]>,
 ): readonly InventoryEvent[] => {
-  // `refs` has the attributes of each node, in the same order.
-  const wanted = nodes.map(
-    ({ name, tags = [] }, i): Node => ({ name, attributes: refs[i]!, tags: [...new Set(tags)] }),
-  );
-  const seen = new Set<string>();
-  refuse('invalid', 'is in the request more than once', wanted, ({ name }) => seen.size === seen.add(name).size);
-  refuse('conflict', 'is in the inventory with other content', wanted, (node) => {
+  const wanted = nodesOf(nodes, refs);
+  const isOther = (node: Node): boolean => {
     const there = get(state.nodes, node.name);
-    return there !== undefined && !same(there, node);
-  });
-  return added(wanted.filter(({ name }) => get(state.nodes, name) === undefined));
+    return there !== undefined && !isSame(there, node);
+  };
+  if (!overwrite) refuse({ code: 'conflict', what: 'is in the inventory with other content' }, wanted, isOther);
+  return [
+    ...each('nodesChanged', wanted.filter(isOther)),
+    ...each(
+      'nodesAdded',
+      wanted.filter(({ name }) => get(state.nodes, name) === undefined),
+    ),
+  ];
+};
+
+/** The differences between the nodes of an inventory and those that it shall have. */
+const differencesOf = (state: InventoryState, wanted: readonly Node[]) => {
+  const names = new Set(wanted.map(({ name }) => name));
+  const there = entriesIn(state.nodes);
+  return {
+    added: wanted.filter(({ name }) => !there.has(name)),
+    changed: wanted.filter((node) => there.has(node.name) && !isSame(there.get(node.name), node)),
+    removed: [...there.keys()].filter((name) => !names.has(name)),
+  };
+};
+
+/** Gives the inventory these nodes and no others, by their differences. */
+export const replaceNodes = (
+  state: InventoryState,
+  { nodes }: { readonly nodes: readonly NewNode[] },
+  { refs }: Context<readonly Node['attributes'][]>,
+): readonly InventoryEvent[] => replaced(state, nodesOf(nodes, refs));
+
+const replaced = (state: InventoryState, wanted: readonly Node[]): readonly InventoryEvent[] => {
+  const { added, changed, removed } = differencesOf(state, wanted);
+  return [
+    ...(removed.length > 0 ? [{ topic: 'nodesRemoved', data: { names: removed } } as const] : []),
+    ...each('nodesChanged', changed),
+    ...each('nodesAdded', added),
+  ];
+};
+
+const noSuchNode = (name: string): RequestError =>
+  new RequestError('not_found', `No such node ${JSON.stringify(name)}`, { path: 'node' });
+
+/** Gives one node other attributes or tags: those that are given, as a whole. */
+export const updateNode = (
+  state: InventoryState,
+  { name, tags }: { readonly name: string; readonly tags?: readonly string[] },
+  { refs: attributes }: Context<Node['attributes'] | undefined>,
+): readonly InventoryEvent[] => {
+  const there = get(state.nodes, name);
+  if (!there) throw noSuchNode(name);
+  if (attributes) checkAttributes(attributes, '/attributes');
+  const node = { name, attributes: attributes ?? there.attributes, tags: lower(tags ?? there.tags) };
+  return isSame(there, node) ? [] : each('nodesChanged', [node]);
+};
+
+export const removeNode = (state: InventoryState, { name }: { readonly name: string }): readonly InventoryEvent[] => {
+  if (!get(state.nodes, name)) throw noSuchNode(name);
+  return [{ topic: 'nodesRemoved', data: { names: [name] } }];
 };
 
 /**
  * Gives the inventory the nodes that it had, and creates it if it was deleted. Nodes that stayed the same keep their
- * time, unless others have to go: nodes go all at once.
+ * time.
  */
 export const restore = (
   state: InventoryState,
   { nodes, ...about }: Static<typeof formerInventorySchema>,
-  context: Context<InventoryRefs & { readonly attributes: readonly Node['attributes'][] }>,
+  context: Context<InventoryRefs>,
 ): readonly InventoryEvent[] => {
-  const wanted = new Map(
-    nodes.map(({ name, tags = [] }, i): [string, Node] => [
-      name,
-      { name, attributes: context.refs.attributes[i] ?? {}, tags: [...new Set(tags)] },
-    ]),
-  );
-  if (!state.exists) return [...create(state, about, context), ...added([...wanted.values()])];
-  const stays = [...entriesIn(state.nodes)].every(([name, node]) => same(node, wanted.get(name)));
-  if (stays) return added([...wanted.values()].filter(({ name }) => get(state.nodes, name) === undefined));
-  return [...clear(state), ...added([...wanted.values()])];
+  const { attributes, unknownGroups } = context.refs;
+  const wanted = [
+    ...new Map(
+      nodes.map(({ name, tags = [] }, i): [string, Node] => [
+        name,
+        { name, attributes: attributes[i] ?? {}, tags: lower(tags) },
+      ]),
+    ).values(),
+  ];
+  refuseUnknownGroups(unknownGroups, '/groups');
+  if (!state.exists) return [{ topic: 'inventoryCreated', data: contentOf(about) }, ...each('nodesAdded', wanted)];
+  return [...update(state, about, context), ...replaced(state, wanted)];
 };
 
 /** No event holds more nodes than one request may add. */
-const added = (nodes: readonly Node[]): readonly InventoryEvent[] => {
+const each = (topic: 'nodesAdded' | 'nodesChanged', nodes: readonly Node[]): readonly InventoryEvent[] => {
   const events: InventoryEvent[] = [];
   for (let i = 0; i < nodes.length; i += mostNodes)
-    events.push({ topic: 'nodesAdded', data: { nodes: nodes.slice(i, i + mostNodes) } });
+    events.push({ topic, data: { nodes: nodes.slice(i, i + mostNodes) } });
   return events;
 };
 
 const mostFaults = 20;
 
+type Fault = { readonly code: 'invalid' | 'conflict'; readonly what: string; readonly path?: string };
+
 const refuse = (
-  code: 'invalid' | 'conflict',
-  what: string,
+  { code, what, path = '/nodes' }: Fault,
   nodes: readonly Node[],
   isWrong: (node: Node) => boolean,
 ): void => {
   const faults = nodes.flatMap((node, i) =>
     isWrong(node)
-      ? [{ message: `A node named ${JSON.stringify(node.name)} ${what}`, path: `/nodes/${i}/name`, name: node.name }]
+      ? [{ message: `A node named ${JSON.stringify(node.name)} ${what}`, path: `${path}/${i}/name`, name: node.name }]
       : [],
   );
   const named = faults.slice(0, mostFaults);

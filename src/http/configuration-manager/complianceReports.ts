@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { linesOf } from '../../commands/configuration-manager/deviceConfigurations.ts';
+import { queryAll } from '../../commands/engine/tools.ts';
 import {
   type CheckedDevice,
   checkOf,
@@ -7,6 +8,7 @@ import {
   reportSchema,
 } from '../../domain/configuration-manager/complianceReports.ts';
 import { tree } from '../../domain/configuration-manager/trees.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
@@ -20,9 +22,17 @@ import { checkedNode } from './nodeConfigs.ts';
 
 const mostBytes = 4 * 1024 * 1024;
 
-/** The attributes of the node of that name in the first inventory that has one. They have no secrets here. */
-const attributesOf = async (device: string, { tools, model }: Service): Promise<CheckedDevice['attributes']> => {
-  const ids = (await tools.query(inventories)).map(({ _id }) => `${_id}/${device}`);
+/** Who asks, and the service. */
+type Asking = { readonly actor: Actor; readonly service: Service };
+
+/**
+ * The attributes of the node of that name in the first inventory that has one, of those that the actor sees. They have no
+ * secrets here.
+ */
+const attributesOf = async (device: string, { actor, service }: Asking): Promise<CheckedDevice['attributes']> => {
+  const { tools, model } = service;
+  const seen = (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
+  const ids = seen.map(({ _id }) => `${_id}/${device}`);
   const entry = (await model.getMany(nodes.collection, ids)).find((one) => one !== undefined);
   if (!entry) return undefined;
   const { attributes }: NodeDoc = JSON.parse(entry.text);
@@ -30,14 +40,15 @@ const attributesOf = async (device: string, { tools, model }: Service): Promise<
   return maskSecrets(Object.fromEntries(plain)) as CheckedDevice['attributes'];
 };
 
-/** The facts about a device; of one that no adapter knows, the name alone. */
-const knownOf = async (device: string, service: Service): Promise<CheckedDevice> => {
+/** The facts about a device; of one that the actor does not see, the name alone. */
+const knownOf = async (device: string, asking: Asking): Promise<CheckedDevice> => {
   try {
     const {
-      adapter,
+      source,
       device: { name, ostype, host },
-    } = await service.devices.find(device);
-    return defined({ name, ostype, host, adapter, attributes: await attributesOf(device, service) });
+    } = await asking.service.devices.seenBy(asking.actor).find(device);
+    const attributes = await attributesOf(device, asking);
+    return defined({ name, ostype, host, adapter: source.name, attributes });
   } catch (error) {
     if (error instanceof RequestError && error.code === 'not_found') return { name: device };
     throw error;
@@ -94,15 +105,14 @@ const check = async (call: Call<string, { readonly options: Static<typeof option
   const { id } = await service.entry(trees, treeId, actor);
   const state = await service.tools.state(tree, id);
   const node = checkedNode(state, id, { version, nodePath });
+  const seen = service.devices.seenBy(actor);
   // A device that is to be read must be there.
-  if (configuration === undefined) await service.devices.find(deviceName);
-  const device = await knownOf(deviceName, service);
+  if (configuration === undefined) await seen.find(deviceName);
+  const device = await knownOf(deviceName, { actor, service });
   const { texts, variables, deviceType } = checkOf(state, node, device);
   const signal = abandoned();
   const read = await orReason(async () =>
-    configuration === undefined
-      ? await service.devices.calls(traceparent, signal).configuration(deviceName)
-      : configuration,
+    configuration === undefined ? await seen.calls(traceparent, signal).configuration(deviceName) : configuration,
   );
   const about = {
     ...node,

@@ -1,5 +1,5 @@
 import { isObject } from '@automation-platform/json';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import {
   attemptDeviceConfig,
   concludeDeviceConfig,
@@ -11,18 +11,108 @@ import {
   type DeviceConfigurationState,
   deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
+import type { DeviceSource } from '../../domain/configuration-manager/deviceSources.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { UnknownOutcome } from '../../southbound/failure.ts';
+import type { FoundDevice } from '../../southbound/port.ts';
 import type { Answer, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { fromStart } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 
-const filterFields = ['name', 'host', 'ostype', 'adapter'] as const;
 const part = (of: string) => Type.Optional(Type.String({ description: `Part of the ${of}, in any case` }));
+const oneOrMore = (description: string) =>
+  Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })], { description }));
+
+const filterSchema = Type.Object(
+  {
+    name: part('name'),
+    address: part('host'),
+    host: part('host'),
+    port: part('port'),
+    ostype: part('operating system'),
+    adapter: part("name of the device's source"),
+    inventory: part("inventory's name"),
+    tags: oneOrMore('Tags that it must have, all of them'),
+  },
+  { additionalProperties: false },
+);
+
+const optionsSchema = Type.Object(
+  {
+    filter: Type.Optional(filterSchema),
+    ...fromStart,
+    sort: Type.Optional(
+      Type.Array(Type.Object({ name: Type.Enum([1, -1]) }, { additionalProperties: false }), {
+        description: 'Devices are sorted by name',
+        maxItems: 1,
+      }),
+    ),
+    order: Type.Optional(Type.Enum(['ascending', 'descending'], { description: 'The direction, without sort' })),
+    exactMatch: Type.Optional(Type.Boolean({ description: 'The filter has whole values, not parts of them' })),
+    adapterId: oneOrMore('Names of sources'),
+    adapterType: oneOrMore('Types of sources: lab, http, ssh, inventory'),
+    origins: oneOrMore('Names of sources'),
+  },
+  { additionalProperties: false, description: 'Which devices' },
+);
+
+const knownDevice = Type.Object(
+  {
+    ...deviceSchema.properties,
+    host: Type.String(),
+    ipaddress: Type.String(),
+    'device-type': Type.Enum(['network_cli', 'http', 'lab']),
+    origin: Type.String(),
+    chosenAdapter: Type.String(),
+    adapter: Type.String(),
+    inventory: Type.Optional(Type.String()),
+  },
+  { title: 'KnownDevice', description: 'Device and the source that it is reached by' },
+);
+
+const kinds = { ssh: 'network_cli', http: 'http', lab: 'lab' } as const;
+
+const showDevice = ({ source, type, device }: FoundDevice) => {
+  const { name, host = name, port, ostype } = device;
+  return {
+    name,
+    ...defined({ port, ostype }),
+    host,
+    ipaddress: host,
+    'device-type': kinds[type],
+    origin: source.name,
+    chosenAdapter: source.name,
+    adapter: source.name,
+    ...(source.kind === 'inventory' && { inventory: source.name }),
+  };
+};
+
+const listOf = (given: string | readonly string[] | undefined): readonly string[] | undefined =>
+  typeof given === 'string' ? [given] : given;
+
+/** True for the sources whose devices the options ask for. */
+const wantedSources = ({
+  filter = {},
+  exactMatch = false,
+  adapterId,
+  adapterType,
+  origins,
+}: Static<typeof optionsSchema>) => {
+  const isPart = (value: string, wanted: string | undefined): boolean =>
+    wanted === undefined || (exactMatch ? value === wanted : value.toLowerCase().includes(wanted.toLowerCase()));
+  const isOne = (value: string, wanted: string | readonly string[] | undefined): boolean =>
+    listOf(wanted)?.includes(value) ?? true;
+  return ({ kind, name, type }: DeviceSource & { readonly type: string }): boolean =>
+    isPart(name, filter.adapter) &&
+    (filter.inventory === undefined || (kind === 'inventory' && isPart(name, filter.inventory))) &&
+    isOne(name, adapterId) &&
+    isOne(name, origins) &&
+    isOne(type, adapterType);
+};
 
 const list = actionRoute({
   name: 'getDevices',
@@ -30,51 +120,78 @@ const list = actionRoute({
   path: '/devices',
   access: ['operators', 'readers'],
   summary: 'List devices',
-  description: 'Of all adapters, by name. A device that several know is that of the first one.',
-  body: Type.Object(
-    {
-      options: Type.Optional(
-        Type.Object(
-          {
-            filter: Type.Optional(
-              Type.Object(
-                {
-                  name: part('name'),
-                  host: part('host'),
-                  ostype: part('operating system'),
-                  adapter: part("adapter's name"),
-                },
-                { additionalProperties: false },
-              ),
-            ),
-            ...fromStart,
-          },
-          { additionalProperties: false, description: 'Which devices' },
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  description:
+    'Of all adapters and inventories that the caller sees, by name. A device that several know is that of the first one.',
+  body: Type.Object({ options: Type.Optional(optionsSchema) }, { additionalProperties: false }),
   answer: Type.Object({
     entity: Type.Literal('device'),
     total: Type.Integer(),
-    list: Type.Array(
-      Type.Object(
-        { ...deviceSchema.properties, adapter: Type.String() },
-        { title: 'KnownDevice', description: 'Device and the adapter that it is reached by' },
-      ),
-    ),
+    unique_device_count: Type.Integer(),
+    return_count: Type.Integer({ description: 'The total' }),
+    start_index: Type.Integer(),
+    list: Type.Array(knownDevice),
   }),
-  run: async ({ body: { options: { filter = {}, start = 0, limit = 25 } = {} } }, { devices }) => {
-    const fields = filterFields.filter((field) => filter[field] !== undefined);
-    const found = (await devices.list()).filter((device) =>
-      fields.every((field) => (device[field] ?? '').toLowerCase().includes((filter[field] ?? '').toLowerCase())),
-    );
-    return { body: { entity: 'device', total: found.length, list: found.slice(start, start + limit) } };
+  run: async ({ body: { options = {} }, actor }, { devices }) => {
+    const {
+      filter: { name, address, host, port, ostype, tags } = {},
+      start = 0,
+      limit = 25,
+      exactMatch: exact,
+    } = options;
+    if (address !== undefined && host !== undefined && address !== host)
+      throw new RequestError('invalid', 'address and host are the same member', { path: '/options/filter/address' });
+    const direction = options.order === 'descending' ? -1 : 1;
+    const page = await devices.seenBy(actor).list({
+      filter: defined({ name, host: host ?? address, port, ostype, tags: listOf(tags), exact }),
+      isWanted: wantedSources(options),
+      start,
+      limit,
+      order: options.sort?.[0]?.name ?? direction,
+    });
+    const { total } = page;
+    const counts = { total, unique_device_count: total, return_count: total, start_index: start };
+    return { body: { entity: 'device', ...counts, list: page.list.map(showDevice) } };
   },
 });
 
-const path = '/devices/:deviceName/configuration';
+const devicePath = '/devices/:deviceName';
+
+const get = actionRoute({
+  name: 'getDevice',
+  method: 'get',
+  path: devicePath,
+  access: ['operators', 'readers'],
+  summary: 'Get a device',
+  answer: knownDevice,
+  run: async ({ params: { deviceName = '' }, actor }, { devices }) => ({
+    body: showDevice(await devices.seenBy(actor).find(deviceName)),
+  }),
+});
+
+const alive = actionRoute({
+  name: 'isDeviceAlive',
+  method: 'get',
+  path: `${devicePath}/isAlive`,
+  access: ['operators', 'readers'],
+  summary: 'Ask if a device answers',
+  description: 'Asks the device for its configuration. 200 where it does not answer, too.',
+  answer: Type.Object({
+    alive: Type.Boolean(),
+    reachable: Type.Boolean(),
+    reason: Type.Optional(Type.String({ description: 'Why it does not answer' })),
+  }),
+  run: async ({ params: { deviceName = '' }, actor, traceparent }, { devices }) => {
+    try {
+      await devices.seenBy(actor).calls(traceparent).configuration(deviceName);
+      return { body: { alive: true, reachable: true } };
+    } catch (error) {
+      if (!(error instanceof RequestError && error.code === 'adapter_failed')) throw error;
+      return { body: { alive: false, reachable: false, reason: error.message } };
+    }
+  },
+});
+
+const path = `${devicePath}/configuration` as const;
 
 /**
  * The answer of the first request and of retries: the adapter's own answer if the configuration was applied. Else
@@ -152,7 +269,10 @@ const apply = actionRoute({
     if (named !== deviceName)
       throw new RequestError('invalid', 'It must be the device of the path', { path: '/config/device' });
     const about = requestOf('applyDeviceConfig', call, service);
-    const { adapter, device } = await service.devices.find(deviceName);
+    const seen = service.devices.seenBy(call.actor);
+    const found = await seen.find(deviceName);
+    const { source, device } = found;
+    const adapter = source.name;
     const id = newId(about.idempotency?.key);
     const attempt = await service.handle(attemptDeviceConfig, {
       ...about,
@@ -162,9 +282,9 @@ const apply = actionRoute({
 
     const outcome = attempt.replayed
       ? undefined
-      : await service.devices
+      : await seen
           .calls(call.traceparent)
-          .apply(adapter, device, config, options)
+          .apply(found, config, options)
           .then(
             ({ status, text, unverified, account }) => ({
               input: defined({ status, text, unverified, account }),
@@ -213,6 +333,8 @@ const unknown = (cause: unknown): never => {
 /** Devices and their configurations (docs/southbound.md). */
 export const deviceRoutes: readonly Route[] = [
   list,
+  get,
+  alive,
   actionRoute({
     name: 'getDeviceConfiguration',
     method: 'get',
@@ -222,8 +344,8 @@ export const deviceRoutes: readonly Route[] = [
     description:
       'Asks the device through its adapter at each call; nothing is kept. 502 where the device or its adapter fails.',
     answer: Type.Object({ device: Type.String(), config: Type.String() }),
-    run: async ({ params: { deviceName = '' }, traceparent }, { devices }) => ({
-      body: { device: deviceName, config: await devices.calls(traceparent).configuration(deviceName) },
+    run: async ({ params: { deviceName = '' }, actor, traceparent }, { devices }) => ({
+      body: { device: deviceName, config: await devices.seenBy(actor).calls(traceparent).configuration(deviceName) },
     }),
   }),
   apply,

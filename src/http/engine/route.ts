@@ -6,6 +6,7 @@ import type { Actor, Area } from '../../domain/engine/core.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Access, Principal } from '../authentication/principal.ts';
+import type { Page } from './query.ts';
 import type { Service } from './service.ts';
 
 /** The parameters of a path, by name. */
@@ -195,6 +196,8 @@ export type ListRoute = Common & {
   readonly order?: 1 | -1;
   /** Default limit; 25 if not set. */
   readonly limit?: number;
+  /** The page that further parameters of the route ask for, in other words than all lists have. */
+  readonly page?: Checked<[page: Page, values: unknown], Page>;
   readonly join?: AnyJoin;
   /** The query parameter that asks for the join; if not set, every answer is joined. */
   readonly joinOn?: string;

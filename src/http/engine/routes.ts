@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { type CommandOn, noInput } from '../../commands/engine/define.ts';
 import type { Actor, Event } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
+import type { Page } from './query.ts';
 import type {
   ActionRoute,
   Answer,
@@ -117,6 +118,7 @@ export const listRoute = <const Path extends string, Doc, Filter extends string,
     readonly list: Collection<Doc, string, Filter>;
     readonly order?: 1 | -1;
     readonly limit?: number;
+    readonly page?: (page: Page, values: QueryOf<Q>) => Page;
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
     readonly joinOn?: keyof NoInfer<Q> & string;
     readonly bare?: Join<NoInfer<Doc>, Call<ParamIn<Path>>>;

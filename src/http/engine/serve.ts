@@ -250,9 +250,10 @@ const serveList = (route: ListRoute, live: Service): Serve => {
 
   /** Parses a query string. `joined` is the join to apply, if the query asks for it. */
   const planOf = (querystring: string) => {
-    const { page, values } = parse(querystring);
+    const { page: asked, values } = parse(querystring);
     if (bare && querystring === '')
-      return { page: { ...page, limit: mostInBareList }, values, joined: bare, envelope: bareList };
+      return { page: { ...asked, limit: mostInBareList }, values, joined: bare, envelope: bareList };
+    const page = route.page?.(asked, values) ?? asked;
     const joined = joinOn === undefined || values[joinOn] !== undefined ? join : undefined;
     return { page, values, joined, envelope: route.envelope };
   };

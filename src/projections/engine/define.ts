@@ -60,11 +60,12 @@ export type Projection<
 };
 
 /**
- * The changes that an event makes to the children: `cleared` removes all earlier ones, then each of `put` is written
- * under its name.
+ * The changes that an event makes to the children: `cleared` removes all earlier ones, `removed` those of these names,
+ * then each of `put` is written under its name.
  */
 export type ChildChanges<Doc> = {
   readonly cleared?: true;
+  readonly removed?: readonly string[];
   readonly put?: readonly (readonly [name: string, doc: Doc])[];
 };
 

@@ -78,15 +78,16 @@ export const projector = (projections: readonly Projection[], needs: Needs) => {
     const { projection, id } = one;
     const { children } = projection;
     const next = project(projection, one.doc, event);
-    const { cleared, put = [] } = children ? projectChildren(children, id, event) : {};
+    const { cleared, removed = [], put = [] } = children ? projectChildren(children, id, event) : {};
     if (next === undefined && one.doc !== undefined) gone.note(projection, id, one.doc, event.revision);
     // A kind of stream may have projections that make a document of few streams.
     if (next !== undefined || one.doc !== undefined) one.changed = true;
     one.doc = next;
     one.revision = event.revision;
-    if (!children || !(cleared || put.length > 0)) return;
+    if (!children || !(cleared || removed.length > 0 || put.length > 0)) return;
     const pending = pendingChildren.of(children, id);
     if (cleared) pendingChildren.clear(pending);
+    for (const name of removed) pending.docs.set(name, undefined);
     for (const [name, doc] of put) pending.docs.set(name, { doc, revision: event.revision });
   };
 
@@ -225,7 +226,8 @@ type PendingChildren = {
   readonly children: Children;
   readonly id: string;
   cleared: boolean;
-  readonly docs: Map<string, { readonly doc: unknown; readonly revision: number }>;
+  /** By name; undefined: it is removed. */
+  readonly docs: Map<string, { readonly doc: unknown; readonly revision: number } | undefined>;
 };
 
 /** Collects the changes of children since the last drain. */
@@ -251,9 +253,10 @@ const newPendingChildren = () => {
       for (const { children, id: parent, cleared, docs } of pendingChildren.values()) {
         const { collection } = children;
         if (cleared) changes.push({ collection, id: parent, wholePart: true });
-        for (const [name, { doc, revision }] of docs) {
+        for (const [name, child] of docs) {
           const id = `${parent}/${name}`;
-          changes.push({ collection, id, entry: entryOf(children, id, doc, revision) });
+          if (!child) changes.push({ collection, id });
+          else changes.push({ collection, id, entry: entryOf(children, id, child.doc, child.revision) });
         }
       }
       pendingChildren.clear();

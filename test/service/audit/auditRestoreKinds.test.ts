@@ -387,7 +387,10 @@ describe('restoring each kind of resource', function () {
     const add = [...read, ['inventory-manager', 'addNodes']] as const;
     ok(await service.ask('PATCH', '/authorization/roles/adder', { allowedMethods: may(...add) }));
     refused(await ada('POST', '/audit/restore', asked), 403, /clearNodes/);
-    const all = [...add, ['inventory-manager', 'clearNodes']] as const;
+    const clear = [...add, ['inventory-manager', 'clearNodes']] as const;
+    ok(await service.ask('PATCH', '/authorization/roles/adder', { allowedMethods: may(...clear) }));
+    refused(await ada('POST', '/audit/restore', asked), 403, /updateInventory/);
+    const all = [...clear, ['inventory-manager', 'updateInventory']] as const;
     ok(await service.ask('PATCH', '/authorization/roles/adder', { allowedMethods: may(...all) }));
     assert.deepEqual(ok(await ada('POST', '/audit/restore', asked)).patch, []);
   });

@@ -53,7 +53,16 @@ describe('Devices over HTTP', () => {
       ['device', 4, ['lab-01 controller', 'lab-02 lab', 'lab-03 lab', 'pe-1 controller']],
     );
     assert.deepEqual((await listed({ filter: { ostype: 'CISCO' } })).list, [
-      { name: 'lab-02', host: '192.0.2.2', ostype: 'cisco-ios-xe', adapter: 'lab' },
+      {
+        name: 'lab-02',
+        host: '192.0.2.2',
+        ipaddress: '192.0.2.2',
+        ostype: 'cisco-ios-xe',
+        'device-type': 'lab',
+        origin: 'lab',
+        chosenAdapter: 'lab',
+        adapter: 'lab',
+      },
     ]);
     assert.deepEqual(
       (({ total, list }) => [total, list.length, list[0].name])(

@@ -586,6 +586,23 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('conflict', inventories, { name: 'trier' }),
       refuse('not_found', inventories, { name: 'new', groups: ['none'] }),
     ],
+    [`PATCH ${inventories}/:id`]: [
+      refuse('not_found', `${inventories}/trier`, { groups: ['none'] }),
+      refuse('stale', `${inventories}/trier`, {}, stale),
+    ],
+    [`PATCH ${inventories}/:id/nodes/:node`]: [
+      refuse('invalid', `${inventories}/trier/nodes/n`, { attributes: { host: 'a b' } }),
+      refuse('not_found', `${inventories}/trier/nodes/none`, {}),
+      refuse('stale', `${inventories}/trier/nodes/n`, {}, stale),
+    ],
+    [`DELETE ${inventories}/:id/nodes/:node`]: [
+      refuse('not_found', `${inventories}/trier/nodes/none`),
+      refuse('stale', `${inventories}/trier/nodes/n`, undefined, stale),
+    ],
+    'POST /inventory_manager/v1/nodes/bulk': [
+      refuse('not_found', '/inventory_manager/v1/nodes/bulk', { inventory_identifier: 'none', nodes: [] }),
+      refuse('stale', '/inventory_manager/v1/nodes/bulk', { inventory_identifier: 'trier', nodes: [] }, stale),
+    ],
     [`DELETE ${inventories}/:id`]: [refuse('stale', `${inventories}/trier`, undefined, stale)],
     [`POST ${inventories}/:id/nodes`]: [
       refuse('conflict', `${inventories}/trier/nodes`, { nodes: [{ name: 'new' }, { name: 'n', tags: ['b'] }] }),

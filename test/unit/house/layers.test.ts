@@ -113,7 +113,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'http/people.ts',
   ],
   'configuration-manager': ['commands/trees.ts'],
-  'inventory-manager': ['domain/inventories.ts', 'projections/inventories.ts'],
+  'inventory-manager': ['domain/inventories.ts', 'domain/nodeDevices.ts', 'projections/inventories.ts'], // nodes are devices
   'json-forms': [
     'commands/forms.ts',
     'domain/forms.ts',

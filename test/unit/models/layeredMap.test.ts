@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { empty, get, type Layers, withAll } from '../../../src/domain/engine/layeredMap.ts';
+import { empty, entriesIn, get, type Layers, withAll, withoutAll } from '../../../src/domain/engine/layeredMap.ts';
 
 describe('a layered map', () => {
   it('is, after each addition, what a Map would be, and stays so', () => {
@@ -16,6 +16,24 @@ describe('a layered map', () => {
           assert.equal(layers.size, map.size);
           for (const one of [...'abcdefghijk', '__proto__', 'constructor', ''])
             assert.equal(get(layers, one), map.get(one));
+        }
+      }),
+    );
+  });
+
+  it('loses names, and is what a Map would be', () => {
+    const name = fc.constantFrom(...'abcdefg');
+    const step = fc.record({ put: fc.array(fc.tuple(name, fc.nat(5)), { maxLength: 6 }), gone: fc.array(name) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        let layers: Layers<number> = empty;
+        const map = new Map<string, number>();
+        for (const { put, gone } of steps) {
+          layers = withoutAll(withAll(layers, put), gone);
+          for (const [one, value] of put) map.set(one, value);
+          for (const one of gone) map.delete(one);
+          assert.equal(layers.size, map.size);
+          assert.deepEqual(new Map([...entriesIn(layers)].toSorted()), new Map([...map].toSorted()));
         }
       }),
     );

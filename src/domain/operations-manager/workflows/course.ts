@@ -82,7 +82,7 @@ const tasksIn = ({ tasks, places }: WorkflowGraph, { tasks: { layers } }: TaskSt
   for (const layer of layers)
     for (const [id, task] of layer) {
       const place = places.get(id);
-      if (place !== undefined) found[place] = task;
+      if (place !== undefined) found[place] = task ?? idleTask;
     }
   return found;
 };

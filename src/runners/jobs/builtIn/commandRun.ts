@@ -12,7 +12,7 @@ import { type Operation, RunEnded } from './run.ts';
 
 type Needs = {
   readonly tools: Pick<Tools, 'find' | 'state' | 'unseal'>;
-  readonly devices: Pick<Devices, 'find' | 'calls'>;
+  readonly devices: Pick<Devices, 'seenBy'>;
 };
 
 const mostDevices = 1000;
@@ -65,13 +65,14 @@ export const commandRun =
     };
     const variables = openSecrets(variablesIn(inputs.variables ?? {}), open) as Record<string, unknown>;
     if (secrets.size > mostSecrets) throw new RunEnded(`The variables have more than ${mostSecrets} secrets`);
-    const { run } = devices.calls(started.metadata.traceparent, signal);
+    const asOfNow = async () => devices.seenBy(await step());
+    const seen = await asOfNow();
     const results = await runCommandTemplate(content, names, variables, {
-      find: devices.find,
+      find: seen.find,
       run: async (device, command) => {
-        await step();
+        const { calls } = await asOfNow();
         acts();
-        return run(device, command);
+        return calls(started.metadata.traceparent, signal).run(device, command);
       },
     });
     return { mop_template_results: await storable(results, [...secrets]) };

@@ -19,7 +19,7 @@ import { type OperationFor, RunEnded } from './run.ts';
 type Needs = {
   readonly handle: Handle;
   readonly tools: Pick<Tools, 'unseal'>;
-  readonly devices: Pick<Devices, 'find' | 'calls'>;
+  readonly devices: Pick<Devices, 'seenBy'>;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
 };
@@ -27,16 +27,15 @@ type Needs = {
 /** Operations on devices. */
 export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
   const getDevice: OperationFor<'ConfigurationManager.getDevice'> = async ({ inputs, step }) => {
-    await step();
-    const { adapter, device } = await devices.find(inputs.name);
-    return { device: { ...device, adapter } };
+    const { source, device } = await devices.seenBy(await step()).find(inputs.name);
+    return { device: { ...device, adapter: source.name } };
   };
 
-  /** True if the device gives its configuration. Throws `not_found` if no adapter knows it. */
+  /** True if the device gives its configuration. Throws `not_found` if nobody knows it. */
   const isAlive: OperationFor<'ConfigurationManager.isAlive'> = async ({ inputs: { name }, started, signal, step }) => {
-    await step();
+    const seen = devices.seenBy(await step());
     try {
-      await devices.calls(started.metadata.traceparent, signal).configuration(name);
+      await seen.calls(started.metadata.traceparent, signal).configuration(name);
       return { status: true };
     } catch (error) {
       if (error instanceof RequestError && error.code === 'adapter_failed') return { status: false };
@@ -51,13 +50,15 @@ export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
   const applyDeviceConfig: OperationFor<'ConfigurationManager.applyDeviceConfig'> = async (run) => {
     const { inputs, key, started, signal, step, acts } = run;
     const config = openSecrets(inputs.config, tools.unseal) as string;
-    await step();
-    const { adapter, device } = await devices.find(inputs.device);
+    const seen = devices.seenBy(await step());
+    const found = await seen.find(inputs.device);
+    const { source, device } = found;
+    const adapter = source.name;
     const about = { ...requestFor(started), id: idBy('configuration', key) };
     const facts = { adapter, device: device.name, digest: digest(config), lines: linesOf(config) };
     acts();
     await handle(attemptDeviceConfig, { ...about, input: facts });
-    const call = devices.calls(started.metadata.traceparent, signal).apply(adapter, device, config, {});
+    const call = seen.calls(started.metadata.traceparent, signal).apply(found, config, {});
     const input = await call.then(
       ({ status, text, unverified, account }) => defined({ status, text, unverified, account }),
       (error: unknown) => {

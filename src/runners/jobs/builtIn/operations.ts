@@ -24,7 +24,7 @@ type Needs = {
   readonly retries: Retries;
   readonly read: ReadAs;
   readonly renderer: Pick<Renderer, 'render'>;
-  readonly devices: Pick<Devices, 'find' | 'calls'>;
+  readonly devices: Pick<Devices, 'seenBy'>;
   readonly rest: RestCaller;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;

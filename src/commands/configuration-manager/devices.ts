@@ -1,0 +1,245 @@
+import {
+  bySource,
+  type Device,
+  type DeviceFilter,
+  type DevicePage,
+  type DeviceSource,
+  type DevicesAsked,
+  filterMembers,
+  fitsFilter,
+  type KnownDevice,
+} from '../../domain/configuration-manager/deviceSources.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { deviceOf, propertiesOf } from '../../domain/inventory-manager/nodeDevices.ts';
+import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
+import type { Page, ReadModel, Where } from '../../projections/engine/port.ts';
+import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
+import type { Tools } from '../engine/define.ts';
+import { queryAll } from '../engine/tools.ts';
+import { storedAdapters } from './adapters.ts';
+
+type Needs = {
+  readonly tools: Pick<Tools, 'query' | 'mayRead'>;
+  readonly model: Pick<ReadModel, 'getMany' | 'list' | 'version'>;
+};
+
+const pageLength = 1000;
+
+const ofAdapter = ({ name, type, properties, created }: Adapter, device: Device): KnownDevice => ({
+  source: { kind: 'adapter', name },
+  type,
+  properties,
+  device,
+  created,
+});
+
+/** The device that a node is; undefined for a node that is none. */
+const ofNode = ({ name: inventory, created }: Inventory, text: string): KnownDevice | undefined => {
+  const doc: NodeDoc = JSON.parse(text);
+  const found = deviceOf(doc);
+  if (!found) return undefined;
+  const { protocol, ...device } = found;
+  return {
+    source: { kind: 'inventory', name: inventory },
+    type: protocol,
+    properties: propertiesOf(doc),
+    device,
+    created,
+  };
+};
+
+/** The condition on nodes that are devices and fit the filter. */
+const whereOf = ({ exact, tags = [], ...filter }: DeviceFilter) => {
+  const op = exact === true ? 'equals' : 'contains';
+  const all: Where<keyof typeof nodes.filters>[] = [{ field: 'host', op: 'startsWith', value: '' }];
+  for (const field of filterMembers) {
+    const value = filter[field];
+    if (value !== undefined) all.push({ field, op, value });
+  }
+  for (const tag of tags) all.push({ field: 'tags', op: 'equals', value: tag.toLowerCase() });
+  return { all };
+};
+
+/** The place of a name in lists: as that of documents. */
+const placeOf = (name: string): string => `${name.toLowerCase()}\u0000${name}`;
+
+/** The devices of one source that a list shows. */
+type Listed = {
+  readonly total: number;
+  readonly take: (start: number, limit: number) => Promise<DevicePage['list']>;
+};
+
+/** A source with the devices that the caller sees. */
+type Source = DeviceSource & {
+  readonly type: string;
+  readonly names: () => Promise<readonly string[]>;
+  /** `hidden`: names that a source before this one knows, too. */
+  readonly listed: (asked: DevicesAsked, hidden: ReadonlySet<string>) => Promise<Listed>;
+};
+
+/**
+ * The names of each source that a source before it knows, too. The names of the largest inventory are not walked:
+ * `largest` says which of some names it knows.
+ */
+const hiddenIn = async (
+  sources: readonly Source[],
+  largest:
+    | { readonly at: number; readonly known: (names: readonly string[]) => Promise<readonly string[]> }
+    | undefined,
+): Promise<readonly ReadonlySet<string>[]> => {
+  const knowing = new Map<string, number[]>();
+  for (const [at, { names }] of sources.entries()) {
+    if (at === largest?.at) continue;
+    for (const name of await names()) {
+      const some = knowing.get(name);
+      if (some) some.push(at);
+      else knowing.set(name, [at]);
+    }
+  }
+  if (largest) for (const name of await largest.known([...knowing.keys()])) knowing.get(name)?.push(largest.at);
+  const hidden = sources.map(() => new Set<string>());
+  for (const [name, some] of knowing) {
+    if (some.length === 1) continue;
+    const first = Math.min(...some);
+    for (const at of some) if (at !== first) hidden[at]?.add(name);
+  }
+  return hidden;
+};
+
+/**
+ * The devices of all adapters and inventories, as an actor sees them. A device that several sources know is that of the first
+ * one; sources that the actor does not see take no part in this.
+ */
+export const deviceSources = ({ tools, model }: Needs) => {
+  const seenInventories = async (actor: Actor): Promise<readonly Inventory[]> =>
+    (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
+
+  const nodesPage = (
+    part: string,
+    where: Where,
+    more: { skip: number; limit: number; order?: 1 | -1 },
+  ): Promise<Page> => model.list(nodes.collection, { part, where, sort: 'name', order: 1, ...more });
+
+  /** Those of the names that are devices of the inventory. */
+  const named = async (inventory: Inventory, names: readonly string[]): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for (let at = 0; at < names.length; at += pageLength) {
+      const ids = names.slice(at, at + pageLength).map((name) => `${inventory._id}/${name}`);
+      for (const entry of await model.getMany(nodes.collection, ids))
+        if (entry && entry.filters.host?.length) found.push(entry.id.slice(inventory._id.length + 1));
+    }
+    return found;
+  };
+
+  // By inventory, as of a version of all nodes.
+  const namesKept = new Map<string, { readonly version: number; readonly names: readonly string[] }>();
+  const namesIn = async ({ _id: part }: Inventory): Promise<readonly string[]> => {
+    const version = model.version(nodes.collection);
+    const kept = namesKept.get(part);
+    if (kept?.version === version) return kept.names;
+    const names: string[] = [];
+    for (;;) {
+      const { entries } = await nodesPage(part, whereOf({}), { skip: names.length, limit: pageLength });
+      names.push(...entries.map(({ id }) => id.slice(part.length + 1)));
+      if (entries.length < pageLength) break;
+    }
+    namesKept.set(part, { version, names });
+    return names;
+  };
+
+  const adapterSource = (adapter: Adapter): Source => ({
+    kind: 'adapter',
+    name: adapter.name,
+    type: adapter.type,
+    names: async () => adapter.devices.map(({ name }) => name),
+    listed: async ({ filter, order }, hidden) => {
+      const fitting = adapter.devices
+        .filter((device) => !hidden.has(device.name) && fitsFilter(device, filter))
+        .toSorted((a, b) => (placeOf(a.name) < placeOf(b.name) ? -order : order));
+      return {
+        total: fitting.length,
+        take: async (start, limit) => fitting.slice(start, start + limit).map((device) => ofAdapter(adapter, device)),
+      };
+    },
+  });
+
+  const inventorySource = (inventory: Inventory): Source => ({
+    kind: 'inventory',
+    name: inventory.name,
+    type: 'inventory',
+    names: () => namesIn(inventory),
+    listed: async ({ filter, order }, hidden) => {
+      const where = whereOf(filter);
+      const part = inventory._id;
+      const tagged = async (name: string): Promise<boolean> =>
+        (await nodesPage(part, { all: [where, { field: 'name', op: 'equals', value: name }] }, { skip: 0, limit: 1 }))
+          .total > 0;
+      const { total } = await nodesPage(part, where, { skip: 0, limit: 1 });
+      let fitting = 0;
+      if (total > 0) for (const name of hidden) if (await tagged(name)) fitting++;
+      return {
+        total: total - fitting,
+        take: async (start, limit) => {
+          const isWhole = fitting === 0;
+          const page = isWhole ? { skip: start, limit } : { skip: 0, limit: start + limit + fitting };
+          const { entries } = await nodesPage(part, where, { ...page, order });
+          const shown = entries.filter(({ id }) => !hidden.has(id.slice(part.length + 1)));
+          return (isWhole ? shown : shown.slice(start, start + limit)).flatMap(
+            ({ text }) => ofNode(inventory, text) ?? [],
+          );
+        },
+      };
+    },
+  });
+
+  return {
+    /** The sources that know the device, in no particular order. */
+    find: async (name: string, actor: Actor): Promise<readonly KnownDevice[]> => {
+      const found: KnownDevice[] = [];
+      for (const adapter of await storedAdapters(tools, name)) {
+        const device = adapter.devices.find((one) => one.name === name);
+        if (device) found.push(ofAdapter(adapter, device));
+      }
+      const seen = await seenInventories(actor);
+      const entries = await model.getMany(
+        nodes.collection,
+        seen.map(({ _id }) => `${_id}/${name}`),
+      );
+      for (const [at, inventory] of seen.entries()) {
+        const entry = entries[at];
+        const known = entry && ofNode(inventory, entry.text);
+        if (known) found.push(known);
+      }
+      return found;
+    },
+
+    list: async (asked: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage> => {
+      const { start, limit } = asked;
+      const seen = await seenInventories(actor);
+      const ofInventories = seen.map((inventory) => ({ inventory, source: inventorySource(inventory) }));
+      const ofAdapters = (await queryAll(tools, adapters)).map(adapterSource);
+      const sources = [...ofAdapters, ...ofInventories.map(({ source }) => source)].toSorted(bySource(order));
+      const [largest] = ofInventories.toSorted((a, b) => b.inventory.nodeCount - a.inventory.nodeCount);
+      const hidden = await hiddenIn(
+        sources,
+        largest && {
+          at: sources.indexOf(largest.source),
+          known: (names) => named(largest.inventory, names),
+        },
+      );
+      const parts: Listed[] = [];
+      for (const [at, source] of sources.entries())
+        if (asked.isWanted(source)) parts.push(await source.listed(asked, hidden[at] ?? new Set()));
+      const filled = parts.filter(({ total }) => total > 0);
+      const total = filled.reduce((sum, part) => sum + part.total, 0);
+      const [only, ...others] = filled;
+      if (only && others.length === 0) return { total, list: await only.take(start, limit) };
+      const firsts = [];
+      for (const part of filled) firsts.push(...(await part.take(0, start + limit)));
+      const list = firsts
+        .toSorted((a, b) => (placeOf(a.device.name) < placeOf(b.device.name) ? -asked.order : asked.order))
+        .slice(start, start + limit);
+      return { total, list };
+    },
+  };
+};

@@ -1,0 +1,120 @@
+import { type Members, own } from '@automation-platform/json';
+import { defined } from '../engine/defined.ts';
+import { RequestError } from '../engine/requestError.ts';
+
+/** The attributes that say how a device is reached, and the words for each; the first one counts. */
+const words = {
+  host: ['host'],
+  port: ['port'],
+  ostype: ['ostype', 'platform', 'network_os'],
+  protocol: ['protocol'],
+  baseUrl: ['baseUrl'],
+  username: ['user'],
+  password: ['password'],
+  privateKey: ['privateKey'],
+  passphrase: ['passphrase'],
+  enablePassword: ['enablePassword', 'become_password'],
+  credential: ['credential'],
+  hostKey: ['hostKey'],
+  jumpHost: ['jumpHost'],
+  timeout: ['timeout'],
+  keepSession: ['keepSession'],
+  show: ['show'],
+  prompt: ['prompt'],
+} as const;
+type Member = keyof typeof words;
+
+/** The first prefix that an attribute has counts. */
+const prefixes = ['', 'itential_', 'platform_', 'ansible_'];
+
+/** The name and value of the attribute that gives this member; undefined if there is none. */
+const attributeOf = (attributes: Members, member: Member): readonly [name: string, value: unknown] | undefined => {
+  for (const prefix of prefixes)
+    for (const word of words[member]) {
+      const value = own(attributes, prefix + word);
+      if (value !== undefined && value !== null && value !== '') return [prefix + word, value];
+    }
+  return undefined;
+};
+
+const protocols = ['ssh', 'http', 'lab'] as const;
+type Protocol = (typeof protocols)[number];
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isBetween = (least: number, most: number) => (value: unknown) => {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return Number.isInteger(number) && Number(number) >= least && Number(number) <= most;
+};
+const fits = (form: RegExp) => (value: unknown) => typeof value === 'string' && form.test(value);
+const line = fits(/^[^\u0000-\u001f\u007f]{1,1000}$/);
+
+/** The form that each of these attributes must have, and its words. */
+const forms: Partial<Record<Member, readonly [is: (value: unknown) => boolean, form: string]>> = {
+  host: [fits(/^[A-Za-z0-9._:%-]{1,255}$/), 'a host name or an address'],
+  port: [isBetween(1, 65_535), 'a number from 1 to 65535'],
+  ostype: [fits(/^[^\u0000-\u001f\u007f]{1,256}$/), 'the name of a type'],
+  protocol: [(value) => protocols.some((one) => one === value), 'ssh, http or lab'],
+  baseUrl: [fits(/^https?:\/\/[^\s/?#@]{1,255}(\/[^\s?#]{0,1700})?$/), 'a URL without query and credentials'],
+  username: [line, 'one line'],
+  credential: [isText, 'the name of a credential'],
+  hostKey: [fits(/^SHA256:[A-Za-z0-9+/]{43}=?$/), 'SHA256:... as ssh-keygen -l prints it'],
+  jumpHost: [fits(/^[^\u0000-\u001f\u007f]{1,256}$/), 'the name of a device'],
+  timeout: [isBetween(100, 600_000), 'a number from 100 to 600000'],
+  keepSession: [isBetween(0, 600), 'a number from 0 to 600'],
+  show: [line, 'one line'],
+  prompt: [fits(/^[\x21-\x7e]{1,10}$/), '1 to 10 visible characters'],
+};
+
+const numbers: readonly string[] = ['port', 'timeout', 'keepSession'];
+
+/** The attributes that are no secrets, in the form of an adapter's properties. Those that do not fit are left out. */
+const plainOf = (attributes: Members): Members => {
+  const found: [string, unknown][] = [];
+  for (const [member, [isFit]] of Object.entries(forms)) {
+    const [, value] = attributeOf(attributes, member as Member) ?? [];
+    if (value !== undefined && isFit(value)) found.push([member, numbers.includes(member) ? Number(value) : value]);
+  }
+  return Object.fromEntries(found);
+};
+
+/** A node as a device: its place and type. */
+export type NodeDevice = {
+  readonly name: string;
+  readonly host: string;
+  readonly port?: number;
+  readonly ostype?: string;
+  readonly protocol: Protocol;
+};
+
+type Node = { readonly name: string; readonly attributes: Members };
+
+/** The device that a node is; undefined for a node without a host. */
+export const deviceOf = ({ name, attributes }: Node): NodeDevice | undefined => {
+  const { host, port, ostype, protocol = 'ssh' } = plainOf(attributes) as Partial<NodeDevice>; // by `forms`
+  return host === undefined ? undefined : { name, host, protocol, ...defined({ port, ostype }) };
+};
+
+/** How a node's device is reached, as an adapter's properties say it. Secrets are as they are stored. */
+export const propertiesOf = ({ attributes }: Pick<Node, 'attributes'>): Members => {
+  const { host: _, port: __, ostype: ___, protocol: ____, ...plain } = plainOf(attributes);
+  const secrets = (['password', 'privateKey', 'passphrase', 'enablePassword'] as const).flatMap((member) => {
+    const [, value] = attributeOf(attributes, member) ?? [];
+    return value === undefined ? [] : [[member, value] as const];
+  });
+  return { ...plain, ...Object.fromEntries(secrets) };
+};
+
+/** Where a node's secrets are sent. The mask keeps them only while that stays the same. */
+export const destinationOf = (attributes: Members): unknown => {
+  const { host, port, protocol, baseUrl, hostKey, jumpHost } = plainOf(attributes);
+  return { host, port, protocol, baseUrl, hostKey, jumpHost };
+};
+
+/** Throws `invalid` for the first attribute that says how a device is reached and cannot be that. */
+export const checkAttributes = (attributes: Members, path: string): void => {
+  for (const [member, [isFit, form]] of Object.entries(forms)) {
+    const [name, value] = attributeOf(attributes, member as Member) ?? [];
+    if (name !== undefined && !isFit(value) && typeof value !== 'object')
+      throw new RequestError('invalid', `The attribute ${name} must be ${form}`, { path: `${path}/${name}` });
+  }
+};
