@@ -74,7 +74,7 @@ type Source = DeviceSource & {
   readonly type: string;
   readonly names: () => Promise<readonly string[]>;
   /** `hidden`: names that a source before this one knows, too. */
-  readonly listed: (asked: DevicesAsked, hidden: ReadonlySet<string>) => Promise<Listed>;
+  readonly listed: (devicesQuery: DevicesAsked, hidden: ReadonlySet<string>) => Promise<Listed>;
 };
 
 /**
@@ -84,7 +84,7 @@ type Source = DeviceSource & {
 const hiddenIn = async (
   sources: readonly Source[],
   largest:
-    | { readonly at: number; readonly known: (names: readonly string[]) => Promise<readonly string[]> }
+    | { readonly at: number; readonly existingNames: (names: readonly string[]) => Promise<readonly string[]> }
     | undefined,
 ): Promise<readonly ReadonlySet<string>[]> => {
   const knowing = new Map<string, number[]>();
@@ -96,7 +96,7 @@ const hiddenIn = async (
       else knowing.set(name, [at]);
     }
   }
-  if (largest) for (const name of await largest.known([...knowing.keys()])) knowing.get(name)?.push(largest.at);
+  if (largest) for (const name of await largest.existingNames([...knowing.keys()])) knowing.get(name)?.push(largest.at);
   const hidden = sources.map(() => new Set<string>());
   for (const [name, some] of knowing) {
     if (some.length === 1) continue;
@@ -135,8 +135,8 @@ export const deviceSources = ({ tools, model }: Needs) => {
   const namesKept = new Map<string, { readonly version: number; readonly names: readonly string[] }>();
   const namesIn = async ({ _id: part }: Inventory): Promise<readonly string[]> => {
     const version = model.version(nodes.collection);
-    const kept = namesKept.get(part);
-    if (kept?.version === version) return kept.names;
+    const cached = namesKept.get(part);
+    if (cached?.version === version) return cached.names;
     const names: string[] = [];
     for (;;) {
       const { entries } = await nodesPage(part, whereOf({}), { skip: names.length, limit: pageLength });
@@ -183,8 +183,8 @@ export const deviceSources = ({ tools, model }: Needs) => {
           const isWhole = fitting === 0;
           const page = isWhole ? { skip: start, limit } : { skip: 0, limit: start + limit + fitting };
           const { entries } = await nodesPage(part, where, { ...page, order });
-          const shown = entries.filter(({ id }) => !hidden.has(id.slice(part.length + 1)));
-          return (isWhole ? shown : shown.slice(start, start + limit)).flatMap(
+          const visible = entries.filter(({ id }) => !hidden.has(id.slice(part.length + 1)));
+          return (isWhole ? visible : visible.slice(start, start + limit)).flatMap(
             ({ text }) => ofNode(inventory, text) ?? [],
           );
         },
@@ -200,23 +200,23 @@ export const deviceSources = ({ tools, model }: Needs) => {
         const device = adapter.devices.find((one) => one.name === name);
         if (device) found.push(ofAdapter(adapter, device));
       }
-      const seen = await seenInventories(actor);
+      const visible = await seenInventories(actor);
       const entries = await model.getMany(
         nodes.collection,
-        seen.map(({ _id }) => `${_id}/${name}`),
+        visible.map(({ _id }) => `${_id}/${name}`),
       );
-      for (const [at, inventory] of seen.entries()) {
+      for (const [at, inventory] of visible.entries()) {
         const entry = entries[at];
-        const known = entry && ofNode(inventory, entry.text);
-        if (known) found.push(known);
+        const existingNames = entry && ofNode(inventory, entry.text);
+        if (existingNames) found.push(existingNames);
       }
       return found;
     },
 
-    list: async (asked: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage> => {
-      const { start, limit } = asked;
-      const seen = await seenInventories(actor);
-      const ofInventories = seen.map((inventory) => ({ inventory, source: inventorySource(inventory) }));
+    list: async (devicesQuery: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage> => {
+      const { start, limit } = devicesQuery;
+      const visible = await seenInventories(actor);
+      const ofInventories = visible.map((inventory) => ({ inventory, source: inventorySource(inventory) }));
       const ofAdapters = (await queryAll(tools, adapters)).map(adapterSource);
       const sources = [...ofAdapters, ...ofInventories.map(({ source }) => source)].toSorted(bySource(order));
       const [largest] = ofInventories.toSorted((a, b) => b.inventory.nodeCount - a.inventory.nodeCount);
@@ -224,12 +224,12 @@ export const deviceSources = ({ tools, model }: Needs) => {
         sources,
         largest && {
           at: sources.indexOf(largest.source),
-          known: (names) => named(largest.inventory, names),
+          existingNames: (names) => named(largest.inventory, names),
         },
       );
       const parts: Listed[] = [];
       for (const [at, source] of sources.entries())
-        if (asked.isWanted(source)) parts.push(await source.listed(asked, hidden[at] ?? new Set()));
+        if (devicesQuery.isWanted(source)) parts.push(await source.listed(devicesQuery, hidden[at] ?? new Set()));
       const filled = parts.filter(({ total }) => total > 0);
       const total = filled.reduce((sum, part) => sum + part.total, 0);
       const [only, ...others] = filled;
@@ -237,7 +237,9 @@ export const deviceSources = ({ tools, model }: Needs) => {
       const firsts = [];
       for (const part of filled) firsts.push(...(await part.take(0, start + limit)));
       const list = firsts
-        .toSorted((a, b) => (placeOf(a.device.name) < placeOf(b.device.name) ? -asked.order : asked.order))
+        .toSorted((a, b) =>
+          placeOf(a.device.name) < placeOf(b.device.name) ? -devicesQuery.order : devicesQuery.order,
+        )
         .slice(start, start + limit);
       return { total, list };
     },

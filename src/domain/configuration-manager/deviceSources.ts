@@ -51,11 +51,11 @@ export const filterMembers = ['name', 'host', 'port', 'ostype'] as const;
 /** True if the device is what the filter asks for. */
 export const fitsFilter = (device: Device & { readonly tags?: readonly string[] }, filter: DeviceFilter): boolean => {
   const isFit = (member: (typeof filterMembers)[number]): boolean => {
-    const wanted = filter[member];
-    if (wanted === undefined) return true;
+    const expected = filter[member];
+    if (expected === undefined) return true;
     const value = device[member] === undefined ? undefined : String(device[member]);
     if (value === undefined) return false;
-    return filter.exact === true ? value === wanted : value.toLowerCase().includes(wanted.toLowerCase());
+    return filter.exact === true ? value === expected : value.toLowerCase().includes(expected.toLowerCase());
   };
   const tags = (device.tags ?? []).map((tag) => tag.toLowerCase());
   return filterMembers.every(isFit) && (filter.tags ?? []).every((tag) => tags.includes(tag.toLowerCase()));

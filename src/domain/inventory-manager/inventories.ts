@@ -185,13 +185,13 @@ export const update = (
   { refs: { unknownGroups } }: Context<Pick<InventoryRefs, 'unknownGroups'>>,
 ): readonly InventoryEvent[] => {
   refuseUnknownGroups(unknownGroups, '/groups');
-  const wanted: InventoryContent = {
+  const target: InventoryContent = {
     ...content,
     ...changes,
     ...(groups && { groups: namesOf(groups) }),
     ...(tags && { tags: lower(tags) }),
   };
-  const { changed } = changesBetween<InventoryContent>({ tags: [], ...content }, { tags: [], ...wanted }) ?? {};
+  const { changed } = changesBetween<InventoryContent>({ tags: [], ...content }, { tags: [], ...target }) ?? {};
   return changed ? [{ topic: 'inventoryUpdated', data: changed }] : [];
 };
 
@@ -201,16 +201,16 @@ const nodesOf = (
   attributes: readonly Node['attributes'][],
   path = '/nodes',
 ): readonly Node[] => {
-  const wanted = nodes.map(
+  const target = nodes.map(
     ({ name, tags = [] }, i): Node => ({ name, attributes: attributes[i] ?? {}, tags: lower(tags) }),
   );
   const seen = new Set<string>();
   const isTwice = ({ name }: Node): boolean => seen.size === seen.add(name).size;
-  refuse({ code: 'invalid', what: 'is in the request more than once', path }, wanted, isTwice);
-  wanted.forEach((node, i) => {
+  refuse({ code: 'invalid', what: 'is in the request more than once', path }, target, isTwice);
+  target.forEach((node, i) => {
     checkAttributes(node.attributes, `${path}/${i}/attributes`);
   });
-  return wanted;
+  return target;
 };
 
 /** Tags of earlier versions may have capitals. */
@@ -227,28 +227,28 @@ export const addNodes = (
   { nodes, overwrite = false }: { readonly nodes: readonly NewNode[]; readonly overwrite?: boolean },
   { refs }: Context<readonly Node['attributes'][]>,
 ): readonly InventoryEvent[] => {
-  const wanted = nodesOf(nodes, refs);
+  const target = nodesOf(nodes, refs);
   const isOther = (node: Node): boolean => {
     const there = get(state.nodes, node.name);
     return there !== undefined && !isSame(there, node);
   };
-  if (!overwrite) refuse({ code: 'conflict', what: 'is in the inventory with other content' }, wanted, isOther);
+  if (!overwrite) refuse({ code: 'conflict', what: 'is in the inventory with other content' }, target, isOther);
   return [
-    ...each('nodesChanged', wanted.filter(isOther)),
+    ...each('nodesChanged', target.filter(isOther)),
     ...each(
       'nodesAdded',
-      wanted.filter(({ name }) => get(state.nodes, name) === undefined),
+      target.filter(({ name }) => get(state.nodes, name) === undefined),
     ),
   ];
 };
 
 /** The differences between the nodes of an inventory and those that it shall have. */
-const differencesOf = (state: InventoryState, wanted: readonly Node[]) => {
-  const names = new Set(wanted.map(({ name }) => name));
+const differencesOf = (state: InventoryState, target: readonly Node[]) => {
+  const names = new Set(target.map(({ name }) => name));
   const there = entriesIn(state.nodes);
   return {
-    added: wanted.filter(({ name }) => !there.has(name)),
-    changed: wanted.filter((node) => there.has(node.name) && !isSame(there.get(node.name), node)),
+    added: target.filter(({ name }) => !there.has(name)),
+    changed: target.filter((node) => there.has(node.name) && !isSame(there.get(node.name), node)),
     removed: [...there.keys()].filter((name) => !names.has(name)),
   };
 };
@@ -260,8 +260,8 @@ export const replaceNodes = (
   { refs }: Context<readonly Node['attributes'][]>,
 ): readonly InventoryEvent[] => replaced(state, nodesOf(nodes, refs));
 
-const replaced = (state: InventoryState, wanted: readonly Node[]): readonly InventoryEvent[] => {
-  const { added, changed, removed } = differencesOf(state, wanted);
+const replaced = (state: InventoryState, target: readonly Node[]): readonly InventoryEvent[] => {
+  const { added, changed, removed } = differencesOf(state, target);
   return [
     ...(removed.length > 0 ? [{ topic: 'nodesRemoved', data: { names: removed } } as const] : []),
     ...each('nodesChanged', changed),
@@ -300,7 +300,7 @@ export const restore = (
   context: Context<InventoryRefs>,
 ): readonly InventoryEvent[] => {
   const { attributes, unknownGroups } = context.refs;
-  const wanted = [
+  const target = [
     ...new Map(
       nodes.map(({ name, tags = [] }, i): [string, Node] => [
         name,
@@ -309,8 +309,8 @@ export const restore = (
     ).values(),
   ];
   refuseUnknownGroups(unknownGroups, '/groups');
-  if (!state.exists) return [{ topic: 'inventoryCreated', data: contentOf(about) }, ...each('nodesAdded', wanted)];
-  return [...update(state, about, context), ...replaced(state, wanted)];
+  if (!state.exists) return [{ topic: 'inventoryCreated', data: contentOf(about) }, ...each('nodesAdded', target)];
+  return [...update(state, about, context), ...replaced(state, target)];
 };
 
 /** No event holds more nodes than one request may add. */

@@ -31,8 +31,8 @@ type Asking = { readonly actor: Actor; readonly service: Service };
  */
 const attributesOf = async (device: string, { actor, service }: Asking): Promise<CheckedDevice['attributes']> => {
   const { tools, model } = service;
-  const seen = (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
-  const ids = seen.map(({ _id }) => `${_id}/${device}`);
+  const visible = (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
+  const ids = visible.map(({ _id }) => `${_id}/${device}`);
   const entry = (await model.getMany(nodes.collection, ids)).find((one) => one !== undefined);
   if (!entry) return undefined;
   const { attributes }: NodeDoc = JSON.parse(entry.text);
@@ -105,14 +105,14 @@ const check = async (call: Call<string, { readonly options: Static<typeof option
   const { id } = await service.entry(trees, treeId, actor);
   const state = await service.tools.state(tree, id);
   const node = checkedNode(state, id, { version, nodePath });
-  const seen = service.devices.seenBy(actor);
+  const visible = service.devices.seenBy(actor);
   // A device that is to be read must be there.
-  if (configuration === undefined) await seen.find(deviceName);
+  if (configuration === undefined) await visible.find(deviceName);
   const device = await knownOf(deviceName, { actor, service });
   const { texts, variables, deviceType } = checkOf(state, node, device);
   const signal = abandoned();
   const read = await orReason(async () =>
-    configuration === undefined ? await seen.calls(traceparent, signal).configuration(deviceName) : configuration,
+    configuration === undefined ? await visible.calls(traceparent, signal).configuration(deviceName) : configuration,
   );
   const about = {
     ...node,

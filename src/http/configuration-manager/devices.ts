@@ -102,10 +102,10 @@ const wantedSources = ({
   adapterType,
   origins,
 }: Static<typeof optionsSchema>) => {
-  const isPart = (value: string, wanted: string | undefined): boolean =>
-    wanted === undefined || (exactMatch ? value === wanted : value.toLowerCase().includes(wanted.toLowerCase()));
-  const isOne = (value: string, wanted: string | readonly string[] | undefined): boolean =>
-    listOf(wanted)?.includes(value) ?? true;
+  const isPart = (value: string, expected: string | undefined): boolean =>
+    expected === undefined || (exactMatch ? value === expected : value.toLowerCase().includes(expected.toLowerCase()));
+  const isOne = (value: string, expected: string | readonly string[] | undefined): boolean =>
+    listOf(expected)?.includes(value) ?? true;
   return ({ kind, name, type }: DeviceSource & { readonly type: string }): boolean =>
     isPart(name, filter.adapter) &&
     (filter.inventory === undefined || (kind === 'inventory' && isPart(name, filter.inventory))) &&
@@ -269,8 +269,8 @@ const apply = actionRoute({
     if (named !== deviceName)
       throw new RequestError('invalid', 'It must be the device of the path', { path: '/config/device' });
     const about = requestOf('applyDeviceConfig', call, service);
-    const seen = service.devices.seenBy(call.actor);
-    const found = await seen.find(deviceName);
+    const visible = service.devices.seenBy(call.actor);
+    const found = await visible.find(deviceName);
     const { source, device } = found;
     const adapter = source.name;
     const id = newId(about.idempotency?.key);
@@ -282,7 +282,7 @@ const apply = actionRoute({
 
     const outcome = attempt.replayed
       ? undefined
-      : await seen
+      : await visible
           .calls(call.traceparent)
           .apply(found, config, options)
           .then(

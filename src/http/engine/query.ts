@@ -6,7 +6,7 @@ import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { checkJson } from '../../domain/engine/strictJson.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import type { Where } from '../../projections/engine/port.ts';
-import type { ListRoute, Route } from './route.ts';
+import type { ListRoute, Page, Route } from './route.ts';
 
 /**
  * The fields by which a list can be sorted (the first is the default) and filtered. `order` is the default direction (1
@@ -21,15 +21,6 @@ export type ListFields = {
 
 /** A query as routes get it: the declared parameters, converted to their types. */
 export type Parsed = { readonly values: Readonly<Record<string, unknown>> };
-
-/** The part of a list that a query asks for. */
-export type Page = {
-  readonly where?: Where;
-  readonly sort: string;
-  readonly order: 1 | -1;
-  readonly skip: number;
-  readonly limit: number;
-};
 
 export type ParsedList = Parsed & { readonly page: Page };
 

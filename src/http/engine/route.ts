@@ -5,9 +5,18 @@ import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
+import type { Where } from '../../projections/engine/port.ts';
 import type { Access, Principal } from '../authentication/principal.ts';
-import type { Page } from './query.ts';
 import type { Service } from './service.ts';
+
+/** The part of a list that a query asks for. */
+export type Page = {
+  readonly where?: Where;
+  readonly sort: string;
+  readonly order: 1 | -1;
+  readonly skip: number;
+  readonly limit: number;
+};
 
 /** The parameters of a path, by name. */
 export type Params<Name extends string = string> = Readonly<Record<Name, string>>;

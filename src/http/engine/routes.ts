@@ -2,7 +2,6 @@ import type { Static, TSchema } from 'typebox';
 import { type CommandOn, noInput } from '../../commands/engine/define.ts';
 import type { Actor, Event } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
-import type { Page } from './query.ts';
 import type {
   ActionRoute,
   Answer,
@@ -15,6 +14,7 @@ import type {
   Join,
   ListEnvelope,
   ListRoute,
+  Page,
   Params,
   Parent,
 } from './route.ts';

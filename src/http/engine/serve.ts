@@ -15,8 +15,8 @@ import { derivedId, derivedUuid } from '../../store/derivedIds.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import { bareList } from './envelopes.ts';
 import type { Outgoing } from './outgoing.ts';
-import { listQueryOf, type Page } from './query.ts';
-import type { ActionRoute, AnyJoin, Call, CommandRoute, GetRoute, ListRoute, Params, Route } from './route.ts';
+import { listQueryOf } from './query.ts';
+import type { ActionRoute, AnyJoin, Call, CommandRoute, GetRoute, ListRoute, Page, Params, Route } from './route.ts';
 import type { Service } from './service.ts';
 
 /** Answers a call. The service is the one of this call: it may show an earlier time. */

@@ -62,6 +62,9 @@ export const pageAnswer = (doc: TSchema) =>
 
 /** The outcome of a change, by the inventory before and after it. */
 export const successOf =
-  (message: (done: CommandResult) => string, result: (done: CommandResult) => object): ChangeEnvelope =>
-  (_, done) =>
-    successText(message(done), JSON.stringify(result(done)));
+  (
+    message: (commandOutcome: CommandResult) => string,
+    result: (commandOutcome: CommandResult) => object,
+  ): ChangeEnvelope =>
+  (_, commandOutcome) =>
+    successText(message(commandOutcome), JSON.stringify(result(commandOutcome)));

@@ -18,8 +18,7 @@ import { newNodeSchema, newNodesSchema, nodeChangesSchema } from '../../domain/i
 import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import { signed } from '../authorization/people.ts';
-import type { Page } from '../engine/query.ts';
-import type { Join, Route } from '../engine/route.ts';
+import type { Join, Page, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import {
   besideMembers,
@@ -71,7 +70,7 @@ const showNode = ({ inventory_id, name, attributes, tags, created }: NodeDoc) =>
   tags: [...new Set(tags.map((tag) => tag.toLowerCase()))],
   created,
 });
-const shown: Join<NodeDoc> = async (doc) => showNode(doc);
+const nodeAnswer: Join<NodeDoc> = async (doc) => showNode(doc);
 
 /** How many nodes a change has added; negative if it has removed nodes. */
 const difference = ({ before, doc }: CommandResult): number =>
@@ -177,7 +176,7 @@ export const inventoryRoutes: readonly Route[] = [
     query: nodePages,
     page: pageAsked,
     parent: { of: inventories, param: 'id' },
-    join: shown,
+    join: nodeAnswer,
     envelope: withPage('Successfully retrieved nodes'),
     answer: pageAnswer(nodeSchema),
   }),
@@ -193,8 +192,8 @@ export const inventoryRoutes: readonly Route[] = [
       'is a conflict, unless `overwrite` says that it is replaced.',
     command: addInventoryNodes,
     envelope: successOf(
-      (done) => `Added ${difference(done)} nodes`,
-      (done) => ({ nodesAdded: difference(done) }),
+      (outcome) => `Added ${difference(outcome)} nodes`,
+      (outcome) => ({ nodesAdded: difference(outcome) }),
     ),
     answer: succeeded(Type.Object({ nodesAdded: Type.Integer() })),
   }),
@@ -276,10 +275,10 @@ export const inventoryRoutes: readonly Route[] = [
     command: clearInventoryNodes,
     named: 'identifier',
     envelope: successOf(
-      (done) => `Deleted ${Math.abs(difference(done))} nodes`,
-      (done) => {
-        const { _id: id, name } = done.doc as Inventory;
-        return { inventory: { id, name }, statistics: { nodesDeleted: Math.abs(difference(done)) } };
+      (outcome) => `Deleted ${Math.abs(difference(outcome))} nodes`,
+      (outcome) => {
+        const { _id: id, name } = outcome.doc as Inventory;
+        return { inventory: { id, name }, statistics: { nodesDeleted: Math.abs(difference(outcome)) } };
       },
     ),
     answer: succeeded(

@@ -74,11 +74,11 @@ const run = actionRoute({
   answer: runSchema('CommandTemplateRun', 'Results device by device, commands in their order', commandResult),
   run: async ({ body: { template, devices, variables = {} }, actor, traceparent }, service) => {
     const { text } = await service.entry(commandTemplates, template, actor);
-    const seen = service.devices.seenBy(actor);
+    const visibleDevices = service.devices.seenBy(actor);
     return {
       body: await runCommandTemplate(contentOf(JSON.parse(text)), devices, variables, {
-        find: seen.find,
-        ...seen.calls(traceparent),
+        find: visibleDevices.find,
+        ...visibleDevices.calls(traceparent),
       }),
     };
   },

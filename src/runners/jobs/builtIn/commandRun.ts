@@ -66,9 +66,9 @@ export const commandRun =
     const variables = openSecrets(variablesIn(inputs.variables ?? {}), open) as Record<string, unknown>;
     if (secrets.size > mostSecrets) throw new RunEnded(`The variables have more than ${mostSecrets} secrets`);
     const asOfNow = async () => devices.seenBy(await step());
-    const seen = await asOfNow();
+    const visibleDevices = await asOfNow();
     const results = await runCommandTemplate(content, names, variables, {
-      find: seen.find,
+      find: visibleDevices.find,
       run: async (device, command) => {
         const { calls } = await asOfNow();
         acts();

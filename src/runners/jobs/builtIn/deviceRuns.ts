@@ -33,9 +33,9 @@ export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
 
   /** True if the device gives its configuration. Throws `not_found` if nobody knows it. */
   const isAlive: OperationFor<'ConfigurationManager.isAlive'> = async ({ inputs: { name }, started, signal, step }) => {
-    const seen = devices.seenBy(await step());
+    const visibleDevices = devices.seenBy(await step());
     try {
-      await seen.calls(started.metadata.traceparent, signal).configuration(name);
+      await visibleDevices.calls(started.metadata.traceparent, signal).configuration(name);
       return { status: true };
     } catch (error) {
       if (error instanceof RequestError && error.code === 'adapter_failed') return { status: false };
@@ -50,15 +50,15 @@ export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
   const applyDeviceConfig: OperationFor<'ConfigurationManager.applyDeviceConfig'> = async (run) => {
     const { inputs, key, started, signal, step, acts } = run;
     const config = openSecrets(inputs.config, tools.unseal) as string;
-    const seen = devices.seenBy(await step());
-    const found = await seen.find(inputs.device);
+    const visibleDevices = devices.seenBy(await step());
+    const found = await visibleDevices.find(inputs.device);
     const { source, device } = found;
     const adapter = source.name;
     const about = { ...requestFor(started), id: idBy('configuration', key) };
     const facts = { adapter, device: device.name, digest: digest(config), lines: linesOf(config) };
     acts();
     await handle(attemptDeviceConfig, { ...about, input: facts });
-    const call = seen.calls(started.metadata.traceparent, signal).apply(found, config, {});
+    const call = visibleDevices.calls(started.metadata.traceparent, signal).apply(found, config, {});
     const input = await call.then(
       ({ status, text, unverified, account }) => defined({ status, text, unverified, account }),
       (error: unknown) => {
