@@ -117,8 +117,11 @@ const searchGroups = async (
   const groups: Group[] = [];
   for (let at = 0; at < dns.length; at += searchedAtOnce) {
     const filters = dns.slice(at, at + searchedAtOnce).map((dn) => filterOf(groupFilter, { dn, username }));
-    const filter = filters.length === 1 ? filters[0]! : `(|${filters.join('')})`;
-    const pages = client.searchPaginated(groupBase, { filter, attributes: ['cn'], paged: { pageSize } });
+    const pages = client.searchPaginated(groupBase, {
+      filter: `(|${filters.join('')})`,
+      attributes: ['cn'],
+      paged: { pageSize },
+    });
     for await (const { searchEntries } of pages) {
       for (const entry of searchEntries) groups.push([entry.dn, cnOf(entry.dn) ?? textsOf(entry, 'cn')[0]]);
       if (groups.length > mostGroups) throw new TooMuch(`A person may have ${mostGroups} groups`);

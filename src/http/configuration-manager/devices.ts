@@ -91,8 +91,8 @@ const showDevice = ({ source, type, device }: FoundDevice) => {
   };
 };
 
-const listOf = (given: string | readonly string[] | undefined): readonly string[] | undefined =>
-  typeof given === 'string' ? [given] : given;
+const listOf = (names: string | readonly string[] | undefined): readonly string[] | undefined =>
+  typeof names === 'string' ? [names] : names;
 
 /** True for the sources whose devices the options ask for. */
 const wantedSources = ({
