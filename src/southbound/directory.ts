@@ -36,7 +36,6 @@ const textsOf = (entry: Entry, attribute: string): readonly string[] => {
 /** A name as the platform takes it; undefined if it cannot be one. Names that are equal by NFKC are one. */
 const nameIn = (text: string | undefined): string | undefined => {
   const name = text?.normalize('NFKC');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: names have none
   return name !== undefined && /^[^\u0000-\u001f\u007f]{1,256}$/.test(name) ? name : undefined;
 };
 

@@ -207,8 +207,8 @@ export const deviceSources = ({ tools, model }: Needs) => {
       );
       for (const [at, inventory] of visible.entries()) {
         const entry = entries[at];
-        const existingNames = entry && ofNode(inventory, entry.text);
-        if (existingNames) found.push(existingNames);
+        const device = entry && ofNode(inventory, entry.text);
+        if (device) found.push(device);
       }
       return found;
     },
