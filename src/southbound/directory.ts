@@ -1,3 +1,4 @@
+import { withinTime } from '@automation-platform/client';
 import { type Client, type Entry, Filter, NoSuchObjectError, ResultCodeError, SizeLimitExceededError } from 'ldapts';
 import type { LdapProperties } from '../domain/authorization/providerSchemas.ts';
 import { defined } from '../domain/engine/defined.ts';
@@ -187,11 +188,12 @@ export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => strin
     const { urls, startTls, ca, timeout = usualTimeoutMs } = properties;
     const reasons: string[] = [];
     for (const url of urls) {
-      const signal = AbortSignal.timeout(timeout);
       try {
-        return await inTurn(name, signal, () =>
-          withLdap(guard, { url, ...defined({ startTls, ca }) }, signal, (client) =>
-            ask({ client, properties }, person),
+        return await withinTime(timeout, [], (signal) =>
+          inTurn(name, signal, () =>
+            withLdap(guard, { url, ...defined({ startTls, ca }) }, signal, (client) =>
+              ask({ client, properties }, person),
+            ),
           ),
         );
       } catch (error) {

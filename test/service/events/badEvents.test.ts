@@ -157,6 +157,7 @@ const suite = (settings: () => Record<string, string>, forget: (folder: string) 
       'accounts',
       'automations',
       'credentials',
+      'externalIds',
       'formerAccounts',
       'inventories',
     ]);
@@ -228,6 +229,7 @@ describe('a start on a log whose first events cannot be read', () => {
         [
           `accounts/${ann}`,
           `credentials/${ann}`,
+          `externalIds/${ann}`,
           `formerAccounts/${ann}`,
           `groups/${readers}`,
           'groups/lost',

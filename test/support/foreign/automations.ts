@@ -103,7 +103,7 @@ const variants = (actionId: string): fc.Arbitrary<Members> =>
       always('verb', fc.oneof({ weight: 3, arbitrary: fc.constant('POST') }, fc.constant('GET'), json)),
       always('routeName', name),
       always('schema', filter),
-      always('jst', fc.oneof(nullable(object), text, json)),
+      always('jst', nullable(object)),
     ),
     documentOf(
       ...common(actionId),
@@ -111,7 +111,7 @@ const variants = (actionId: string): fc.Arbitrary<Members> =>
       always('source', word),
       always('topic', fc.oneof(word, fc.constant('a:b'))),
       always('schema', filter),
-      always('jst', fc.oneof(nullable(object), text)),
+      always('jst', nullable(object)),
       maybe('legacyWrapper', fc.boolean()),
     ),
     documentOf(...common(actionId), always('type', fc.constant('manual')), ...form),
