@@ -385,6 +385,7 @@ describe('every route, with bad input', function () {
     const keyless = new Set([
       'login',
       'logout',
+      'testProvider',
       'runCommandTemplate',
       'runAnalyticTemplate',
       'retryParked',
