@@ -166,7 +166,7 @@ describe('The engines of templates and expressions', function () {
     await settings.refresh();
     const { renderer } = openWaysOut({
       config: readConfig({}),
-      node: {} as Parameters<typeof openWaysOut>[0]['node'],
+      node: { transformBy: () => undefined } as unknown as Parameters<typeof openWaysOut>[0]['node'],
       settings,
     });
     const { signal } = new AbortController();

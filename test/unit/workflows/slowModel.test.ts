@@ -125,7 +125,7 @@ const compare = (size: number, tape: readonly number[]): void => {
 
 describe('workflows against a slow model', () => {
   it(`runs the same tasks in the same order, with the same variables and ends, in ${workflows} random workflows`, async function () {
-    this.timeout(workflows * 100);
+    this.timeout(60_000 + workflows * 100);
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 30 }),
