@@ -107,7 +107,7 @@ describe('Devices over SSH, in the service', () => {
     const chained = await made('cisco-ios', { jumpHost: behind });
     refused(await apply(chained, 'x'), 502, /has a jump host itself/);
     refused(await apply(await made('cisco-ios', { jumpHost: 'nobody' }), 'x'), 502, /nobody.*is not known/);
-    refused(await apply(await made('cisco-ios', { jumpHost: 'lab-01' }), 'x'), 502, /no device of an adapter/);
+    refused(await apply(await made('cisco-ios', { jumpHost: 'lab-01' }), 'x'), 502, /is not reached over SSH/);
   });
 
   it('are never called again where nobody knows if a commit was taken', async () => {
