@@ -1,6 +1,10 @@
 import { withinTime } from '@automation-platform/client';
 import { isWellFormed } from '@automation-platform/json';
-import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
+import {
+  type HttpProperties,
+  missingProperty,
+  type SshProperties,
+} from '../domain/configuration-manager/adapterSchemas.ts';
 import {
   bySource,
   type Device,
@@ -73,11 +77,18 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
     throw new RequestError('not_found', `No device is called ${JSON.stringify(name)}`, { path: 'device' });
   };
 
+  /** How a device is reached, with open secrets. Nodes of inventories may lack what is needed. */
+  const propertiesOf = ({ type, properties }: KnownDevice, failure: (reason: string) => RequestError): unknown => {
+    const missing = missingProperty(type, properties);
+    if (missing !== undefined) throw failure(`has no ${missing}`);
+    return openSecrets(properties, unseal);
+  };
+
   const open = async ({ known, actor, traceparent }: Call): Promise<DeviceAdapter> => {
-    const { type, properties, created, source } = known;
+    const { type, created, source } = known;
     const { name } = source;
     if (type === 'lab') return labAdapter({ name, made: created, folder: labFolder });
-    const opened = openSecrets(properties, unseal);
+    const opened = propertiesOf(known, (reason) => adapterFailure(name, `the device ${reason}`));
     if (type === 'http') return httpAdapter(name, opened as HttpProperties, guard, traceparent);
     const ssh = opened as SshProperties;
     const jump = ssh.jumpHost === undefined ? undefined : await jumpHost(name, ssh.jumpHost, actor);
@@ -91,7 +102,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       throw error instanceof RequestError && error.code === 'not_found' ? fails('is not known') : error;
     });
     if (found.type !== 'ssh') throw fails('is not reached over SSH');
-    const properties = openSecrets(found.properties, unseal) as SshProperties;
+    const properties = propertiesOf(found, fails) as SshProperties;
     if (properties.jumpHost !== undefined) throw fails('has a jump host itself: there may be one');
     return { device: found.device, properties };
   };

@@ -1,3 +1,4 @@
+import { type Members, own } from '@automation-platform/json';
 import { type Static, type TSchema, Type } from 'typebox';
 import { authored } from '../engine/authors.ts';
 import { defined } from '../engine/defined.ts';
@@ -90,6 +91,12 @@ export type SshProperties = Static<typeof sshPropertiesSchema>;
 
 const propertiesOf = { lab: labProperties, http: httpPropertiesSchema, ssh: sshPropertiesSchema };
 export type AdapterType = keyof typeof propertiesOf;
+
+/** The first property that a type needs and that is missing; undefined if there is none. */
+export const missingProperty = (type: AdapterType, properties: Members): string | undefined =>
+  (propertiesOf[type] as { readonly required?: readonly string[] }).required?.find(
+    (member) => own(properties, member) === undefined,
+  );
 
 export const deviceSchema = Type.Object(
   {

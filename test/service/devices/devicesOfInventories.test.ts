@@ -59,6 +59,28 @@ describe('Devices of inventories', () => {
       assert.deepEqual(names(await listed({ start, limit: 2 }, people.stranger)), whole.slice(start, start + 2));
   });
 
+  it('say which attribute is missing when they are called', async () => {
+    const nodes: readonly (readonly [name: string, attributes: object, missing: string])[] = [
+      ['bare-1', { host: '192.0.2.1' }, 'username'],
+      ['bare-2', { host: '192.0.2.2', user: 'ann' }, 'hostKey'],
+      ['bare-3', { host: '192.0.2.3', protocol: 'http' }, 'baseUrl'],
+      [
+        'bare-4',
+        { host: '192.0.2.4', user: 'ann', hostKey: `SHA256:${'a'.repeat(43)}`, jumpHost: 'bare-1' },
+        'username',
+      ],
+    ];
+    const inventory = 'bare';
+    await make(
+      inventory,
+      nodes.map(([name, attributes]) => ({ name, attributes })),
+      { groups: ['ops'] },
+    );
+    for (const [name, , missing] of nodes)
+      refused(await admin('GET', at(name, '/configuration')), 502, new RegExp(`has no ${missing}\\b`));
+    ok(await admin('DELETE', `/inventory_manager/v1/inventories/${inventory}`));
+  });
+
   it('follow the order of the active profile', async () => {
     const order = async (device: { readonly order: readonly string[] }) =>
       ok(await admin('PUT', '/profiles/ordered', { properties: { adapterStrategy: { device } } }));
