@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { lruCache } from '../../concurrency/lruCache.ts';
@@ -36,6 +35,7 @@ import { taskOf } from '../../domain/operations-manager/workflows/taskClaims.ts'
 import { messageOf } from '../../domain/operations-manager/workflows/taskOutcomes.ts';
 import { taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import { jobs } from '../../projections/operations-manager/jobs.ts';
+import { derivedId } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Preparing, type Tools } from '../engine/define.ts';
 import { type Next, type Reaction, requestFor } from '../engine/reactions.ts';
@@ -48,7 +48,7 @@ const command = commandsOf(job);
 
 /** The id of a child: the same whatever stops in between, so that no child begins twice. */
 export const childIdOf = (parent: string, { task, run, index }: ChildOfTask): string =>
-  hash('sha256', `job ${parent} ${task} ${run} ${index}`, 'hex').slice(0, 24);
+  derivedId(`job ${parent} ${task} ${run} ${index}`);
 
 type ChildToStart = { readonly parent: string } & ChildOfTask;
 
