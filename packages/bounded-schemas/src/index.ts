@@ -6,4 +6,11 @@ export { patternMatcher, schemaMatcher } from './matchers.ts';
 export { linearPattern, linearPatterns, type Pattern, type Patterns } from './patterns.ts';
 export { pinnedIn } from './pinned.ts';
 export { SchemaError } from './schemaError.ts';
-export { compileFilter, compileUserSchema, schemaFaultOf, type UserSchema, type Values } from './userSchema.ts';
+export {
+  compileFilter,
+  compileUserSchema,
+  findFaults,
+  schemaFaultOf,
+  type UserSchema,
+  type Values,
+} from './userSchema.ts';

@@ -48,6 +48,12 @@ export const compileUserSchema = (schema: unknown, values: Values = 'whole'): Us
   return known;
 };
 
+/** The faults of a value under the schema of a user; none if the schema cannot be used. */
+export const findFaults = (schema: unknown, value: unknown): readonly SchemaFault[] => {
+  const use = compileUserSchema(schema);
+  return use.ok ? use.matches(value).errors : [];
+};
+
 // Measured: what a compiled schema takes, and how it grows.
 const bytesAtLeast = 8 * 1024;
 const bytesPerCharacter = 50;

@@ -1,4 +1,4 @@
-import { compileUserSchema, patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
+import { compileUserSchema, findFaults, patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
 import { isObject, plainValue } from '@automation-platform/json';
 import { LRUCache } from 'lru-cache';
 import type { Actor } from '../../domain/engine/core.ts';
@@ -95,10 +95,8 @@ const workWith = (graph: WorkflowGraph, self: JobSelf, now: string, { seal }: To
 /** Faults of a start's variables under the `inputSchema` of a workflow. One that cannot be used checks nothing. */
 const unfitFor = ({ inputSchema }: WorkflowDocument, variables: Variables, self: JobSelf): readonly Fault[] => {
   if (!isObject(inputSchema)) return [];
-  const compiled = compileUserSchema(plainValue(inputSchema));
-  if (!compiled.ok) return [];
   const masked = maskSecrets({ ...variables, _id: self.id, initiator: self.initiator });
-  const { errors } = compiled.matches(plainValue(masked));
+  const errors = findFaults(plainValue(inputSchema), plainValue(masked));
   return faultsInTheOpen(errors, masked).map(({ path, message }) => ({ path: `/variables${path}`, message }));
 };
 

@@ -1,4 +1,4 @@
-import { compileUserSchema } from '@automation-platform/bounded-schemas';
+import { compileUserSchema, findFaults } from '@automation-platform/bounded-schemas';
 import { type Members, plainValue } from '@automation-platform/json';
 import { type Finding, planTransformation } from '@automation-platform/transformations';
 import type { Actor } from '../../domain/engine/core.ts';
@@ -98,11 +98,6 @@ export const whyUnfit = async (idOrName: string, tools: Pick<Tools, 'find' | 'st
   return fault && `The transformation ${JSON.stringify(document.name)} has a fault: ${fault.message} (${fault.path})`;
 };
 
-const faultsUnder = (schema: Members, value: unknown) => {
-  const use = compileUserSchema(schema);
-  return use.ok ? use.matches(value).errors : [];
-};
-
 /** The outputs of a transformation. Throws `unprocessable` if inputs do not fit, and as `Transform` says. */
 export const transformedBy = async (
   document: Pick<TransformationDocument, 'incoming'>,
@@ -110,7 +105,7 @@ export const transformedBy = async (
   evaluation: Evaluation,
   { transform }: Pick<Tools, 'transform'>,
 ): Promise<Members> => {
-  refuseUnfitInputs(document, run.incoming, options, faultsUnder);
+  refuseUnfitInputs(document, run.incoming, options, findFaults);
   const revertToDefaultValue = options.revertToDefaultValue === true;
   return transform({ ...run, document: plainValue(document), revertToDefaultValue }, evaluation);
 };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { checker, compileUserSchema, patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
-import { type Members, own } from '@automation-platform/json';
+import { checker, findFaults, patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
+import { own } from '@automation-platform/json';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
@@ -31,11 +31,6 @@ const seal = (secret: string): Sealed => ({ $sealed: 'simulated', tag: hash('sha
 type Inputs = InputsOf<'WorkFlowEngine.transformation'>;
 const inputFaults = checker(ownOperations['WorkFlowEngine.transformation'].inputs);
 
-const faultsUnder = (schema: Members, value: unknown) => {
-  const use = compileUserSchema(schema);
-  return use.ok ? use.matches(value).errors : [];
-};
-
 const views = (tasks: ReturnType<typeof simulate>['tasks']) =>
   Object.fromEntries(Object.entries(tasks).map(([id, view]) => [id, { ...view, from: null, to: null }]));
 
@@ -53,7 +48,7 @@ export const simulated = ({ workflow, self, now, variables, answers, transformat
     const { tr_id: idOrName, variableMap: incoming = {}, options = {} } = inputs as Inputs; // they have no fault
     const document = own(transformations, idOrName) as TransformationDocument | undefined; // a saved one
     if (!document) return refuse(`There is no transformation ${JSON.stringify(idOrName)}`);
-    refuseUnfitInputs(document, incoming, options, faultsUnder);
+    refuseUnfitInputs(document, incoming, options, findFaults);
     const revertToDefaultValue = options.revertToDefaultValue === true;
     const outcome = transformed({ document, incoming, now, runId, revertToDefaultValue });
     return 'json' in outcome ? JSON.parse(outcome.json) : refuse(`The transformation fails: ${outcome.reason}`);
