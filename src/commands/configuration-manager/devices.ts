@@ -171,12 +171,13 @@ export const deviceSources = ({ tools, model }: Needs) => {
     listed: async ({ filter, order }, hidden) => {
       const where = whereOf(filter);
       const part = inventory._id;
-      const tagged = async (name: string): Promise<boolean> =>
-        (await nodesPage(part, { all: [where, { field: 'name', op: 'equals', value: name }] }, { skip: 0, limit: 1 }))
-          .total > 0;
       const { total } = await nodesPage(part, where, { skip: 0, limit: 1 });
+      const any = [...hidden].map((value) => ({ field: 'name', op: 'equals', value }) as const);
       let fitting = 0;
-      if (total > 0) for (const name of hidden) if (await tagged(name)) fitting++;
+      for (let at = 0; total > 0 && at < any.length; at += pageLength) {
+        const named = { all: [where, { any: any.slice(at, at + pageLength) }] };
+        fitting += (await nodesPage(part, named, { skip: 0, limit: 1 })).total;
+      }
       return {
         total: total - fitting,
         take: async (start, limit) => {

@@ -49,7 +49,7 @@ const fits = (form: RegExp) => (value: unknown) => typeof value === 'string' && 
 const line = fits(/^[^\u0000-\u001f\u007f]{1,1000}$/);
 
 /** The form that each of these attributes must have, and its words. */
-const forms: Partial<Record<Member, readonly [is: (value: unknown) => boolean, form: string]>> = {
+const forms = {
   host: [fits(/^[A-Za-z0-9._:%-]{1,255}$/), 'a host name or an address'],
   port: [isBetween(1, 65_535), 'a number from 1 to 65535'],
   ostype: [fits(/^[^\u0000-\u001f\u007f]{1,256}$/), 'the name of a type'],
@@ -63,19 +63,25 @@ const forms: Partial<Record<Member, readonly [is: (value: unknown) => boolean, f
   keepSession: [isBetween(0, 600), 'a number from 0 to 600'],
   show: [line, 'one line'],
   prompt: [fits(/^[\x21-\x7e]{1,10}$/), '1 to 10 visible characters'],
-};
+} as const satisfies Partial<Record<Member, readonly [is: (value: unknown) => boolean, form: string]>>;
+type Plain = keyof typeof forms;
 
 const numbers: readonly string[] = ['port', 'timeout', 'keepSession'];
 
-/** The attributes that are no secrets, in the form of an adapter's properties. Those that do not fit are left out. */
-const plainOf = (attributes: Members): Members => {
+/** These attributes, which are no secrets, in the form of an adapter's properties. Those that do not fit are left out. */
+const plainOf = (attributes: Members, members: readonly Plain[]): Members => {
   const found: [string, unknown][] = [];
-  for (const [member, [isFit]] of Object.entries(forms)) {
-    const [, value] = attributeOf(attributes, member as Member) ?? [];
+  for (const member of members) {
+    const [, value] = attributeOf(attributes, member) ?? [];
+    const [isFit] = forms[member];
     if (value !== undefined && isFit(value)) found.push([member, numbers.includes(member) ? Number(value) : value]);
   }
   return Object.fromEntries(found);
 };
+
+/** Where a device is, and its type; and all else that says how it is reached. */
+const placeMembers = ['host', 'port', 'ostype', 'protocol'] as const satisfies readonly Plain[];
+const wayMembers = (Object.keys(forms) as Plain[]).filter((member) => !placeMembers.some((one) => one === member));
 
 /** A node as a device: its place and type. */
 export type NodeDevice = {
@@ -90,25 +96,22 @@ type Node = { readonly name: string; readonly attributes: Members };
 
 /** The device that a node is; undefined for a node without a host. */
 export const deviceOf = ({ name, attributes }: Node): NodeDevice | undefined => {
-  const { host, port, ostype, protocol = 'ssh' } = plainOf(attributes) as Partial<NodeDevice>; // by `forms`
+  const { host, port, ostype, protocol = 'ssh' } = plainOf(attributes, placeMembers) as Partial<NodeDevice>; // by `forms`
   return host === undefined ? undefined : { name, host, protocol, ...defined({ port, ostype }) };
 };
 
 /** How a node's device is reached, as an adapter's properties say it. Secrets are as they are stored. */
 export const propertiesOf = ({ attributes }: Pick<Node, 'attributes'>): Members => {
-  const { host: _, port: __, ostype: ___, protocol: ____, ...plain } = plainOf(attributes);
   const secrets = (['password', 'privateKey', 'passphrase', 'enablePassword'] as const).flatMap((member) => {
     const [, value] = attributeOf(attributes, member) ?? [];
     return value === undefined ? [] : [[member, value] as const];
   });
-  return { ...plain, ...Object.fromEntries(secrets) };
+  return { ...plainOf(attributes, wayMembers), ...Object.fromEntries(secrets) };
 };
 
 /** Where a node's secrets are sent. The mask keeps them only while that stays the same. */
-export const destinationOf = (attributes: Members): unknown => {
-  const { host, port, protocol, baseUrl, hostKey, jumpHost } = plainOf(attributes);
-  return { host, port, protocol, baseUrl, hostKey, jumpHost };
-};
+export const destinationOf = (attributes: Members): Members =>
+  plainOf(attributes, ['host', 'port', 'protocol', 'baseUrl', 'hostKey', 'jumpHost']);
 
 /** Throws `invalid` for the first attribute that says how a device is reached and cannot be that. */
 export const checkAttributes = (attributes: Members, path: string): void => {
