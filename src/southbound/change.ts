@@ -76,7 +76,7 @@ const send = async (steps: readonly Step[], isCandidate: boolean, change: Change
   for (const step of steps) {
     if (isCandidate ? isCommit(step.text) : step.part === 'lines') effect();
     const { output, late } = await cli.run(step.text, true);
-    // What comes after something that looked like a prompt is still said to the line before.
+    // Text after something that looked like a prompt still answers the line before.
     const isLate = before !== undefined && late.trim() !== '';
     const refused = (before && isLate && (await refusalOf(before, late))) || (await refusalOf(step, output));
     if (refused) return { answers, refused, unrecognized };

@@ -1,7 +1,7 @@
 import { generic } from './types/table.ts';
 import type { DeviceType } from './types/type.ts';
 
-/** What an adapter knows of its devices beside the table of types: parts of lines, in any case. */
+/** Words of an adapter's devices beside those of the table of types: parts of lines, in any case. */
 type KnownAnswers = { readonly refusals?: readonly string[]; readonly harmless?: readonly string[] };
 
 /** What a device says to a line: the line by which it refuses it, and lines of which nobody knows what they mean. */

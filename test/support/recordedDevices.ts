@@ -12,10 +12,10 @@ export type Recorded = {
   /** Lines above each prompt of the mode of configurations. */
   readonly above?: string;
   readonly banner: string;
-  /** What it asks before its first prompt, and what it wants to hear. */
+  /** Questions before its first prompt, and the answers that it takes. */
   readonly asks?: readonly (readonly [question: string, answer: string])[];
   readonly enter: readonly string[];
-  /** What it says when it enters. */
+  /** Words of the device as the mode is entered. */
   readonly entered?: string;
   readonly exit: readonly string[];
   readonly commit?: string;
@@ -32,7 +32,7 @@ export type Recorded = {
   /** How it shows lines. */
   readonly shows: (lines: readonly string[]) => string;
   readonly refuses: string;
-  /** What it writes at the end of a page. */
+  /** Text at the end of a page. */
   readonly pager: string;
   /** How it shows what was typed. */
   readonly echo?: (prompt: string, line: string) => string;
@@ -327,7 +327,7 @@ export const recordedDevices: readonly Recorded[] = [
   },
 ];
 
-/** What a scene changes of a device. */
+/** The changes of a device that make a scene. */
 export type Scene = {
   /** Prompts are those of somebody without rights, and no password is right. */
   readonly refusesEnable?: true;
@@ -349,7 +349,7 @@ export type Session = {
   goBack(): void;
 };
 
-/** What a device has received in all sessions, and its running configuration. */
+/** The lines that a device has received in all sessions, and its running configuration. */
 export type Played = { readonly received: string[]; running: readonly string[] };
 
 const crlf = (text: string): string => text.replaceAll('\n', '\r\n');
@@ -386,7 +386,7 @@ export const play = (device: Recorded, { refusesEnable, enabledBy, takes }: Scen
       },
     };
 
-    /** What it says to a line, once its mode has changed. */
+    /** The device's words to a line, once its mode has changed. */
     const answerTo = (line: string): string => {
       const isOfMode = enter.length === 0 ? mode === 'exec' : mode === 'config';
       if (device.type === 'linux' && line === 'echo $?') {

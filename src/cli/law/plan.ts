@@ -224,7 +224,7 @@ const packageText = (text: string, { id, usernames }: Forgotten): string => {
   return left;
 };
 
-/** Whether the data of a stream's events may name the account. */
+/** True if the data of a stream's events may name the account. */
 const mayName = (stream: string, { id }: Forgotten): boolean =>
   stream === `account-${id}` || [denied.category, prebuilt.category].includes(splitStream(stream).category);
 

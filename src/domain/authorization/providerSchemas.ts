@@ -92,7 +92,7 @@ export const providerPatchSchema = Type.Object(
   {
     additionalProperties: false,
     title: 'ProviderPatch',
-    description: 'What changes of a provider; properties are replaced as a whole, ******** keeps a secret',
+    description: 'Changes of a provider; properties are replaced as a whole, ******** keeps a secret',
   },
 );
 

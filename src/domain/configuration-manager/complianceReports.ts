@@ -148,5 +148,5 @@ export const reportSchema = Type.Object(
     truncated: Type.Optional(Type.Literal(true, { description: 'There are more issues; the totals count all' })),
     configuration: orNull(Type.Object({ digest: Type.String(), lines: count })),
   },
-  { title: 'ComplianceReport', description: 'What a device lacks of its golden configuration' },
+  { title: 'ComplianceReport', description: 'Differences between a device and its golden configuration' },
 );

@@ -56,13 +56,13 @@ export const newInventorySchema = Type.Object(
 /** The body of `updateInventory`. */
 export const inventoryChangesSchema = Type.Object(
   { name: Type.Optional(members.name), ...changeable },
-  { additionalProperties: false, title: 'InventoryChanges', description: 'What changes of an inventory' },
+  { additionalProperties: false, title: 'InventoryChanges', description: 'Changes of an inventory' },
 );
 
 /** The body of `updateNode`. */
 export const nodeChangesSchema = Type.Object(
   { attributes: newNodeSchema.properties.attributes, tags: newNodeSchema.properties.tags },
-  { additionalProperties: false, title: 'NodeChanges', description: 'What a node becomes' },
+  { additionalProperties: false, title: 'NodeChanges', description: 'Changes of a node' },
 );
 
 export const newNodesSchema = Type.Object(

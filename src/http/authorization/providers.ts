@@ -102,7 +102,7 @@ export const providerRoutes: readonly Route[] = [
         }),
         platformGroups: Type.Array(Type.String(), { description: 'Groups that the group mappings give for them' }),
       },
-      { title: 'ProviderTestResult', description: 'What an authentication provider says of a person' },
+      { title: 'ProviderTestResult', description: 'Answer of an authentication provider about a person' },
     ),
     run: async ({ params, actor, body }, { entryById, auth }) => {
       const provider = documentIn(providers, await entryById(providers, params.name, actor));

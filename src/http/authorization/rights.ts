@@ -28,7 +28,7 @@ export const accountRights = (areas: () => readonly AreaRoutes[]): ActionRoute =
           description: 'Names of the methods that may be called, by area',
         }),
       },
-      { title: 'Rights', description: 'What an account may do, and why' },
+      { title: 'Rights', description: 'Rights of an account, and the ways by which it has them' },
     ),
     run: async ({ actor, params }, { tools, auth }) => {
       const id = await tools.find(accounts, params.id);

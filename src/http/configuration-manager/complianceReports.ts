@@ -22,7 +22,7 @@ import { checkedNode } from './nodeConfigs.ts';
 
 const mostBytes = 4 * 1024 * 1024;
 
-/** Who asks, and the service. */
+/** The caller, and the service. */
 type Asking = { readonly actor: Actor; readonly service: Service };
 
 /**

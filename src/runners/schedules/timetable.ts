@@ -118,7 +118,7 @@ export const deciding = ({ handle, clock, changed, timer, signal, log }: Decidin
     () => pause(restMs),
   );
   const underWay = new Set<Promise<void>>();
-  /** What cancels the looks that are to come. */
+  /** Functions that cancel the looks that are to come. */
   const toCome = new Set<() => void>();
 
   const lookAgain = (id: string, ms: number): void => {

@@ -163,7 +163,7 @@ type Waiting = {
 
 type Patience = {
   readonly patienceMs: number;
-  /** Whether the patience begins anew whenever the index has grown. */
+  /** True if the patience begins anew whenever the index has grown. */
   readonly whileItGrows: boolean;
 };
 

@@ -258,7 +258,7 @@ export type Entry = {
   readonly reject: (error: Error) => void;
   /** How many writers have failed before they replied. */
   failures: number;
-  /** Whether one of these writers may have stored the events. */
+  /** True if one of these writers may have stored the events. */
   unsure: boolean;
 };
 

@@ -9,7 +9,7 @@ const codes = (words: readonly string[], between = ', '): string => words.map((w
 const cell = (text: string): string => text.replaceAll('|', '\\|') || '-';
 const forms = (some: readonly RegExp[]): string => some.map(({ source, flags }) => `/${source}/${flags}`).join('\n');
 
-/** What each type says, in the order of the page. Rows that no type fills are left out of its table. */
+/** The facts of each type, in the order of the page. Rows that no type fills are left out of its table. */
 const rowsOf = (type: DeviceType): readonly (readonly [string, string | undefined])[] => {
   const { candidate } = type;
   return [

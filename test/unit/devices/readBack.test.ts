@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readBack } from '../../../src/southbound/readBack.ts';
 import { typeOf } from '../../../src/southbound/types/table.ts';
 
-/** What a device of a type shows, lines that it shows so, and lines that it does not. */
+/** The configuration of a device of a type, lines that it shows, and lines that it does not. */
 const shown: Readonly<
   Record<string, { readonly text: string; readonly right: readonly string[]; readonly wrong: readonly string[] }>
 > = {

@@ -41,7 +41,7 @@ describe('Measures of tasks', () => {
     store(0, 'taskOffered', { task: 'w', run: 1, to });
     now = 3000;
     store(1, 'taskFinished', { task: 'w', run: 1, result: 'success' });
-    // What it has ended itself is told to it once more.
+    // The node hears of a run once more that it has ended itself.
     store(1, 'taskOffered', { task: 'w', run: 2, to });
     store(1, 'taskFinished', { task: 'w', run: 2, result: 'error' });
     assert.deepEqual(counted, [

@@ -96,7 +96,7 @@ const finish = (
   back: readonly number[] = [],
 ): readonly Step[] => {
   const data = finishedRun(work, state, { task: taskAt(work, place), run, outcome });
-  // What is too large to be stored took as long to make as all else that a decision may do.
+  // A result that is too large to be stored took as long to make as all else that a decision may do.
   if (data.result !== outcome.result) effort.steps = mostSteps;
   const tasks = orNone(idsOf(work, back));
   const stops = orNone(brokenOffBy({ work, course }, [place, ...back]));
