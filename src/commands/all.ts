@@ -3,6 +3,7 @@ import { scheduledJobReactions } from './automation-catalog/scheduledJobMigratio
 import { projectKind, projectReactions } from './automation-studio/projects.ts';
 import { deviceGroupReactions } from './configuration-manager/deviceGroups.ts';
 import { planReactions } from './configuration-manager/plans.ts';
+import { treeReactions } from './configuration-manager/trees.ts';
 import type { Restorable } from './engine/kinds.ts';
 import type { Reaction } from './engine/reactions.ts';
 import { formReactions } from './json-forms/forms.ts';
@@ -31,6 +32,7 @@ export const reactions: readonly Reaction[] = [
   ...childReactions,
   ...modelReactions,
   ...planReactions,
+  ...treeReactions,
   ...prebuiltReactions,
   ...projectReactions,
   ...scheduledJobReactions,

@@ -56,3 +56,24 @@ service tcp-keepalives-out
     },
   }),
 ];
+
+/** A plan of the devices of the lab, and a run of it. */
+export const complianceSteps: readonly ((values: Kept) => Step)[] = [
+  ({ edge, hardening }) => ({
+    method: 'POST',
+    path: '/configuration_manager/compliance_plans',
+    keep: ({ _id }) => ({ labPlan: _id }),
+    body: {
+      name: 'Lab hardening',
+      description: 'Devices of the lab, before a change goes to the sites',
+      throttle: 2,
+      nodes: [{ treeId: edge, version: 'initial', nodeId: hardening, devices: ['lab-01', 'lab-02'] }],
+    },
+  }),
+  ({ labPlan }) => ({
+    method: 'POST',
+    path: '/configuration_manager/compliance_plans/run',
+    keep: ({ batchId }) => ({ labBatch: batchId }),
+    body: { planId: labPlan },
+  }),
+];

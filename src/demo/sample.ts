@@ -2,7 +2,7 @@ import { agentSteps } from './agents.ts';
 import { deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
-import { goldenSteps } from './golden.ts';
+import { complianceSteps, goldenSteps } from './golden.ts';
 import { jobSteps, waitingJobSteps, workflowSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
 import { linkSteps } from './links.ts';
@@ -216,6 +216,7 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   () => ({
     method: 'POST',
     path: '/configuration_manager/configs',
+    keep: ({ _id }) => ({ leaves: _id }),
     body: { name: 'Data centre leaves', deviceType: 'arista-eos' },
   }),
   ({ edge, edgeRoot }) => ({
@@ -293,4 +294,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
       },
     },
   }),
+  ...complianceSteps,
 ];

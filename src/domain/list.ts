@@ -12,11 +12,14 @@ export { scheduledJobMigration } from './automation-catalog/scheduledJobMigratio
 export { scheduledJob } from './automation-catalog/scheduledJobs.ts';
 export { project } from './automation-studio/projects.ts';
 export { adapter } from './configuration-manager/adapters.ts';
+export { complianceBatch } from './configuration-manager/complianceBatches.ts';
+export { complianceReport } from './configuration-manager/complianceReports.ts';
 export { deviceConfiguration } from './configuration-manager/deviceConfigurations.ts';
 export { deviceGroupImport } from './configuration-manager/deviceGroupImports.ts';
 export { deviceGroup } from './configuration-manager/deviceGroups.ts';
 export { planDeletion } from './configuration-manager/planDeletions.ts';
 export { plan } from './configuration-manager/plans.ts';
+export { treeDeletion } from './configuration-manager/treeDeletions.ts';
 export { tree } from './configuration-manager/trees.ts';
 export { banner } from './customization/banner.ts';
 export { lock } from './engine/locks.ts';

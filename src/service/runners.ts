@@ -21,6 +21,7 @@ import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { type SessionRunner, sessionRunner } from '../runners/agentSessions.ts';
+import { complianceRuns } from '../runners/jobs/builtIn/complianceRun.ts';
 import { jobsHere } from '../runners/jobs/builtIn/jobsHere.ts';
 import { operationsHere } from '../runners/jobs/builtIn/operations.ts';
 import { readAs } from '../runners/jobs/builtIn/readAs.ts';
@@ -215,6 +216,15 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
           template: operations['TemplateBuilder.renderJinjaTemplate'],
           'mop-template': operations['MOP.RunCommandTemplate'],
           agent: operations['AgentSessionManager.runAgent'],
+          ...complianceRuns({
+            handle,
+            tools,
+            model,
+            devices: out.devices,
+            renderer: out.renderer,
+            digest: node.digest,
+            now: clock.now,
+          }),
         },
       }),
       tasks: tasksHere({ handle, tools, events, worker: name, operations }),

@@ -18,6 +18,7 @@ export const otherRows = gets(false);
 
 /** The list of the documents that a path reads, where it is not the path before the parameter. */
 const listOf: Readonly<Record<string, string>> = {
+  '/configuration_manager/compliance_reports/tree': '/configuration_manager/configs',
   '/configuration_manager/devicegroups': '/configuration_manager/deviceGroups',
   '/mop/listATemplate': '/mop/listTemplates',
   '/mop/listAnAnalyticTemplate': '/mop/listAnalyticTemplates',

@@ -7,27 +7,33 @@ import {
   planDeletionSchema,
 } from '../../domain/configuration-manager/planDeletions.ts';
 import {
+  formerPlanNodesSchema,
   formerPlanSchema,
+  newPlanNodesSchema,
   newPlanSchema,
   type PlanNode,
   planOptionsSchema,
 } from '../../domain/configuration-manager/planSchemas.ts';
 import {
+  addNodes,
   create,
   type PlanRefs,
   plan,
   remove,
+  removeNodes,
   restore,
   sealNodes,
   update,
 } from '../../domain/configuration-manager/plans.ts';
 import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
+import type { Referrer } from '../../domain/engine/references.ts';
 import type { Recorded } from '../../store/event.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { by, type Kind, picked } from '../engine/kinds.ts';
 import type { Reaction } from '../engine/reactions.ts';
+import { referrersOfComponent } from '../operations-manager/components.ts';
 import { treeReferences } from './trees.ts';
 
 const command = commandsOf(plan);
@@ -62,6 +68,22 @@ export const updateCompliancePlan = command({
   decide: update,
 });
 
+export const addCompliancePlanNodes = command({
+  name: 'addCompliancePlanNodes',
+  input: newPlanNodesSchema,
+  on: 'existing',
+  seal: sealNodes('/nodes'),
+  prepare,
+  locks,
+  decide: addNodes,
+});
+export const removeCompliancePlanNodes = command({
+  name: 'removeCompliancePlanNodes',
+  input: formerPlanNodesSchema,
+  on: 'existing',
+  decide: removeNodes,
+});
+
 /** Makes a plan what it was. An update can only add nodes. */
 const restoreCompliancePlan = command({
   name: 'restoreCompliancePlan',
@@ -83,15 +105,17 @@ export const deleteCompliancePlans = commandsOf(planDeletion)({
   decide: decideDeletion,
   prepare: async ({ input, actor }, tools) => {
     const [missing, closed]: [string[], string[]] = [[], []];
+    const referrers: Referrer[] = [];
     for (const id of new Set(input.planIds)) {
       const {
         exists,
-        content: { gbac },
+        content: { gbac, name },
       } = await tools.state(plan, id);
       if (!exists || !mayRead(actor, gbac)) missing.push(id);
       else if (!mayWrite(actor, gbac)) closed.push(id);
+      else referrers.push(...(await referrersOfComponent(tools, 'ucm_compliance_plans', [id, name], actor)));
     }
-    return { missing, closed };
+    return { missing, closed, referrers };
   },
 });
 

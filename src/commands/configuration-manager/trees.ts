@@ -10,6 +10,7 @@ import {
   deleteVariables,
   type NodeReferrer,
   remove,
+  removeDecided,
   removeNode,
   removeVersion,
   renameNode,
@@ -20,6 +21,12 @@ import {
   update,
   updateVersion,
 } from '../../domain/configuration-manager/treeChanges.ts';
+import {
+  decideTreeDeletion,
+  type TreesDeleted,
+  treeDeletion,
+  treeDeletionSchema,
+} from '../../domain/configuration-manager/treeDeletions.ts';
 import {
   identityIn,
   importOne,
@@ -40,12 +47,15 @@ import {
 } from '../../domain/configuration-manager/treeSchemas.ts';
 import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import type { Referrer } from '../../domain/engine/references.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
+import type { Recorded } from '../../store/event.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { always, imported, type Kind } from '../engine/kinds.ts';
+import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(tree);
@@ -181,6 +191,36 @@ export const deleteTree = command({
   locks: () => treeReferences,
   prepare: async ({ id, actor }, tools) => ({ referrers: await plansOf(id, actor, tools) }),
 });
+
+/** Part of a decision to delete trees. */
+const removeTree = command({ name: 'removeTree', input: noInput, on: 'any', decide: removeDecided });
+
+export const deleteTrees = commandsOf(treeDeletion)({
+  name: 'deleteTrees',
+  input: treeDeletionSchema,
+  on: 'new',
+  decide: decideTreeDeletion,
+  locks: () => treeReferences,
+  prepare: async ({ input, actor }, tools) => {
+    const missing: string[] = [];
+    const referrers = new Map<string, Referrer>();
+    for (const id of new Set(input.treeIds)) {
+      if (!(await tools.state(tree, id)).exists) missing.push(id);
+      for (const one of await plansOf(id, actor, tools)) referrers.set(one.name, one);
+    }
+    return { missing, referrers: [...referrers.values()] };
+  },
+});
+
+export const treeReactions: readonly Reaction[] = [
+  {
+    of: treeDeletion,
+    on: {
+      treesDeleted: async ({ data }: Recorded<TreesDeleted>) =>
+        data.treeIds.map((id) => ({ command: removeTree, id, input: {} })),
+    },
+  },
+];
 
 /** Imports one whole tree of any installation. `treeMeant` chooses the stream. */
 export const importTree = command({

@@ -62,14 +62,16 @@ export const startJob = command({
     const sealed = execution === undefined ? {} : plain;
     const variables = withoutOrigin(sealSecrets(plain, sealed, tools.seal, '/options/variables') as Variables);
     const starting = { id, actor, now, variables };
+    const workflow = async (): Promise<Awaited<ReturnType<typeof workflowToStart>>> => {
+      if (found) return workflowOfComponent(found.component, starting, tools);
+      return input.component === undefined ? workflowToStart(input.workflow, starting, tools) : undefined;
+    };
     return {
       gbac: await accessListThatDenies(actor, state, tools),
       automation: found,
       unknownGroups: await unknownGroups(tools, namesOf(groups)),
       variables,
-      running: await (found
-        ? workflowOfComponent(found.component, starting, tools)
-        : workflowToStart(input.workflow, starting, tools)),
+      running: await workflow(),
     };
   },
   // Whoever repeats the request must still be able to see the job.

@@ -1,9 +1,10 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';
+import { aggregate, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { withMembers } from '../engine/exactMembers.ts';
-import { RequestError } from '../engine/requestError.ts';
+import { topicsOf } from '../engine/topics.ts';
 import type { Comparison } from './comparing/compare.ts';
 import { type Line, lastOf, pathOf } from './treeNodes.ts';
 import type { TreeVersion } from './treeSchemas.ts';
@@ -33,16 +34,15 @@ export const checkOf = (
 ) => ({
   texts: line.map(({ template = '' }) => template),
   variables: withMembers(withMembers({ device: withMembers(attributes, device) }, version.variables), ofPlan),
-  deviceType: comparedType(deviceType ?? device.ostype ?? ''),
+  deviceType: deviceType ?? device.ostype ?? '',
 });
 
-const comparedType = (type: string): string => {
-  if (type === 'json') throw new RequestError('conflict', 'Trees of the type json are kept, but not checked');
-  return type;
-};
+/** Why texts of a type are not compared; undefined: they are. */
+export const whyNotCompared = (type: string): string | undefined =>
+  type === 'json' ? 'Configurations of the type json are kept, but not checked' : undefined;
 
 /** A comparison, or why there is none. `text` is the place of the text that has the line; null: the configuration. */
-type Outcome =
+export type Outcome =
   | Comparison
   | { readonly reason: string; readonly line: number; readonly text: number | null }
   | { readonly reason: string };
@@ -64,6 +64,14 @@ const reasonWithPlace = (outcome: Extract<Outcome, { readonly reason: string }>,
       ? 'The configuration'
       : `The text of ${pathOf(line.slice(0, outcome.text + 1) as readonly Line[number][] as Line)}`;
   return `${place}, line ${outcome.line}: ${outcome.reason}`;
+};
+
+type Report = ReturnType<typeof reportOf>;
+export type StoredReport = Omit<Report, 'id' | 'batchId' | 'planId' | 'inheritedSpecIds'> & {
+  readonly inheritedSpecIds: readonly string[];
+  readonly id: string;
+  readonly batchId: string;
+  readonly planId: string | null;
 };
 
 /** The report on one device and one node. One that could not be compared has no score: it never counts as compliant. */
@@ -150,3 +158,26 @@ export const reportSchema = Type.Object(
   },
   { title: 'ComplianceReport', description: 'Differences between a device and its golden configuration' },
 );
+
+const storedReport = Type.Unsafe<StoredReport>(reportSchema);
+
+const topics = topicsOf({
+  complianceReported: ['A device was compared with a golden configuration', storedReport],
+});
+type ComplianceReportEvent = EventOf<typeof topics>;
+
+/** A report that is stored. It never changes. */
+export const complianceReport = aggregate<{ readonly report?: StoredReport }, ComplianceReportEvent>({
+  area: 'configuration-manager',
+  category: 'complianceReport',
+  topics,
+  initial: {},
+  evolve: { complianceReported: (_, report) => ({ report }) },
+  exists: ({ report }) => report !== undefined,
+});
+
+/** Each pair of a run has one report: one that is there stays. */
+export const storeReport = (
+  { report }: { readonly report?: StoredReport },
+  input: StoredReport,
+): readonly ComplianceReportEvent[] => (report ? [] : [{ topic: 'complianceReported', data: input }]);

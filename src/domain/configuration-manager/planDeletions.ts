@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { refuseUnknownIds } from '../engine/references.ts';
+import { type Referrer, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { texts, topicsOf } from '../engine/topics.ts';
@@ -29,14 +29,19 @@ export const planDeletion = aggregate<{ readonly decided: boolean }, PlanDeletio
 });
 
 /** `missing`: plans that do not exist or that the actor may not see. `closed`: plans that the actor may not change. */
-export type PlanDeletionRefs = { readonly missing: readonly string[]; readonly closed: readonly string[] };
+export type PlanDeletionRefs = {
+  readonly missing: readonly string[];
+  readonly closed: readonly string[];
+  /** The automations that run one of the plans. */
+  readonly referrers: readonly Referrer[];
+};
 
 export const decideDeletion = (
   _: unknown,
   { planIds }: { readonly planIds: readonly string[] },
   { refs }: Context<PlanDeletionRefs>,
 ): readonly PlanDeletionEvent[] => {
-  const { missing, closed } = refs;
+  const { missing, closed, referrers } = refs;
   refuseUnknownIds(missing, 'compliance plan', '/planIds');
   if (closed.length > 0)
     throw new RequestError(
@@ -46,5 +51,6 @@ export const decideDeletion = (
         faults: closed.map((id) => ({ message: 'You may not delete it', path: '/planIds', id })),
       },
     );
+  refuseReferred(referrers, 'deleted');
   return planIds.length > 0 ? [{ topic: 'plansDeleted', data: { planIds: [...new Set(planIds)] } }] : [];
 };

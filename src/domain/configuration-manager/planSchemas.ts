@@ -24,12 +24,37 @@ export type PlanNode = SchemaData<typeof planNodeSchema>;
 const status = Type.Enum(['draft', 'active'], { description: 'Whether the plan is in force' });
 export type PlanStatus = Static<typeof status>;
 
+const weight = (of: string) => Type.Number({ minimum: 0, maximum: 100, description: `Weight of ${of}` });
+const benchmark = (grade: string) =>
+  Type.Number({ minimum: 0, maximum: 100, description: `The lowest score of the grade ${grade}` });
+
+/** How scores and grades are computed. */
+export const gradingSchema = Type.Object(
+  {
+    weights: Type.Object(
+      { error: weight('an error'), warning: weight('a warning'), info: weight('an info') },
+      { additionalProperties: false },
+    ),
+    benchmarks: Type.Object({ pass: benchmark('pass'), review: benchmark('review') }, { additionalProperties: false }),
+  },
+  { additionalProperties: false, title: 'Grading', description: 'How scores and grades are computed' },
+);
+
+const grading = Type.Union([gradingSchema, Type.Null()], {
+  description: 'Weights and benchmarks; null: 2, 1 and 0.5, and 90 and 80',
+});
+
+export const usualThrottle = 5;
+const throttle = Type.Integer({ minimum: 1, maximum: 50, description: 'How many devices are read at once' });
+
 const members = {
   description: Type.String({ description: 'What it is for' }),
   nodes: Type.Array(planNodeSchema, {
     description: 'Nodes to add; one with the same tree, version and nodeId replaces the earlier one',
   }),
   gbac: gbacInput,
+  throttle,
+  grading,
 };
 
 export const newPlanSchema = Type.Object(
@@ -49,6 +74,33 @@ export const planOptionsSchema = Type.Partial(
   { additionalProperties: false, title: 'PlanOptions', description: 'What changes of a compliance plan' },
 );
 
+/** Nodes that join a plan. */
+export const newPlanNodesSchema = Type.Object(
+  {
+    nodes: Type.Array(planNodeSchema, {
+      minItems: 1,
+      description: 'Nodes to add; one with the same tree, version and nodeId replaces the earlier one',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const { treeId, version, nodeId } = planNodeSchema.properties;
+
+/** Nodes that leave a plan. */
+export const formerPlanNodesSchema = Type.Object(
+  {
+    nodes: Type.Array(
+      Type.Object({ treeId, version, nodeId }, { title: 'FormerPlanNode', description: 'Node of the plan' }),
+      {
+        minItems: 1,
+        description: 'Nodes of the plan; members besides these three do not count',
+      },
+    ),
+  },
+  { additionalProperties: false },
+);
+
 /** A plan in answers. Authors are account ids. */
 export const planSchema = Type.Object(
   {
@@ -58,6 +110,8 @@ export const planSchema = Type.Object(
     status,
     nodes: Type.Array(planNodeSchema, { description: 'Nodes' }),
     gbac: gbacSchema,
+    throttle,
+    grading,
     ...authored,
   },
   { title: 'Plan', description: 'Compliance plan' },

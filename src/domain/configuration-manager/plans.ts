@@ -2,12 +2,28 @@ import { type Static, type TObject, Type } from 'typebox';
 import { everybody, gbacOf } from '../authorization/gbac.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
-import { authors, gbac, nothing, object, text, texts, topicsOf, typed } from '../engine/topics.ts';
-import type { formerPlanSchema, newPlanSchema, PlanNode, PlanStatus, planOptionsSchema } from './planSchemas.ts';
+import { authors, gbac, nothing, object, text, texts, topicsOf, typed, whole } from '../engine/topics.ts';
+import {
+  type formerPlanNodesSchema,
+  type formerPlanSchema,
+  type newPlanNodesSchema,
+  type newPlanSchema,
+  type PlanNode,
+  type PlanStatus,
+  type planOptionsSchema,
+  usualThrottle,
+} from './planSchemas.ts';
 import { findNode } from './treeNodes.ts';
 import type { TreeState } from './trees.ts';
+
+const severities = Type.Object({ error: Type.Number(), warning: Type.Number(), info: Type.Number() });
+const grading = Type.Object({
+  weights: severities,
+  benchmarks: Type.Object({ pass: Type.Number(), review: Type.Number() }),
+});
 
 const content = {
   name: text,
@@ -25,6 +41,8 @@ const content = {
     }),
   ),
   gbac,
+  throttle: Type.Optional(whole),
+  grading: Type.Optional(Type.Union([grading, Type.Null()])),
 };
 export type PlanContent = SchemaData<TObject<typeof content>>;
 
@@ -39,6 +57,15 @@ const topics = topicsOf({
     Type.Object({ status: content.status }),
   ],
   planGbacSet: ['A compliance plan got other access lists', Type.Object({ gbac })],
+  planNodesRemoved: [
+    'Nodes were removed from a compliance plan',
+    Type.Object({ nodes: Type.Array(Type.Object({ treeId: text, version: text, nodeId: text })) }),
+  ],
+  planThrottleSet: ['A compliance plan reads another number of devices at once', Type.Object({ throttle: whole })],
+  planGradingSet: [
+    'A compliance plan computes scores and grades otherwise; null: as usual',
+    Type.Object({ grading: Type.Union([grading, Type.Null()]) }),
+  ],
   planRestored: ['A compliance plan became what it was before', Type.Object({ ...content, ...authors })],
   planDeleted: ['A compliance plan was deleted', nothing],
 });
@@ -63,10 +90,10 @@ export const plan = aggregate<PlanState, PlanEvent>({
     planNodesAdded: (state, { nodes }) => set(state, { nodes: withNodes(state.content.nodes, nodes) }),
     planStatusSet: set,
     planGbacSet: set,
-    planRestored: (_, { name, description, status, nodes, gbac }) => ({
-      exists: true,
-      content: { name, description, status, nodes, gbac },
-    }),
+    planNodesRemoved: (state, { nodes }) => set(state, { nodes: withoutNodes(state.content.nodes, nodes) }),
+    planThrottleSet: set,
+    planGradingSet: set,
+    planRestored: (_, { created, createdBy, lastUpdated, lastUpdatedBy, ...content }) => ({ exists: true, content }),
     planDeleted: (state) => ({ ...state, exists: false }),
   },
   exists: (state) => state.exists,
@@ -74,7 +101,9 @@ export const plan = aggregate<PlanState, PlanEvent>({
   gbac: ({ content }) => content.gbac,
 });
 
-const alike = (a: PlanNode, b: PlanNode): boolean =>
+type NodeKey = Pick<PlanNode, 'treeId' | 'version' | 'nodeId'>;
+
+const alike = (a: NodeKey, b: NodeKey): boolean =>
   a.treeId === b.treeId && a.version === b.version && a.nodeId === b.nodeId;
 
 /** The nodes with further ones. Each replaces its former node in place, or is added at the end. */
@@ -86,6 +115,9 @@ export const withNodes = (nodes: readonly PlanNode[], added: readonly PlanNode[]
   }
   return all;
 };
+
+export const withoutNodes = (nodes: readonly PlanNode[], removed: readonly NodeKey[]): readonly PlanNode[] =>
+  nodes.filter((node) => !removed.some((one) => alike(one, node)));
 
 /**
  * Seals the secrets among the variables of the nodes. The mask keeps the secret of the node that is replaced. `path`
@@ -107,8 +139,10 @@ export const sealNodes =
   };
 
 /** The plan for answers: secrets among the variables are masked, even those that an earlier version stored in clear. */
-export const maskPlan = <P extends Pick<PlanContent, 'nodes'>>(plan: P): P => ({
+export const maskPlan = <P extends Pick<PlanContent, 'nodes' | 'throttle' | 'grading'>>(plan: P) => ({
   ...plan,
+  throttle: plan.throttle ?? usualThrottle,
+  grading: plan.grading ?? null,
   nodes: plan.nodes.map((node) => (node.variables ? { ...node, variables: maskNamed(node.variables) } : node)),
 });
 
@@ -140,15 +174,40 @@ const checkNodes = (nodes: readonly PlanNode[], { trees }: PlanRefs, path: strin
   refuseFaults('not_found', faults);
 };
 
+/** Throws `invalid` for benchmarks that no score can meet in their order. */
+export const refuseGrading = (grading: PlanContent['grading'], path: string): void => {
+  if (grading && grading.benchmarks.pass < grading.benchmarks.review)
+    throw new RequestError('invalid', 'The benchmark of pass must not be lower than that of review', {
+      path: `${path}/benchmarks/pass`,
+    });
+};
+
+/** Throws unless a plan with these nodes can have the status. */
+const checkStatus = (status: PlanStatus, nodes: readonly PlanNode[], path: string): void => {
+  if (status === 'active' && nodes.length === 0)
+    throw new RequestError('conflict', 'A plan without nodes cannot be active', { path });
+};
+
 export const create = (
   _: PlanState,
-  { name, description = '', nodes = [], gbac }: Static<typeof newPlanSchema>,
+  { name, description = '', nodes = [], gbac, throttle, grading }: Static<typeof newPlanSchema>,
   { refs }: Context<PlanRefs>,
 ): readonly PlanEvent[] => {
+  refuseGrading(grading, '/grading');
   const lists = gbacOf(gbac, everybody, refs.unknownGroups);
   checkNodes(nodes, refs, '/nodes');
   return [
-    { topic: 'planCreated', data: { name, description, status: 'draft', nodes: withNodes([], nodes), gbac: lists } },
+    {
+      topic: 'planCreated',
+      data: {
+        name,
+        description,
+        status: 'draft',
+        nodes: withNodes([], nodes),
+        gbac: lists,
+        ...defined({ throttle, grading }),
+      },
+    },
   ];
 };
 
@@ -163,16 +222,51 @@ export const update = (
   checkNodes(nodes, refs, '/options/nodes');
   const after = withNodes(content.nodes, nodes);
   const news = after.filter((node) => !content.nodes.some((old) => same(old, node)));
-  if (status === 'active' && content.status === 'draft' && after.length === 0)
-    throw new RequestError('conflict', 'A plan without nodes cannot be active', { path: '/options/status' });
+  if (content.status === 'draft') checkStatus(status, after, '/options/status');
+  const { throttle = usualThrottle, grading = null } = content;
+  const next = {
+    throttle: options.throttle ?? throttle,
+    grading: options.grading === undefined ? grading : options.grading,
+  };
+  refuseGrading(next.grading, '/options/grading');
   const events: readonly (PlanEvent | false)[] = [
     name !== content.name && { topic: 'planNamed', data: { name } },
     description !== content.description && { topic: 'planDescribed', data: { description } },
     news.length > 0 && { topic: 'planNodesAdded', data: { nodes: news } },
     status !== content.status && { topic: 'planStatusSet', data: { status } },
     !same(gbac, content.gbac) && { topic: 'planGbacSet', data: { gbac } },
+    next.throttle !== throttle && { topic: 'planThrottleSet', data: { throttle: next.throttle } },
+    !same(next.grading, grading) && { topic: 'planGradingSet', data: { grading: next.grading } },
   ];
   return events.filter((event) => event !== false);
+};
+
+export const addNodes = (
+  { content }: PlanState,
+  { nodes }: Static<typeof newPlanNodesSchema>,
+  { refs }: Context<PlanRefs>,
+): readonly PlanEvent[] => {
+  checkNodes(nodes, refs, '/nodes');
+  const news = withNodes([], nodes).filter((node) => !content.nodes.some((old) => same(old, node)));
+  return news.length > 0 ? [{ topic: 'planNodesAdded', data: { nodes: news } }] : [];
+};
+
+/** Throws `not_found` with all nodes that the plan does not have. */
+export const removeNodes = (
+  { content }: PlanState,
+  { nodes }: Static<typeof formerPlanNodesSchema>,
+): readonly PlanEvent[] => {
+  const keys = nodes.map(({ treeId, version, nodeId }) => ({ treeId, version, nodeId }));
+  refuseFaults(
+    'not_found',
+    keys.flatMap((key, i) =>
+      content.nodes.some((node) => alike(node, key))
+        ? []
+        : [{ message: 'The plan has no such node', path: `/nodes/${i}` }],
+    ),
+  );
+  checkStatus(content.status, withoutNodes(content.nodes, keys), '/nodes');
+  return [{ topic: 'planNodesRemoved', data: { nodes: keys } }];
 };
 
 /** Makes a plan what it was, also if it was deleted. It has changed now. */
@@ -183,7 +277,9 @@ export const restore = (
 ): readonly PlanEvent[] => {
   const gbac = gbacOf(former.gbac, everybody, refs.unknownGroups);
   checkNodes(nodes, refs, '/nodes');
-  const restored = { name: former.name, description, status: former.status, nodes: withNodes([], nodes), gbac };
+  const { name, status, throttle, grading } = former;
+  refuseGrading(grading, '/grading');
+  const restored = { name, description, status, nodes: withNodes([], nodes), gbac, ...defined({ throttle, grading }) };
   if (exists && same(restored, content)) return [];
   const authors = { created: created ?? now, createdBy: createdBy ?? null, lastUpdated: now, lastUpdatedBy: actor.id };
   return [{ topic: 'planRestored', data: { ...restored, ...authors } }];

@@ -355,3 +355,7 @@ export const remove = (
   refuseReferred(refs.referrers, 'deleted');
   return [{ topic: 'treeDeleted', data: {} }];
 };
+
+/** Part of a decision to delete trees. */
+export const removeDecided = ({ exists }: TreeState): readonly TreeEvent[] =>
+  exists ? [{ topic: 'treeDeleted', data: {} }] : [];

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Context } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
-import { unknownOutcome } from './builtIn.ts';
+import { goesOn, unknownOutcome } from './builtIn.ts';
 import { type Claim, heldBy, mostLost } from './claims.ts';
 import { jobProgress } from './jobSchemas.ts';
 import { hasEnded, type JobEvent, type JobState, refuseEnded } from './jobs.ts';
@@ -113,8 +113,8 @@ export const lapseInput = Type.Object({
 /**
  * Releases a claim whose time is up, unless it has been extended since, or whose worker has ended. After the third lost
  * claim the job is given up. A claim on a paused job is not
- * lost. A job that sends commands to devices is not begun a second time; one that follows its session is never given
- * up.
+ * lost. A job that sends commands to devices is not begun a second time; one that goes on from what it has stored is never
+ * given up.
  */
 export const lapse = (
   state: JobState,
@@ -133,9 +133,7 @@ export const lapse = (
     ];
   if (state.status === 'paused') return [{ topic: 'jobReleased', data: { claim, reason: 'returned' } }];
   const lapsed: JobEvent = { topic: 'jobReleased', data: { claim, reason: 'lapsed' } };
-  return lost + 1 < mostLost || type === 'agent'
-    ? [lapsed]
-    : [lapsed, { topic: 'jobGivenUp', data: { claims: lost + 1 } }];
+  return lost + 1 < mostLost || goesOn(type) ? [lapsed] : [lapsed, { topic: 'jobGivenUp', data: { claims: lost + 1 } }];
 };
 
 type Live = Pick<Claim, 'claim' | 'account'> & { readonly task?: string; readonly run?: number };

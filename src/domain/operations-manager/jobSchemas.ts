@@ -48,6 +48,12 @@ export const jobStartSchema = Type.Object(
     automation: Type.Optional(
       Type.Union([Type.Null(), name('Id')], { description: 'The automation; null: none, whatever bears the name' }),
     ),
+    component: Type.Optional(
+      Type.Object(
+        { type: Type.String(), name: Type.String() },
+        { description: 'What runs, where no automation says so' },
+      ),
+    ),
     trigger: Type.Optional(name('Id of the trigger that fired')),
     execution: Type.Optional(name('Id of the action execution that it is a part of')),
   },

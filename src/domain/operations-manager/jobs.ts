@@ -248,7 +248,7 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
     description,
     type: input.type ?? (automation ? 'automation' : 'workflow'),
     variables: withoutOrigin(variables),
-    component: automation?.component ?? { type: 'workflows', name: workflow },
+    component: automation?.component ?? input.component ?? { type: 'workflows', name: workflow },
     automation: automation?.id ?? null,
     trigger,
     execution,

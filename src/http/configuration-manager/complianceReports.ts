@@ -1,83 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { linesOf } from '../../commands/configuration-manager/deviceConfigurations.ts';
-import { queryAll } from '../../commands/engine/tools.ts';
-import {
-  type CheckedDevice,
-  checkOf,
-  reportOf,
-  reportSchema,
-} from '../../domain/configuration-manager/complianceReports.ts';
+import { deviceChecks, orReason } from '../../commands/configuration-manager/deviceChecks.ts';
+import { reportSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
 import { tree } from '../../domain/configuration-manager/trees.ts';
-import type { Actor } from '../../domain/engine/core.ts';
-import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
-import { isSecretName, maskSecrets, openSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
-import { inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import type { Call, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import type { Service } from '../engine/service.ts';
 import { checkedNode } from './nodeConfigs.ts';
 
 const mostBytes = 4 * 1024 * 1024;
-
-/** The caller, and the service. */
-type Asking = { readonly actor: Actor; readonly service: Service };
-
-/**
- * The attributes of the node of that name in the first inventory that has one, of those that the actor sees. They have no
- * secrets here.
- */
-const attributesOf = async (device: string, { actor, service }: Asking): Promise<CheckedDevice['attributes']> => {
-  const { tools, model } = service;
-  const visible = (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
-  const ids = visible.map(({ _id }) => `${_id}/${device}`);
-  const entry = (await model.getMany(nodes.collection, ids)).find((one) => one !== undefined);
-  if (!entry) return undefined;
-  const { attributes }: NodeDoc = JSON.parse(entry.text);
-  const plain = Object.entries(attributes).filter(([name]) => !isSecretName(name));
-  return maskSecrets(Object.fromEntries(plain)) as CheckedDevice['attributes'];
-};
-
-/** The facts about a device; of one that the actor does not see, the name alone. */
-const knownOf = async (device: string, asking: Asking): Promise<CheckedDevice> => {
-  try {
-    const {
-      source,
-      device: { name, ostype, host },
-    } = await asking.service.devices.seenBy(asking.actor).find(device);
-    const attributes = await attributesOf(device, asking);
-    return defined({ name, ostype, host, adapter: source.name, attributes });
-  } catch (error) {
-    if (error instanceof RequestError && error.code === 'not_found') return { name: device };
-    throw error;
-  }
-};
-
-/** The variables with their secrets in clear, and these secrets. */
-const openVariables = (variables: Readonly<Record<string, unknown>>, { tools }: Service) => {
-  const secrets: string[] = [];
-  const note = (secret: string): string => {
-    secrets.push(secret);
-    return secret;
-  };
-  const clear = openSecrets(variables, (sealed) => note(tools.unseal(sealed))) as typeof variables;
-  // Those that earlier versions stored in clear.
-  sealSecrets(clear, undefined, (secret) => ({ $sealed: note(secret), tag: '' }));
-  return { variables: clear, secrets };
-};
-
-/** The outcome of a work; of one that a text or a device refuses, the reason. */
-const orReason = async <T>(work: () => Promise<T>): Promise<T | { readonly reason: string }> => {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof RequestError && ['unprocessable', 'adapter_failed'].includes(error.code))
-      return { reason: error.message };
-    throw error;
-  }
-};
 
 const options = Type.Object(
   {
@@ -105,30 +38,29 @@ const check = async (call: Call<string, { readonly options: Static<typeof option
   const { id } = await service.entry(trees, treeId, actor);
   const state = await service.tools.state(tree, id);
   const node = checkedNode(state, id, { version, nodePath });
-  const visible = service.devices.seenBy(actor);
+  const { digest, devices, renderer, tools, model } = service;
   // A device that is to be read must be there.
+  const visible = devices.seenBy(actor);
   if (configuration === undefined) await visible.find(deviceName);
-  const device = await knownOf(deviceName, { actor, service });
-  const { texts, variables, deviceType } = checkOf(state, node, device);
   const signal = abandoned();
-  const read = await orReason(async () =>
-    configuration === undefined ? await visible.calls(traceparent, signal).configuration(deviceName) : configuration,
-  );
-  const about = {
-    ...node,
-    device: deviceName,
-    deviceType,
+  const compare = deviceChecks({
+    tools,
+    model,
+    devices,
+    digest,
+    compare: (run) => renderer.compare(run, { account: actor.id, signal }),
+  });
+  const read = async (): Promise<string> =>
+    configuration ?? (await visible.calls(traceparent, signal).configuration(deviceName));
+  const report = await compare(state, node, {
+    name: deviceName,
+    actor,
+    configuration: await orReason(read),
     timestamp: new Date(service.moment().now).toISOString(),
-    configuration: typeof read === 'string' ? { digest: service.digest(read), lines: linesOf(read) } : null,
-  };
-  if (typeof read !== 'string') return reportOf(about, read);
-  const outcome = await orReason(async () =>
-    service.renderer.compare(
-      { texts, deviceType, configuration: read, ...openVariables(variables, service) },
-      { account: actor.id, signal },
-    ),
-  );
-  return reportOf(about, outcome);
+  });
+  const reason = whyNotCompared(report.deviceType);
+  if (reason !== undefined) throw new RequestError('conflict', reason);
+  return report;
 };
 
 /** Checks of configurations against golden ones. */

@@ -1,6 +1,8 @@
 import type { AreaRoutes } from '../engine/route.ts';
 import { adapterRoutes } from './adapters.ts';
 import { complianceReportRoutes } from './complianceReports.ts';
+import { complianceRunRoutes } from './complianceRuns.ts';
+import { complianceSummaryRoutes } from './complianceSummaries.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
 import { deviceRoutes } from './devices.ts';
 import { nodeConfigRoutes } from './nodeConfigs.ts';
@@ -17,6 +19,8 @@ export const configurationManagerRoutes: AreaRoutes = {
     ...treeVersionRoutes,
     ...nodeConfigRoutes,
     ...complianceReportRoutes,
+    ...complianceRunRoutes,
+    ...complianceSummaryRoutes,
     ...planRoutes,
     ...deviceGroupRoutes,
     ...adapterRoutes,

@@ -1,10 +1,17 @@
 import { Type } from 'typebox';
 import {
+  addCompliancePlanNodes,
   createCompliancePlan,
   deleteCompliancePlans,
+  removeCompliancePlanNodes,
   updateCompliancePlan,
 } from '../../commands/configuration-manager/plans.ts';
-import { planOptionsSchema, planSchema } from '../../domain/configuration-manager/planSchemas.ts';
+import {
+  formerPlanNodesSchema,
+  newPlanNodesSchema,
+  planOptionsSchema,
+  planSchema,
+} from '../../domain/configuration-manager/planSchemas.ts';
 import { maskPlan } from '../../domain/configuration-manager/plans.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { name } from '../../domain/engine/schemas.ts';
@@ -18,6 +25,7 @@ import { actionRoute, commandRoute, getRoute, mappedCommandRoute } from '../engi
 import { fromStart, success } from '../engine/schemas.ts';
 
 const path = '/compliance_plans';
+const planId = name('Id of the plan');
 const join: Join<Plan> = async (plan) => maskPlan(plan);
 
 const search = actionRoute({
@@ -42,13 +50,18 @@ const search = actionRoute({
     },
     { additionalProperties: false },
   ),
-  answer: Type.Object({ totalCount: Type.Integer(), plans: Type.Array(planSchema) }),
+  answer: Type.Object({
+    totalCount: Type.Integer(),
+    plans: Type.Array(planSchema),
+    groups: Type.Array(Type.Object({ plans: Type.Array(planSchema) }), { description: 'The same plans' }),
+  }),
   run: async ({ body: { name = '', options: { start = 0, limit = 25 } = {} }, actor }, { model }) => {
     const where: Where<'name'> | undefined = name === '' ? undefined : { field: 'name', op: 'contains', value: name };
     const may = actor.admin ? undefined : mayReadGuard(actor, model);
     const query = defined({ sort: 'name' as const, order: 1 as const, skip: start, limit, where, may });
     const { entries, total } = await pageOf(model, plans, query);
-    return { body: { totalCount: total, plans: entries.map((entry) => maskPlan(documentIn(plans, entry))) } };
+    const found = entries.map((entry) => maskPlan(documentIn(plans, entry)));
+    return { body: { totalCount: total, plans: found, groups: [{ plans: found }] } };
   },
 });
 
@@ -77,9 +90,39 @@ export const planRoutes: readonly Route[] = [
     command: updateCompliancePlan,
     key: (_, { planId }) => planId,
     input: (_, { options }) => options,
-    body: Type.Object({ planId: name('Id of the plan'), options: planOptionsSchema }, { additionalProperties: false }),
+    body: Type.Object({ planId, options: planOptionsSchema }, { additionalProperties: false }),
     envelope: succeeded('Successfully updated compliance plan'),
     answer: success,
+  }),
+  mappedCommandRoute({
+    name: 'addCompliancePlanNodes',
+    method: 'post',
+    path: `${path}/nodes`,
+    access: ['operators'],
+    summary: 'Add nodes to a compliance plan',
+    description: 'One with the same tree, version and nodeId replaces the earlier one.',
+    command: addCompliancePlanNodes,
+    key: (_, { planId }) => planId,
+    body: Type.Object({ planId, ...newPlanNodesSchema.properties }, { additionalProperties: false }),
+    input: (_, { nodes }) => ({ nodes }),
+    join,
+    envelope: plain,
+    answer: planSchema,
+  }),
+  mappedCommandRoute({
+    name: 'removeCompliancePlanNodes',
+    method: 'delete',
+    path: `${path}/nodes`,
+    access: ['operators'],
+    summary: 'Remove nodes from a compliance plan, all or none',
+    description: 'Nodes that it does not have are 404, naming all. 409 for the last nodes of an active plan.',
+    command: removeCompliancePlanNodes,
+    key: (_, { planId }) => planId,
+    body: Type.Object({ planId, ...formerPlanNodesSchema.properties }, { additionalProperties: false }),
+    input: (_, { nodes }) => ({ nodes }),
+    join,
+    envelope: plain,
+    answer: planSchema,
   }),
   commandRoute({
     name: 'deleteCompliancePlans',

@@ -5,6 +5,7 @@ import {
   addTreeVersion,
   createTree,
   deleteTree,
+  deleteTrees,
   deleteTreeVariables,
   importTree,
   setTreeVariables,
@@ -103,6 +104,18 @@ export const treeRoutes: readonly Route[] = [
     }),
     envelope: plain,
     answer: Type.Object({ ...configVersionSchema.properties, ...treeSchema.properties }, { title: 'CreatedTree' }),
+  }),
+  commandRoute({
+    name: 'deleteTrees',
+    method: 'delete',
+    path: '/configs',
+    access: ['operators'],
+    summary: 'Delete golden configuration trees, all or none',
+    description:
+      'Ids that are not there are 404, naming all; 409 names the plans that refer to one. Then none is deleted.',
+    command: deleteTrees,
+    envelope: succeeded('Successfully deleted trees'),
+    answer: success,
   }),
   mappedCommandRoute({
     name: 'setVariables',

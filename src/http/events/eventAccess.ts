@@ -42,6 +42,7 @@ export const forAdmins: readonly string[] = [
   'planDeletion',
   'scheduledJobMigration',
   'token',
+  'treeDeletion',
   'watching',
 ];
 
@@ -186,7 +187,7 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
 
 export type EventAccess = ReturnType<typeof eventAccess>;
 
-/** A row with method GET that shows a resource. */
+/** A row that shows a resource: one with method GET, or a search. */
 export type GetRow = {
   readonly area: string;
   readonly row: Pick<Common, 'name' | 'access'>;

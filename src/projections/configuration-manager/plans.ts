@@ -1,4 +1,4 @@
-import { type PlanContent, plan, withNodes } from '../../domain/configuration-manager/plans.ts';
+import { type PlanContent, plan, withNodes, withoutNodes } from '../../domain/configuration-manager/plans.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
@@ -19,10 +19,15 @@ export const plans = projection<Plan>()(plan, {
     planNodesAdded: (doc, event) => doc && { ...doc, nodes: withNodes(doc.nodes, event.data.nodes), ...touched(event) },
     planStatusSet: set,
     planGbacSet: set,
+    planNodesRemoved: (doc, event) =>
+      doc && { ...doc, nodes: withoutNodes(doc.nodes, event.data.nodes), ...touched(event) },
+    planThrottleSet: set,
+    planGradingSet: set,
     planRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
     planDeleted: () => undefined,
   },
   word: 'compliance plan',
+  component: 'ucm_compliance_plans',
   names: { group: { field: 'groups' } },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: {

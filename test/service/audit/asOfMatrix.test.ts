@@ -8,6 +8,7 @@ import { manualTrigger } from '../../support/documents.ts';
 import { ok } from '../../support/people.ts';
 import { otherRows, pathsOf, readRows } from '../../support/readRows.ts';
 import { type Answer, adminPassword, startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
 const om = '/operations-manager';
 const cm = '/configuration_manager';
@@ -43,13 +44,16 @@ const sees = (person: Person, fate: Fate): boolean =>
 
 /** The rows whose documents have access lists, or name documents that have them. Others answer all roles alike. */
 const guarded =
-  /^\/(operations-manager\/(automations|triggers|jobs|tasks|parked|events)|configuration_manager\/compliance_plans|automation_catalog|inventory_manager|prebuilts|authorization\/tokens|agent-session-manager\/sessions|lifecycle-manager\/action-executions)/;
+  /^\/(operations-manager\/(automations|triggers|jobs|tasks|parked|events)|configuration_manager\/compliance_(plans|reports)|automation_catalog|inventory_manager|prebuilts|authorization\/tokens|agent-session-manager\/sessions|lifecycle-manager\/action-executions)/;
 
-/** Those whose documents in the sample have access lists of other groups than red. */
-const withOtherLists = /^\/(automation_catalog|inventory_manager)/;
+/** Those whose documents in the sample have access lists of other groups than red, and sums of what the caller may read. */
+const withOtherLists =
+  /^\/(automation_catalog|inventory_manager|configuration_manager\/compliance_reports\/(tree|node))/;
 
 type Word = 'automations' | 'triggers' | 'jobs' | 'plans' | 'prebuilts';
 const jobIds = (id: string) => ({ jobIds: [id] });
+
+const noNode = { treeId: 'f'.repeat(24), version: 'initial', nodeId: 'f'.repeat(24) };
 
 const firstRun = (job: string): string => `${job}.a.1`;
 
@@ -83,8 +87,15 @@ const named: Readonly<Record<string, readonly [Word, ((id: string) => object)?, 
   'POST /operations-manager/tasks/:id/finish': ['jobs', () => ({ result: 'success' }), firstRun],
   'PUT /configuration_manager/compliance_plans': ['plans', (planId) => ({ planId, options: { name: 'x' } })],
   'DELETE /configuration_manager/compliance_plans': ['plans', (id) => ({ planIds: [id] })],
+  'POST /configuration_manager/compliance_plans/nodes': ['plans', (planId) => ({ planId, nodes: [noNode] })],
+  'DELETE /configuration_manager/compliance_plans/nodes': ['plans', (planId) => ({ planId, nodes: [noNode] })],
+  'POST /configuration_manager/compliance_plans/run': ['plans', (planId) => ({ planId })],
   'DELETE /prebuilts/:id': ['prebuilts'],
 };
+
+const reportRows = ['', '/config', '/details', '/history', '/grade', '/grade/single', '/grade/history'].map(
+  (end) => `POST /configuration_manager/compliance_reports${end}`,
+);
 
 /** All others of the areas that know access lists, by the reason why they are not asked here. */
 const notNamed: Readonly<Record<string, readonly string[]>> = {
@@ -135,11 +146,13 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
     'POST /operations-manager/events/test',
     'POST /operations-manager/triggers/preview',
     'POST /configuration_manager/search/compliance_plans',
+    'POST /configuration_manager/search/compliance_plan_instances',
   ],
+  'names reports, which follow their plans: complianceRuns.test.ts asks it': reportRows,
 };
 /** The kinds of these areas that have no access lists, by the beginnings of their paths. */
 const withoutLists =
-  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|configuration_manager\/(adapters|compliance_reports|config_specs|configs|devicegroups?|devices|import|node)|lifecycle-manager\/resources|operations-manager\/workflows)/;
+  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|configuration_manager\/(adapters|config_specs|configs|devicegroups?|devices|import|node)|lifecycle-manager\/resources|operations-manager\/workflows)/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);
@@ -239,7 +252,13 @@ describe('every GET route as of every moment, for six roles', function () {
 
   before(async () => {
     service = await startService();
-    await loadSample(service.url, 'admin', adminPassword);
+    const { labBatch = '' } = await loadSample(service.url, 'admin', adminPassword);
+    let report = '';
+    await until(async () => {
+      const { status, body } = await service.ask('GET', `${cm}/compliance_reports/batch/${labBatch}`);
+      if (status === 200 && body.length > 0) report = body[0].id;
+      return report !== '';
+    }, 'a report of the sample');
     await made('POST', '/authorization/groups', { name: 'red', description: '' });
     for (const [username, memberOf] of Object.entries(groupsOf))
       if (username !== 'admin') await made('POST', '/authorization/accounts', { username, password, memberOf });
@@ -251,6 +270,12 @@ describe('every GET route as of every moment, for six roles', function () {
       planRow,
       (await plans()).map(({ _id }) => planRow.replace(':id', _id)),
     );
+    // Reports have none either.
+    const reports = `${cm}/compliance_reports`;
+    for (const id of [labBatch, report]) fatesById.set(id, 'staying');
+    paths.set(`${reports}/batch/:batchId`, [`${reports}/batch/${labBatch}`]);
+    paths.set(`${reports}/details/:id`, [`${reports}/details/${report}`]);
+    paths.set(`${reports}/node/:treeId/:nodePath`, [`${reports}/node/Edge%20routers/base%2FHardening`]);
     await close();
     await mark('closed');
     const documents = await remove();

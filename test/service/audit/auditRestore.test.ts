@@ -21,6 +21,8 @@ const never = [
   'certificate',
   'token',
   'provider',
+  'complianceBatch',
+  'complianceReport',
 ];
 /** Kinds that the platform keeps by itself. */
 const ofThePlatform: readonly string[] = ['parkedReaction'];

@@ -16,6 +16,11 @@ describe('the sample', () => {
     const kept = await loadSample(service.url, 'admin', adminPassword);
     // Its session ends, and tells of it, on its own.
     await until(() => publishedIn(service.folder).length !== 0);
+    // So does the run of its compliance plan.
+    await until(async () => {
+      const path = '/configuration_manager/search/compliance_plan_instances';
+      return (await service.ask('POST', path, {})).body.plans[0]?.jobStatus === 'complete';
+    });
     const position = (await service.ask('GET', '/health/status')).body.eventStore.position;
     assert.deepEqual(await loadSample(service.url, 'admin', adminPassword), kept);
     assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position);
@@ -55,7 +60,7 @@ describe('the sample', () => {
     const { body } = await service.ask('POST', '/configuration_manager/search/compliance_plans', {});
     assert.deepEqual(
       body.plans.map(({ name, status }: { name: string; status: string }) => `${name}: ${status}`),
-      ['Before the freeze: draft', 'Weekly edge audit: active'],
+      ['Before the freeze: draft', 'Lab hardening: draft', 'Weekly edge audit: active'],
     );
   });
 

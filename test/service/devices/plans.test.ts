@@ -114,7 +114,7 @@ describe('Compliance plans over HTTP', () => {
     const found = async (ask: People['member']) =>
       ok(await ask('POST', '/configuration_manager/search/compliance_plans', { name: 'gbac' }));
     assert.equal((await found(who.member)).totalCount, 2);
-    assert.deepEqual(await found(who.stranger), { totalCount: 1, plans: [readable] });
+    assert.deepEqual(await found(who.stranger), { totalCount: 1, plans: [readable], groups: [{ plans: [readable] }] });
     refused(await who.stranger('GET', `${path}/${hidden._id}`), 404);
     refused(await who.stranger('PUT', path, { planId: hidden._id, options: {} }), 404);
     refused(await who.stranger('PUT', path, { planId: readable._id, options: {} }), 403);

@@ -6,7 +6,14 @@ import { startServer, temporaryFolder } from '../../support/process.ts';
 import { isWithoutSlapd } from '../../support/slapd.ts';
 
 // Each page has its own service, whose admin has the password that the pages say.
-for (const name of ['people', 'directories', 'triggers', 'first-workflow', 'golden-configurations'])
+for (const name of [
+  'people',
+  'directories',
+  'triggers',
+  'first-workflow',
+  'golden-configurations',
+  'compliance-reports',
+])
   describe(`docs/${name}.md`, () => {
     const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
     const folder = temporaryFolder();

@@ -57,6 +57,7 @@ const reads = ({
   comparison = '',
   edge = '',
   edgeRoot = '',
+  labBatch = '',
   interfacesJob = '',
   upgrade = '',
   heldTask = '',
@@ -74,6 +75,9 @@ const reads = ({
   'GET /automation_catalog/scheduled-jobs/:id/export': { id: interfacesJob },
   'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
+  'GET /configuration_manager/compliance_reports/batch/:batchId': { batchId: labBatch },
+  'GET /configuration_manager/compliance_reports/tree/:treeId': { treeId: edge },
+  'GET /configuration_manager/compliance_reports/node/:treeId/:nodePath': { treeId: edge, nodePath: 'base/Hardening' },
   'GET /configuration_manager/configs/:id/export': { id: edge },
   'GET /configuration_manager/config_specs/:configId': { configId: edgeRoot },
   'GET /configuration_manager/configs/:id/:version': { id: edge, version: 'initial' },
@@ -178,6 +182,8 @@ const oldJob = {
 };
 const options = { name: 'Yearly edge audit', description: 'All edge routers, once a year', status: 'active' };
 
+const hardened = { treeId: 'Edge routers', version: 'initial', nodePath: 'base/Hardening' };
+
 const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', 'BGP router identifier 10.255.0.1'];
 
 /**
@@ -188,7 +194,10 @@ const requests = ({
   edge = '',
   edgeRoot = '',
   hardening = '',
+  leaves = '',
   weekly = '',
+  labPlan = '',
+  labReport = '',
   upgrade = '',
   upgradeJob = '',
   portJob = '',
@@ -392,6 +401,7 @@ const requests = ({
   'DELETE /operations-manager/workflows/:id': { params: { id: 'Ask a person' } },
   'POST /configuration_manager/configs': { body: { name: 'Switches of Trier', deviceType: null } },
   'DELETE /configuration_manager/configs/:id': { params: { id: 'Switches of Trier' } },
+  'DELETE /configuration_manager/configs': { body: { treeIds: [leaves] } },
   'PUT /configuration_manager/configs/variables/:treeId/:version': {
     params: { treeId: edge, version: 'initial' },
     body: { variables: { mtu: 1500, dns: { servers: ['192.0.2.53', null] } } },
@@ -438,6 +448,24 @@ const requests = ({
   },
   'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
   'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
+  'POST /configuration_manager/compliance_plans/nodes': {
+    body: { planId: labPlan, nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot, devices: ['lab-03'] }] },
+  },
+  'DELETE /configuration_manager/compliance_plans/nodes': {
+    body: { planId: labPlan, nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] },
+  },
+  'POST /configuration_manager/compliance_reports/grade': { body: hardened },
+  'POST /configuration_manager/compliance_reports/grade/single': { body: { reportId: labReport } },
+  'POST /configuration_manager/compliance_reports/grade/history': {
+    body: { ...hardened, deviceName: 'lab-01', options: { limit: 5 } },
+  },
+  'POST /configuration_manager/compliance_reports/history': { body: { options: { ...hardened, limit: 5 } } },
+  'POST /configuration_manager/compliance_reports/details': { body: { reportIds: [labReport] } },
+  'POST /configuration_manager/search/compliance_plan_instances': { body: { searchParams: { planId: labPlan } } },
+  'POST /configuration_manager/compliance_plans/run': { body: { planId: labPlan, options: { devices: ['lab-01'] } } },
+  'POST /configuration_manager/compliance_reports': {
+    body: { options: { treeId: edge, version: 'initial', nodePath: 'base/Hardening', devices: ['lab-03'] } },
+  },
   'POST /mop/createTemplate': { body: { mop: { name: 'Clock check' } } },
   'POST /mop/updateTemplate/:id': {
     params: { id: 'Clock check' },
@@ -844,6 +872,9 @@ describe('every operation answers what it says it answers:', () => {
       const { body } = await service.ask('GET', '/agent-session-manager/sessions?limit=1000');
       return JSON.stringify(body).includes('"RUNNING"') === false;
     }, 'the end of the sessions of the sample');
+    const batch = `/configuration_manager/compliance_reports/batch/${kept.labBatch}`;
+    await until(async () => (await service.ask('GET', batch)).body.length === 2, 'the reports of the sample');
+    kept = { ...kept, labReport: (await service.ask('GET', batch)).body[0].id };
     await service.stop();
     await parkRun(folder, parkedRun);
     await storedEarlier(folder, [denied]);
@@ -973,8 +1004,8 @@ describe('every operation answers what it says it answers:', () => {
       if (!examples.kept[name]) record(name, row, { params: parametersOf(path, sent), answer });
     };
     if (!path.includes(':') || !list) return readAs({ ...kept, ...reads(kept)[name] });
-    const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
-    const documents: readonly Json[] = body.results ?? body.data;
+    const { body } = await service.ask('GET', `${filled(list, { ...kept, ...reads(kept)[`GET ${list}`] })}?limit=1000`);
+    const documents: readonly Json[] = Array.isArray(body) ? body : (body.results ?? body.data);
     assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
     for (const document of documents) await readAs({ ...reads(kept)[name], ...kept, ...document });
   };

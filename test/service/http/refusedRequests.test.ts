@@ -393,6 +393,10 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     ],
 
     [`POST ${cm}/configs`]: [refuse('conflict', `${cm}/configs`, { name: 'trier' })],
+    [`DELETE ${cm}/configs`]: [
+      refuse('not_found', `${cm}/configs`, { treeIds: [w.tree, none] }),
+      refuse('conflict', `${cm}/configs`, { treeIds: [w.tree] }),
+    ],
     [`PUT ${cm}/configs/variables/:treeId/:version`]: [
       refuse('not_found', `${variables}/none`, { variables: { a: 1 } }),
       refuse('invalid', `${variables}/initial`, { variables: { a: 1, token: '********' } }),
@@ -494,6 +498,24 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     [`DELETE ${plans}`]: [
       refuse('not_found', plans, { planIds: [w.plan, none] }),
       by('stranger', refuse('not_found', plans, { planIds: [w.plan, w.hiddenPlan] })),
+    ],
+    [`POST ${plans}/nodes`]: [
+      refuse('not_found', `${plans}/nodes`, { planId: w.plan, nodes: nodes({ treeId: none }) }),
+      refuse('stale', `${plans}/nodes`, { planId: w.plan, nodes: nodes({ tasks: ['t'] }) }, stale),
+      by('stranger', refuse('not_found', `${plans}/nodes`, { planId: w.hiddenPlan, nodes: nodes({}) })),
+    ],
+    [`DELETE ${plans}/nodes`]: [
+      refuse('not_found', `${plans}/nodes`, { planId: w.plan, nodes: [{ ...w.node, version: 'none' }] }),
+      refuse('stale', `${plans}/nodes`, { planId: w.plan, nodes: [w.node] }, stale),
+    ],
+    [`POST ${plans}/run`]: [
+      refuse('not_found', `${plans}/run`, { planId: none }),
+      refuse('conflict', `${plans}/run`, { planId: w.hiddenPlan }),
+      by('stranger', refuse('not_found', `${plans}/run`, { planId: w.hiddenPlan })),
+    ],
+    [`POST ${cm}/compliance_reports`]: [
+      refuse('not_found', `${cm}/compliance_reports`, { options: { treeId: none, version: 'initial' } }),
+      refuse('not_found', `${cm}/compliance_reports`, { options: { treeId: w.tree, version: 'none' } }),
     ],
     [`POST ${cm}/devicegroup`]: [refuse('conflict', `${cm}/devicegroup`, { name: 'trier', devices: [] })],
     [`DELETE ${cm}/devicegroups/:id`]: [

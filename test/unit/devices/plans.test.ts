@@ -142,7 +142,7 @@ describe('A compliance plan', () => {
 
 describe('The deletion of several plans', () => {
   const given = specification(planDeletion);
-  const all = { missing: [], closed: [] };
+  const all = { missing: [], closed: [], referrers: [] };
 
   it('is one decision', () =>
     given()
@@ -151,10 +151,10 @@ describe('The deletion of several plans', () => {
   it('of none is nothing', () => given().when(decideDeletion, { planIds: [] }, all).thenNothing());
   it('names all plans that are not there', () =>
     given()
-      .when(decideDeletion, { planIds: ['a', 'b', 'c'] }, { missing: ['a', 'c'], closed: [] })
+      .when(decideDeletion, { planIds: ['a', 'b', 'c'] }, { missing: ['a', 'c'], closed: [], referrers: [] })
       .thenRefused('not_found', /a, c/));
   it('names all plans that the actor may not change', () =>
     given()
-      .when(decideDeletion, { planIds: ['a', 'b'] }, { missing: [], closed: ['b'] })
+      .when(decideDeletion, { planIds: ['a', 'b'] }, { missing: [], closed: ['b'], referrers: [] })
       .thenRefused('forbidden', /: b/));
 });

@@ -25,6 +25,7 @@ const unprojected = new Set([
   'endedRetired', // it removes documents of other streams
   'automationImported',
   'plansDeleted',
+  'treesDeleted',
   'jobsMoved',
   'deviceGroupsImported',
   'deviceConfigurationAttempted',
@@ -78,6 +79,8 @@ const collectionsOfPaths: Readonly<Record<string, string>> = {
   '/agent-session-manager/sessions/:id/messages': 'agentSessionMessages',
   '/customization/banner': 'banners',
   '/configuration_manager/configs': 'trees',
+  '/configuration_manager/compliance_reports/batch': 'complianceReports',
+  '/configuration_manager/compliance_reports/details': 'complianceReports',
   '/lifecycle-manager/resources': 'resourceModels',
   '/lifecycle-manager/resources/:modelIdentifier/instances': 'resourceInstances',
   '/lifecycle-manager/resources/:modelIdentifier/groups': 'resourceGroups',

@@ -139,7 +139,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/repetition.ts',
     'domain/triggers.ts',
     'projections/automations.ts', // packages and migrations make them, actions name one as their workflow
-    'projections/jobs.ts', // who sees a job sees its session
+    'projections/jobs.ts', // who sees a job sees its session; runs of compliance plans are jobs
     'projections/triggers.ts', // they name forms and transformations, packages bring them
     'projections/workflows.ts', // they name transformations
   ],

@@ -41,6 +41,8 @@ const inputsOf: Readonly<Record<BuiltInType, (doc: Doc) => Members>> = {
     devices,
     variables,
   }),
+  ucm_compliance_plans: ({ component, variables: { devices, device } }) => ({ plan: component.name, devices, device }),
+  'compliance-run': ({ variables: { options } }) => ({ options }),
   agent: ({ component, variables }) => ({ agent: component.name, inputs: withoutOrigin(variables) }),
 };
 

@@ -1,0 +1,125 @@
+import type { Grading } from '../../domain/configuration-manager/comparing/score.ts';
+import {
+  type Checked,
+  type CheckedDevice,
+  checkOf,
+  type Outcome,
+  reportOf,
+  whyNotCompared,
+} from '../../domain/configuration-manager/complianceReports.ts';
+import type { TreeState } from '../../domain/configuration-manager/trees.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { isSecretName, maskSecrets, openSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
+import type { ReadModel } from '../../projections/engine/port.ts';
+import { inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
+import type { Devices } from '../../southbound/port.ts';
+import type { Tools } from '../engine/define.ts';
+import { queryAll } from '../engine/tools.ts';
+import { linesOf } from './deviceConfigurations.ts';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+type Needs = {
+  readonly tools: Pick<Tools, 'query' | 'unseal' | 'mayRead'>;
+  readonly model: Pick<ReadModel, 'getMany'>;
+  readonly devices: Pick<Devices, 'seenBy'>;
+  /** Keyed digest of a text. */
+  readonly digest: (text: string) => string;
+  readonly compare: (run: {
+    readonly texts: readonly string[];
+    readonly variables: Variables;
+    readonly deviceType: string;
+    readonly configuration: string;
+    readonly secrets: readonly string[];
+    readonly grading?: Grading;
+  }) => Promise<Outcome>;
+};
+
+/** The result of a work; of one that a text or a device refuses, the reason. */
+export const orReason = async <T>(work: () => Promise<T>): Promise<T | { readonly reason: string }> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RequestError && ['unprocessable', 'adapter_failed', 'not_found'].includes(error.code))
+      return { reason: error.message };
+    throw error;
+  }
+};
+
+/** A device to check: its configuration, or why it has none. */
+type Subject = {
+  readonly name: string;
+  /** The account whose rights count. */
+  readonly actor: Actor;
+  readonly configuration: string | { readonly reason: string };
+  readonly timestamp: string;
+};
+
+/** The parts of a plan that count for one node. */
+type OfPlan = { readonly variables?: Variables | undefined; readonly grading?: Grading | undefined };
+
+/** The checks of devices against nodes of golden configurations. */
+export const deviceChecks = ({ tools, model, devices, digest, compare }: Needs) => {
+  /**
+   * The attributes of the node of that name in the first inventory that has one, of those that the actor sees. They have no
+   * secrets here.
+   */
+  const attributesOf = async (device: string, actor: Actor): Promise<CheckedDevice['attributes']> => {
+    const visible = (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
+    const ids = visible.map(({ _id }) => `${_id}/${device}`);
+    const entry = (await model.getMany(nodes.collection, ids)).find((one) => one !== undefined);
+    if (!entry) return undefined;
+    const { attributes }: NodeDoc = JSON.parse(entry.text);
+    const plain = Object.entries(attributes).filter(([name]) => !isSecretName(name));
+    return maskSecrets(Object.fromEntries(plain)) as CheckedDevice['attributes'];
+  };
+
+  /** The facts about a device; of one that the actor does not see, the name alone. */
+  const factsOf = async (device: string, actor: Actor): Promise<CheckedDevice> => {
+    try {
+      const {
+        source,
+        device: { name, ostype, host },
+      } = await devices.seenBy(actor).find(device);
+      const attributes = await attributesOf(device, actor);
+      return defined({ name, ostype, host, adapter: source.name, attributes });
+    } catch (error) {
+      if (error instanceof RequestError && error.code === 'not_found') return { name: device };
+      throw error;
+    }
+  };
+
+  /** The variables with their secrets in clear, and these secrets. */
+  const openVariables = (variables: Variables) => {
+    const secrets: string[] = [];
+    const note = (secret: string): string => {
+      secrets.push(secret);
+      return secret;
+    };
+    const clear = openSecrets(variables, (sealed) => note(tools.unseal(sealed))) as Variables;
+    // Those that earlier versions stored in clear.
+    sealSecrets(clear, undefined, (secret) => ({ $sealed: note(secret), tag: '' }));
+    return { variables: clear, secrets };
+  };
+
+  return async (tree: TreeState, node: Checked, subject: Subject, { variables, grading }: OfPlan = {}) => {
+    const { name, actor, configuration, timestamp } = subject;
+    const check = checkOf(tree, node, await factsOf(name, actor), variables);
+    const about = { ...node, device: name, deviceType: check.deviceType, timestamp };
+    if (typeof configuration !== 'string') return reportOf({ ...about, configuration: null }, configuration);
+    const { texts, deviceType } = check;
+    const reason = whyNotCompared(deviceType);
+    const outcome =
+      reason === undefined
+        ? await orReason(async () =>
+            compare({ texts, deviceType, configuration, ...openVariables(check.variables), ...defined({ grading }) }),
+          )
+        : { reason };
+    return reportOf(
+      { ...about, configuration: { digest: digest(configuration), lines: linesOf(configuration) } },
+      outcome,
+    );
+  };
+};

@@ -1,0 +1,133 @@
+import { type Static, Type } from 'typebox';
+import { objectId, time } from '../engine/authors.ts';
+import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { name } from '../engine/schemas.ts';
+import { object, text, textOrNull, texts, topicsOf, whole } from '../engine/topics.ts';
+import { gradingSchema as grading } from './planSchemas.ts';
+
+const totalsSchema = Type.Object(
+  {
+    errors: Type.Integer({ minimum: 0 }),
+    warnings: Type.Integer({ minimum: 0 }),
+    infos: Type.Integer({ minimum: 0 }),
+    passes: Type.Integer({ minimum: 0 }),
+  },
+  { description: 'Sums of the reports' },
+);
+
+const failure = Type.Object({ device: text, reason: text });
+
+/** A node of a golden configuration that devices are checked against. `revision`: of the tree as the run began. */
+const batchNode = Type.Object({
+  treeId: text,
+  version: text,
+  nodeId: text,
+  nodePath: text,
+  revision: whole,
+  variables: Type.Optional(object),
+  devices: texts,
+});
+
+const start = Type.Object({
+  job: text,
+  plan: textOrNull,
+  nodes: Type.Array(batchNode),
+  failed: Type.Array(failure),
+  throttle: Type.Optional(whole),
+  grading: Type.Optional(grading),
+});
+export type BatchStart = SchemaData<typeof start>;
+export type BatchNode = BatchStart['nodes'][number];
+
+const end = Type.Object({
+  plan: textOrNull,
+  batch: text,
+  job: text,
+  totals: totalsSchema,
+  grade: textOrNull,
+  devices: whole,
+  failed: Type.Array(failure),
+});
+export type BatchEnd = SchemaData<typeof end>;
+
+const topics = topicsOf({
+  complianceRunStarted: ['A run of compliance checks began', start],
+  compliancePlanRan: ['A run of compliance checks ended', end],
+});
+export type ComplianceBatchEvent = EventOf<typeof topics>;
+
+export type ComplianceBatchState = { readonly started?: BatchStart; readonly ended?: BatchEnd };
+
+/** One run of compliance checks: the pairs of devices and nodes as it began, and the sums as it ended. */
+export const complianceBatch = aggregate<ComplianceBatchState, ComplianceBatchEvent>({
+  area: 'configuration-manager',
+  category: 'complianceBatch',
+  topics,
+  initial: {},
+  evolve: {
+    complianceRunStarted: (_, started) => ({ started }),
+    compliancePlanRan: (state, ended) => ({ ...state, ended }),
+  },
+  exists: ({ started }) => started !== undefined,
+});
+
+/** A run that is taken up again has begun before: its pairs stay. */
+export const beginBatch = ({ started }: ComplianceBatchState, input: BatchStart): readonly ComplianceBatchEvent[] =>
+  started ? [] : [{ topic: 'complianceRunStarted', data: input }];
+
+export const endBatch = (
+  { started, ended }: ComplianceBatchState,
+  input: Omit<BatchEnd, 'batch' | 'job' | 'plan'>,
+  { id }: Context,
+): readonly ComplianceBatchEvent[] =>
+  !started || ended
+    ? []
+    : [{ topic: 'compliancePlanRan', data: { ...input, batch: id, job: started.job, plan: started.plan } }];
+
+/** The node, and whether its checks go on. */
+const instanceNode = Type.Object({
+  treeId: Type.String(),
+  nodeId: Type.String(),
+  status: Type.Enum(['running', 'completed']),
+  devices: Type.Integer({ minimum: 0 }),
+});
+
+/** A run in answers. */
+const batchSchema = Type.Object(
+  {
+    _id: objectId('Id of the batch'),
+    job: Type.String({ description: 'Id of the job' }),
+    planId: Type.Union([Type.Null(), Type.String()], { description: 'Id of the plan; null: none' }),
+    started: time('When it began'),
+    finished: Type.Union([Type.Null(), time('When it ended')]),
+    nodes: Type.Array(instanceNode, { description: 'Nodes that devices are checked against' }),
+    devices: Type.Integer({ minimum: 0, description: 'Number of the devices' }),
+    totals: Type.Union([Type.Null(), totalsSchema]),
+    grade: Type.Union([Type.Null(), Type.Enum(['pass', 'review', 'fail'])]),
+    failed: Type.Array(Type.Object({ device: Type.String(), reason: Type.String() }), {
+      description: 'Devices that could not be checked',
+    }),
+  },
+  { title: 'ComplianceBatch', description: 'Run of compliance checks' },
+);
+export type BatchDoc = Static<typeof batchSchema>;
+
+const devices = Type.Optional(Type.Array(name('Name of a device'), { maxItems: 10_000, description: 'Devices' }));
+
+/** The checks of a run that follows no plan. */
+export const checksSchema = Type.Object(
+  {
+    treeId: name('Id or name of the tree'),
+    version: name('Name of the version'),
+    nodePath: Type.Optional(
+      Type.String({ minLength: 1, description: 'Names from the root, joined by /; the root unless given' }),
+    ),
+    devices,
+    deviceGroups: Type.Optional(
+      Type.Array(name('Id or name of a device group'), { maxItems: 1000, description: 'Device groups' }),
+    ),
+    variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Variables by name' })),
+  },
+  { additionalProperties: false, title: 'ComplianceChecks', description: 'Devices to check, and against which node' },
+);
+export type Checks = Static<typeof checksSchema>;

@@ -1,0 +1,299 @@
+import { Type } from 'typebox';
+import { batchOf } from '../../commands/configuration-manager/complianceBatches.ts';
+import { startJob } from '../../commands/operations-manager/jobs.ts';
+import { type BatchDoc, checksSchema } from '../../domain/configuration-manager/complianceBatches.ts';
+import { reportSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
+import { lineAt } from '../../domain/configuration-manager/treeNodes.ts';
+import { versionOf } from '../../domain/configuration-manager/trees.ts';
+import { objectId } from '../../domain/engine/authors.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { name } from '../../domain/engine/schemas.ts';
+import { complianceBatches } from '../../projections/configuration-manager/complianceBatches.ts';
+import { complianceReports, type ReportDoc } from '../../projections/configuration-manager/complianceReports.ts';
+import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
+import { trees } from '../../projections/configuration-manager/trees.ts';
+import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
+import { readableBy } from '../../projections/engine/guards.ts';
+import type { Where } from '../../projections/engine/port.ts';
+import { jobs } from '../../projections/operations-manager/jobs.ts';
+import { plain } from '../engine/envelopes.ts';
+import type { Call, Join, ListEnvelope, Route } from '../engine/route.ts';
+import { actionRoute, getRoute, listRoute } from '../engine/routes.ts';
+import { fromStart } from '../engine/schemas.ts';
+import { newId, requestOf } from '../engine/serve.ts';
+import type { Service } from '../engine/service.ts';
+
+type Started = {
+  readonly name: string;
+  readonly type: string;
+  readonly component: string;
+  /** Groups whose members see the job; none: everybody. */
+  readonly groups: readonly string[];
+  readonly variables: Readonly<Record<string, unknown>>;
+};
+
+/** Starts the job that checks devices. */
+const startChecks = async (operation: string, run: Started, call: Call, service: Service) => {
+  const about = requestOf(operation, call, service);
+  const id = newId(about.idempotency?.key);
+  const { position, replayed } = await service.handle(startJob, {
+    ...about,
+    id,
+    input: {
+      workflow: run.name,
+      automation: null,
+      component: { type: run.type, name: run.component },
+      type: 'compliance',
+      groups: run.groups,
+      variables: run.variables,
+    },
+  });
+  return { id, batchId: batchOf(id), position, replayed };
+};
+
+const devices = Type.Optional(
+  Type.Array(name('Name of a device'), {
+    minItems: 1,
+    maxItems: 10_000,
+    description: 'Only these devices of the plan',
+  }),
+);
+
+const runPlan = actionRoute({
+  name: 'runCompliancePlan',
+  method: 'post',
+  starts: true,
+  path: '/compliance_plans/run',
+  access: ['operators'],
+  summary: 'Run a compliance plan',
+  description:
+    'Also a draft. A job checks the devices of its nodes, those of device groups included; instanceId is the job, and ' +
+    'the batch has the reports. 409 for a plan without devices.',
+  body: Type.Object(
+    {
+      planId: name('Id or name of the plan'),
+      options: Type.Optional(
+        Type.Object({ devices }, { additionalProperties: false, description: 'Which devices; all unless given' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  answer: Type.Object({
+    message: Type.String(),
+    planId: Type.String(),
+    instanceId: Type.String(),
+    batchId: Type.String(),
+  }),
+  run: async (call, service) => {
+    requestOf('runCompliancePlan', call, service);
+    const { planId, options = {} } = call.body;
+    const plan = documentIn<Plan>(plans, await service.entry(plans, planId, call.actor));
+    if (plan.nodes.every(({ devices = [], deviceGroups = [] }) => devices.length + deviceGroups.length === 0))
+      throw new RequestError('conflict', 'The plan has no devices', { path: '/planId' });
+    const groups = [...new Set([...plan.gbac.read, ...plan.gbac.write])];
+    const run = { name: plan.name, type: 'ucm_compliance_plans', component: plan._id, groups, variables: options };
+    const { id, batchId, position, replayed } = await startChecks('runCompliancePlan', run, call, service);
+    const message = 'Successfully started compliance plan.';
+    return { body: { message, planId: plan._id, instanceId: id, batchId }, position, replayed };
+  },
+});
+
+const runChecks = actionRoute({
+  name: 'runComplianceChecks',
+  method: 'post',
+  starts: true,
+  path: '/compliance_reports',
+  access: ['operators'],
+  summary: 'Check devices against a node of a golden configuration',
+  description:
+    'Without devices those of the node and of all nodes below it, each against the node that it is in. A job does it; ' +
+    'the batch has the reports.',
+  body: Type.Object({ options: checksSchema }, { additionalProperties: false }),
+  answer: Type.Object({
+    status: Type.Literal(202),
+    message: Type.String(),
+    batchId: Type.String(),
+    jobId: Type.String(),
+  }),
+  run: async (call, service) => {
+    requestOf('runComplianceChecks', call, service);
+    const { options } = call.body;
+    const tree = documentIn(trees, await service.entry(trees, options.treeId, call.actor));
+    const treeId = tree._id;
+    const { root } = versionOf(tree, options.version, '/options/version');
+    if (options.nodePath !== undefined) lineAt(root, options.nodePath, '/options/nodePath');
+    const reason = whyNotCompared(tree.deviceType ?? '');
+    if (reason !== undefined) throw new RequestError('conflict', reason, { path: '/options/treeId' });
+    const run = {
+      name: 'Compliance checks',
+      type: 'compliance-run',
+      component: treeId,
+      groups: [],
+      variables: { options: { ...options, treeId } },
+    };
+    const { id, batchId, position, replayed } = await startChecks('runComplianceChecks', run, call, service);
+    const message = `compliance batch ${batchId} started`;
+    return { body: { status: 202, message, batchId, jobId: id }, position, replayed };
+  },
+});
+
+const mostIssuesInList = 20;
+
+const listedReport: Join<ReportDoc> = async ({ _id, configuration: _configuration, issues, ...report }) => ({
+  ...report,
+  issues: issues.slice(0, mostIssuesInList),
+});
+const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
+const { configuration: _, ...listedProperties } = reportSchema.properties;
+const listedReportSchema = Type.Object(listedProperties, {
+  title: 'ListedComplianceReport',
+  description: 'Report with its first 20 issues',
+});
+
+const withoutKey: Join<ReportDoc> = async ({ _id, ...report }) => report;
+
+const instanceSchema = Type.Object(
+  {
+    id: objectId('Id of the job'),
+    jobId: objectId('Id of the job'),
+    name: Type.String({ description: 'Name of the plan' }),
+    description: Type.String({ description: 'What the plan is for' }),
+    jobStatus: Type.Union([Type.Null(), Type.String()], { description: 'Status of the job; null: it is gone' }),
+    planId: Type.Union([Type.Null(), Type.String()], { description: 'Id of the plan; null: the run follows none' }),
+    batchId: objectId('Id of the batch'),
+    started: Type.String({ description: 'When it began' }),
+    finished: Type.Union([Type.Null(), Type.String()], { description: 'When it ended' }),
+    nodes: Type.Array(
+      Type.Object({
+        treeId: Type.String(),
+        nodeId: Type.String(),
+        status: Type.Enum(['running', 'completed', 'canceled', 'error']),
+        devices: Type.Integer(),
+        processedDevices: Type.Integer(),
+      }),
+      { description: 'Nodes that devices are checked against' },
+    ),
+  },
+  { title: 'CompliancePlanInstance', description: 'Run of a compliance plan' },
+);
+
+const ends: Readonly<Record<string, 'canceled' | 'error'>> = {
+  canceled: 'canceled',
+  error: 'error',
+  incomplete: 'error',
+};
+
+/** The runs as clients read them, with their plans, jobs and the numbers of reports. */
+const instancesOf = async (batches: readonly BatchDoc[], { model, tools }: Service) => {
+  const jobsOf = await documentsOf(
+    model,
+    jobs,
+    batches.map(({ job }) => job),
+  );
+  const plansOf = await documentsOf(
+    model,
+    plans,
+    batches.flatMap(({ planId }) => planId ?? []),
+  );
+  return Promise.all(
+    batches.map(async (batch) => {
+      const { job, planId, _id: batchId, started, finished } = batch;
+      const jobStatus = jobsOf.find(({ _id }) => _id === job)?.status ?? null;
+      const plan = plansOf.find(({ _id }) => _id === planId);
+      const nodes = await Promise.all(
+        batch.nodes.map(async (node) => ({
+          ...node,
+          status: finished === null ? (ends[jobStatus ?? ''] ?? node.status) : node.status,
+          processedDevices: await tools.count(complianceReports, {
+            all: [
+              { field: 'batchId', op: 'equals', value: batchId },
+              { field: 'nodeId', op: 'equals', value: node.nodeId },
+            ],
+          }),
+        })),
+      );
+      const { name = '', description = '' } = plan ?? {};
+      return { id: job, jobId: job, name, description, jobStatus, planId, batchId, started, finished, nodes };
+    }),
+  );
+};
+
+const instances = Type.Array(instanceSchema);
+
+const searchInstances = actionRoute({
+  name: 'searchCompliancePlanInstances',
+  method: 'post',
+  reads: true,
+  shows: complianceBatches,
+  path: '/search/compliance_plan_instances',
+  access: ['operators', 'readers'],
+  summary: 'Search runs of compliance plans',
+  description: 'The newest come first.',
+  body: Type.Object(
+    {
+      searchParams: Type.Optional(
+        Type.Object(
+          {
+            instanceId: Type.Optional(name('Id of the job')),
+            planId: Type.Optional(name('Id of the plan')),
+            ...fromStart,
+          },
+          { additionalProperties: false, description: 'Which runs' },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  answer: Type.Object({
+    totalCount: Type.Integer(),
+    plans: instances,
+    groups: Type.Array(Type.Object({ totalCount: Type.Integer(), plans: instances })),
+  }),
+  run: async ({ body: { searchParams = {} }, actor }, service) => {
+    const { instanceId, planId, start: skip = 0, limit = 25 } = searchParams;
+    const all: Where<'job' | 'planId'>[] = [];
+    if (instanceId !== undefined) all.push({ field: 'job', op: 'equals', value: instanceId });
+    if (planId !== undefined) all.push({ field: 'planId', op: 'equals', value: planId });
+    const where = all.length > 0 ? { where: { all } } : {};
+    const query = { sort: 'started', order: -1, skip, limit, ...where, ...readableBy(actor, service.model) } as const;
+    const { entries, total } = await pageOf(service.model, complianceBatches, query);
+    const found = await instancesOf(
+      entries.map((entry) => documentIn(complianceBatches, entry)),
+      service,
+    );
+    return { body: { totalCount: total, plans: found, groups: [{ totalCount: total, plans: found }] } };
+  },
+});
+
+/** Runs of compliance checks, and their reports. */
+export const complianceRunRoutes: readonly Route[] = [
+  runPlan,
+  searchInstances,
+  runChecks,
+  listRoute({
+    name: 'getBatchReports',
+    method: 'get',
+    path: '/compliance_reports/batch/:batchId',
+    access: ['operators', 'readers'],
+    summary: 'List the reports of a batch',
+    description: 'By device; each with its first 20 issues.',
+    list: complianceReports,
+    parent: { of: complianceBatches, param: 'batchId', field: 'batchId' },
+    limit: 1000,
+    join: listedReport,
+    envelope: bare,
+    answer: Type.Array(listedReportSchema),
+  }),
+  getRoute({
+    name: 'getComplianceReport',
+    method: 'get',
+    path: '/compliance_reports/details/:id',
+    access: ['operators', 'readers'],
+    summary: 'Get a compliance report',
+    get: complianceReports,
+    key: ({ id }) => id,
+    join: withoutKey,
+    envelope: plain,
+    answer: reportSchema,
+  }),
+];

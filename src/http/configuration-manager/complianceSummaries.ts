@@ -1,0 +1,353 @@
+import { type Static, Type } from 'typebox';
+import { type Grading, gradeOf, type Totals } from '../../domain/configuration-manager/comparing/score.ts';
+import { reportSchema } from '../../domain/configuration-manager/complianceReports.ts';
+import { gradingSchema } from '../../domain/configuration-manager/planSchemas.ts';
+import { refuseGrading } from '../../domain/configuration-manager/plans.ts';
+import { lastOf, lineAt } from '../../domain/configuration-manager/treeNodes.ts';
+import { versionOf } from '../../domain/configuration-manager/trees.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { refuseUnknownIds } from '../../domain/engine/references.ts';
+import { name } from '../../domain/engine/schemas.ts';
+import { complianceReports, type ReportDoc } from '../../projections/configuration-manager/complianceReports.ts';
+import { trees } from '../../projections/configuration-manager/trees.ts';
+import { documentIn, pageOf, pagesOf, readableDocuments } from '../../projections/engine/documents.ts';
+import { readableBy } from '../../projections/engine/guards.ts';
+import type { Where } from '../../projections/engine/port.ts';
+import type { Route } from '../engine/route.ts';
+import { actionRoute } from '../engine/routes.ts';
+import type { Service } from '../engine/service.ts';
+
+type Field = keyof (typeof complianceReports)['filters'] & string;
+type Is = Where<Field>;
+
+const is = (field: Field, value: string): Is => ({ field, op: 'equals', value });
+
+/** The newest reports that the caller may read, at most `limit`. */
+const newestReports = async (all: Is[], limit: number, actor: Actor, { model }: Service): Promise<ReportDoc[]> => {
+  const page = { where: { all }, sort: 'timestamp', order: -1, skip: 0, limit } as const;
+  const { entries } = await pageOf(model, complianceReports, { ...page, ...readableBy(actor, model) });
+  return entries.map((entry) => documentIn(complianceReports, entry));
+};
+
+/** The newest report of each device and node among those that the caller may read. */
+const latestReports = async (all: Is[], actor: Actor, { model }: Service): Promise<readonly ReportDoc[]> => {
+  const latest = new Map<string, ReportDoc>();
+  const query = { where: { all }, sort: 'timestamp', order: -1, length: 100, ...readableBy(actor, model) } as const;
+  for await (const entries of pagesOf(model, complianceReports, query))
+    for (const entry of entries) {
+      const report = documentIn(complianceReports, entry);
+      const key = JSON.stringify([report.version, report.nodeId, report.deviceName]);
+      if (!latest.has(key)) latest.set(key, report);
+    }
+  return [...latest.values()];
+};
+
+type NodeNamed = { readonly treeId: string; readonly version: string; readonly nodePath: string };
+
+/** The reports on a node have these values. */
+const ofNode = async (
+  { treeId, version, nodePath }: NodeNamed,
+  actor: Actor,
+  { entry }: Service,
+): Promise<[Is, Is, Is]> => {
+  const tree = documentIn(trees, await entry(trees, treeId, actor));
+  const { configId } = lastOf(lineAt(versionOf(tree, version).root, nodePath, 'nodePath'));
+  return [is('treeId', tree._id), is('version', version), is('nodeId', configId)];
+};
+
+const count = (of: string) => Type.Integer({ minimum: 0, description: of });
+
+const summarySchema = Type.Object(
+  {
+    errors: count('Errors'),
+    warnings: count('Warnings'),
+    infos: count('Infos'),
+    passes: count('Passes'),
+    deviceWithErrors: count('Devices with errors'),
+    deviceWithWarnings: count('Devices with warnings'),
+    deviceWithInfos: count('Devices with infos'),
+    fullyCompliantDevices: count('Devices that were checked and have no issue'),
+    numDevices: count('Devices that have a report'),
+    failedDevices: count('Devices that could not be checked'),
+  },
+  { title: 'ComplianceSummary', description: 'Sums of the newest report of each device and node' },
+);
+
+const summaryOf = (reports: readonly ReportDoc[]): Static<typeof summarySchema> => {
+  const totals = { errors: 0, warnings: 0, infos: 0, passes: 0 };
+  for (const report of reports)
+    for (const name of Object.keys(totals) as (keyof Totals)[]) totals[name] += report.totals[name];
+  const devicesOf = (fits: (report: ReportDoc) => boolean): Set<string> =>
+    new Set(reports.filter(fits).map(({ deviceName }) => deviceName));
+  const all = devicesOf(() => true);
+  const wanting = devicesOf(
+    ({ status, totals: { errors, warnings, infos } }) => status === 'error' || errors + warnings + infos > 0,
+  );
+  return {
+    ...totals,
+    deviceWithErrors: devicesOf(({ totals: { errors } }) => errors > 0).size,
+    deviceWithWarnings: devicesOf(({ totals: { warnings } }) => warnings > 0).size,
+    deviceWithInfos: devicesOf(({ totals: { infos } }) => infos > 0).size,
+    fullyCompliantDevices: all.size - wanting.size,
+    numDevices: all.size,
+    failedDevices: devicesOf(({ status }) => status === 'error').size,
+  };
+};
+
+const path = '/compliance_reports';
+const access = ['operators', 'readers'] as const;
+const closed = { additionalProperties: false } as const;
+
+const grading = Type.Optional(gradingSchema);
+const gradeOptions = Type.Optional(
+  Type.Object({ grading }, { ...closed, description: 'How to grade; as the plan does unless given' }),
+);
+const node = {
+  treeId: name('Id or name of the tree'),
+  version: name('Version of the tree'),
+  nodePath: Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the node' }),
+};
+const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' });
+
+type GradeOptions = { readonly grading?: Grading };
+
+/** Score and grade of a report: those that it has, or by another grading. */
+const graded = (report: ReportDoc, { grading }: GradeOptions = {}): Pick<ReportDoc, 'score' | 'grade'> => {
+  refuseGrading(grading, '/options/grading');
+  const { score, grade } = grading ? gradeOf(report.totals, grading) : report;
+  return { score, grade };
+};
+
+const { id, batchId, planId, score, grade, timestamp, deviceName, nodePath, status, totals } = reportSchema.properties;
+const reportRecord = Type.Object(
+  { id, batchId, planId, nodePath, deviceName, timestamp, status, totals, score, grade },
+  { title: 'ComplianceRecord', description: 'Report without its issues' },
+);
+
+const gradesSchema = Type.Array(
+  Type.Object({
+    grade,
+    total: count('Reports of this grade'),
+    devices: count('Devices of this grade'),
+    records: Type.Array(Type.Object({ deviceName, reportId: Type.String(), nodePath, timestamp, score })),
+  }),
+  { description: 'A grade each, with the newest report of each device; null: it could not be checked' },
+);
+
+const gradesOf = (reports: readonly ReportDoc[], options?: GradeOptions): Static<typeof gradesSchema> => {
+  const records = reports.map((report) => ({ ...report, ...graded(report, options) }));
+  return (['pass', 'review', 'fail', null] as const).flatMap((grade) => {
+    const own = records.filter((one) => one.grade === grade);
+    const ofGrade = own.map(({ deviceName, _id, nodePath, timestamp, score }) => ({
+      deviceName,
+      reportId: _id,
+      nodePath,
+      timestamp,
+      score,
+    }));
+    const devices = new Set(own.map(({ deviceName }) => deviceName)).size;
+    return own.length > 0 ? [{ grade, total: own.length, devices, records: ofGrade }] : [];
+  });
+};
+
+const summaryRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'getTreeCompliance',
+    method: 'get',
+    reads: true,
+    path: `${path}/tree/:treeId`,
+    access,
+    summary: 'Sum up the compliance with a tree',
+    description: 'By the newest report of each device and node, among those that you may read.',
+    answer: summarySchema,
+    run: async ({ params, actor }, service) => {
+      const { id } = await service.entry(trees, params.treeId, actor);
+      return { body: summaryOf(await latestReports([is('treeId', id)], actor, service)) };
+    },
+  }),
+  actionRoute({
+    name: 'getNodeCompliance',
+    method: 'get',
+    reads: true,
+    path: `${path}/node/:treeId/:nodePath`,
+    access,
+    summary: 'Sum up the compliance with a node of a tree',
+    description: 'By the newest report of each device, among those that you may read. The nodes below it do not count.',
+    query: { version: Type.Optional(name('Version of the tree; the first one unless given')) },
+    answer: summarySchema,
+    run: async ({ params, query, actor }, service) => {
+      const { versions } = documentIn(trees, await service.entry(trees, params.treeId, actor));
+      const version = query.version ?? versions[0]?.name ?? '';
+      return {
+        body: summaryOf(await latestReports(await ofNode({ ...params, version }, actor, service), actor, service)),
+      };
+    },
+  }),
+];
+
+const gradeRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'gradeNode',
+    method: 'post',
+    reads: true,
+    path: `${path}/grade`,
+    access,
+    summary: 'Grade the devices of a node',
+    description: 'By the newest report of each device.',
+    body: Type.Object({ ...node, options: gradeOptions }, closed),
+    answer: gradesSchema,
+    run: async ({ body, actor }, service) => {
+      const reports = await latestReports(await ofNode(body, actor, service), actor, service);
+      return { body: gradesOf(reports, body.options) };
+    },
+  }),
+  actionRoute({
+    name: 'gradeComplianceReport',
+    method: 'post',
+    reads: true,
+    path: `${path}/grade/single`,
+    access,
+    summary: 'Grade a report anew',
+    description: 'The report as it is stays.',
+    body: Type.Object({ reportId: name('Id of the report'), options: gradeOptions }, closed),
+    answer: reportSchema,
+    run: async ({ body: { reportId, options }, actor }, { entryById }) => {
+      const { _id, ...report } = documentIn(complianceReports, await entryById(complianceReports, reportId, actor));
+      return { body: { ...report, ...graded({ _id, ...report }, options) } };
+    },
+  }),
+];
+
+const gradeRecord = Type.Object({
+  id: Type.String({ description: 'Id of the report' }),
+  nodePath,
+  deviceName,
+  timestamp,
+  error: count('Errors'),
+  warning: count('Warnings'),
+  info: count('Infos'),
+  pass: count('Passes'),
+  score,
+  grade,
+});
+
+const historyRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'getGradeHistory',
+    method: 'post',
+    reads: true,
+    path: `${path}/grade/history`,
+    access,
+    summary: 'List the grades of a device against a node',
+    description: 'The newest come first.',
+    body: Type.Object(
+      {
+        ...node,
+        deviceName: name('Name of the device'),
+        options: Type.Optional(
+          Type.Object(
+            { limit: Type.Optional(limit), grading },
+            { ...closed, description: 'How many, and how to grade' },
+          ),
+        ),
+      },
+      closed,
+    ),
+    answer: Type.Array(gradeRecord),
+    run: async ({ body: { options = {}, deviceName, ...node }, actor }, service) => {
+      const all = [...(await ofNode(node, actor, service)), is('deviceName', deviceName)];
+      const reports = await newestReports(all, options.limit ?? 25, actor, service);
+      return {
+        body: reports.map((report) => {
+          const { id, nodePath, deviceName, timestamp, totals } = report;
+          const { errors: error, warnings: warning, infos: info, passes: pass } = totals;
+          const { score, grade } = graded(report, options);
+          return { id, nodePath, deviceName, timestamp, error, warning, info, pass, score, grade };
+        }),
+      };
+    },
+  }),
+  actionRoute({
+    name: 'getComplianceHistory',
+    method: 'post',
+    reads: true,
+    path: `${path}/history`,
+    access,
+    summary: 'List the reports on a node in time',
+    description: 'The newest come first.',
+    body: Type.Object(
+      {
+        options: Type.Object(
+          {
+            ...node,
+            devices: Type.Optional(
+              Type.Array(name('Name of a device'), {
+                minItems: 1,
+                maxItems: 100,
+                description: 'Which; all unless given',
+              }),
+            ),
+            limit: Type.Optional(limit),
+          },
+          { ...closed, description: 'Which reports' },
+        ),
+      },
+      closed,
+    ),
+    answer: Type.Array(reportRecord),
+    run: async ({ body: { options }, actor }, service) => {
+      const { devices, limit = 25, ...node } = options;
+      const any = devices?.map((device) => is('deviceName', device));
+      const all = [...(await ofNode(node, actor, service)), ...(any ? [{ any }] : [])];
+      return {
+        body: (await newestReports(all, limit, actor, service)).map(
+          ({ id, batchId, planId, nodePath, deviceName, timestamp, status, totals, score, grade }) => ({
+            id,
+            batchId,
+            planId,
+            nodePath,
+            deviceName,
+            timestamp,
+            status,
+            totals,
+            score,
+            grade,
+          }),
+        ),
+      };
+    },
+  }),
+  actionRoute({
+    name: 'getComplianceReports',
+    method: 'post',
+    reads: true,
+    path: `${path}/details`,
+    access,
+    summary: 'Get compliance reports, all or none',
+    description: 'In the order of the ids. Those that are not there are 404, naming all.',
+    body: Type.Object(
+      {
+        reportIds: Type.Array(name('Id of a report'), {
+          minItems: 1,
+          maxItems: 100,
+          description: 'Ids of the reports',
+        }),
+      },
+      closed,
+    ),
+    answer: Type.Array(reportSchema),
+    run: async ({ body: { reportIds }, actor }, { model }) => {
+      const reports = await readableDocuments(model, complianceReports, reportIds, actor);
+      const found = new Set(reports.map(({ _id }) => _id));
+      refuseUnknownIds(
+        reportIds.filter((id) => !found.has(id)),
+        'compliance report',
+        '/reportIds',
+      );
+      return { body: reports.map(({ _id, ...report }) => report) };
+    },
+  }),
+];
+
+/** Sums, grades and histories of compliance reports. */
+export const complianceSummaryRoutes: readonly Route[] = [...summaryRoutes, ...gradeRoutes, ...historyRoutes];

@@ -1,0 +1,50 @@
+import { type BatchDoc, complianceBatch } from '../../domain/configuration-manager/complianceBatches.ts';
+import { idOf, projection } from '../engine/define.ts';
+import { documentGuard } from '../engine/guards.ts';
+import { plans } from './plans.ts';
+
+/** Runs of compliance checks, without the names of their devices. */
+export const complianceBatches = projection<BatchDoc>()(complianceBatch, {
+  collection: 'complianceBatches',
+  on: {
+    complianceRunStarted: (_, event) => {
+      const {
+        data: { job, plan, nodes, failed },
+        metadata: { at },
+      } = event;
+      return {
+        _id: idOf(event),
+        job,
+        planId: plan,
+        started: at,
+        finished: null,
+        nodes: nodes.map(({ treeId, nodeId, devices }) => ({
+          treeId,
+          nodeId,
+          status: 'running',
+          devices: devices.length,
+        })),
+        devices: new Set(nodes.flatMap(({ devices }) => devices)).size,
+        totals: null,
+        grade: null,
+        failed: [...failed],
+      };
+    },
+    compliancePlanRan: (doc, { data: { totals, grade, failed }, metadata: { at } }) =>
+      doc && {
+        ...doc,
+        finished: at,
+        nodes: doc.nodes.map((node) => ({ ...node, status: 'completed' })),
+        totals,
+        grade: grade as BatchDoc['grade'],
+        failed: [...failed],
+      },
+  },
+  guard: ({ planId }) => (planId === null ? undefined : documentGuard(plans, planId)),
+  sorts: { started: ({ started }) => started },
+  filters: {
+    job: ({ job }) => job,
+    planId: ({ planId }) => planId ?? [],
+    treeId: ({ nodes }) => nodes.map(({ treeId }) => treeId),
+  },
+});

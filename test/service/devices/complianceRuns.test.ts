@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { builtInOf } from '../../support/builtIn.ts';
+import { itInSoak } from '../../support/itInSoak.ts';
+import { cannotKill } from '../../support/killing.ts';
+import { ok, refused } from '../../support/people.ts';
+import { startServer, temporaryFolder } from '../../support/process.ts';
+import { until } from '../../support/until.ts';
+import { usePeople, useService } from '../../support/useService.ts';
+
+const manager = '/configuration_manager';
+
+/** A controller that answers configurations: those of devices whose name ends in 0 have no NTP server; bad-1 fails. */
+const controllerOf = async (count: number) => {
+  const reads: string[] = [];
+  const server: Server = createServer((request, response) => {
+    const name = (request.url ?? '').split('/')[2] ?? '';
+    reads.push(name);
+    if (name === 'bad-1') return void response.writeHead(500).end('{}');
+    const config = `hostname ${name}\n${name.endsWith('0') ? '' : 'ntp server 192.0.2.1\n'}`;
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ config }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const names = [...Array.from({ length: count }, (_, i) => `sw-${i + 1}`), 'bad-1'];
+  const devices = names.map((name) => ({ name, ostype: 'cisco-ios' }));
+  return {
+    reads,
+    names: names.slice(0, -1),
+    adapter: { name: 'campus', type: 'http', properties: { baseUrl }, devices },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+type Ask = (method: string, path: string, body?: unknown) => Promise<any>;
+
+/** A tree with a text at its root, and the id of its root. */
+const treeOf = async (ask: Ask, name: string, template: string) => {
+  const { id, root } = ok(await ask('POST', `${manager}/configs`, { name, deviceType: 'cisco-ios' }));
+  const text = { treeId: id, treeVersion: 'initial', nodePath: 'base', data: { template, variables: {} } };
+  ok(await ask('PUT', `${manager}/node/config`, { ...text, updateVariables: false }));
+  return { treeId: id, version: 'initial', nodeId: root.attributes.configId };
+};
+
+const text = 'hostname {{ device.name }}\n<e/>ntp server {{ ntp | default("192.0.2.1") }}';
+
+describe('Runs of compliance plans', () => {
+  const service = useService({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const who = usePeople(service);
+  const jobs = builtInOf((...args) => service.ask(...args));
+  let campus: Awaited<ReturnType<typeof controllerOf>>;
+  before(async () => {
+    campus = await controllerOf(12);
+    ok(await service.ask('POST', `${manager}/adapters`, campus.adapter));
+  });
+  after(() => campus.close());
+
+  const planOf = async (name: string, nodes: readonly object[], more: object = {}) =>
+    ok(await service.ask('POST', `${manager}/compliance_plans`, { name, nodes, ...more }))._id;
+  const run = (planId: string, options?: object) =>
+    service.ask('POST', `${manager}/compliance_plans/run`, { planId, ...(options && { options }) });
+  const reportsOf = async (batchId: string) =>
+    ok(await service.ask('GET', `${manager}/compliance_reports/batch/${batchId}`));
+
+  it('check all devices of their nodes and groups, each once for each node, and sum up what they found', async () => {
+    const node = await treeOf(service.ask, 'Campus', text);
+    const other = await treeOf(service.ask, 'Names', 'hostname {{ device.name }}');
+    const group = { name: 'Switches', devices: campus.names };
+    const { id: groupId } = ok(await service.ask('POST', `${manager}/devicegroup`, group));
+    const plan = await planOf('Nightly', [
+      { ...node, devices: ['sw-1', 'bad-1'], deviceGroups: [groupId, 'gone'] },
+      { ...other, devices: ['sw-1', 'nobody'] },
+    ]);
+    campus.reads.length = 0;
+    const { instanceId, batchId, planId, message } = ok(await run('Nightly'));
+    assert.deepEqual([planId, message], [plan, 'Successfully started compliance plan.']);
+    const { status, variables } = await jobs.inState(instanceId, 'complete', 'error');
+    assert.equal(status, 'complete');
+    assert.deepEqual([variables.batchId, variables.devices], [batchId, 14]);
+    assert.deepEqual(variables.totals, { errors: 1, warnings: 0, infos: 0, passes: 24 });
+    assert.equal(variables.grade, 'pass');
+    assert.deepEqual(variables.failed.map(({ device }: { device: string }) => device).sort(), [
+      'bad-1',
+      'gone',
+      'nobody',
+    ]);
+    assert.equal(campus.reads.filter((name) => name === 'sw-1').length, 1, 'a device in several nodes is read once');
+
+    const reports = await reportsOf(batchId);
+    assert.equal(reports.length, 15);
+    const bad = reports.find(({ deviceName }: { deviceName: string }) => deviceName === 'sw-10');
+    assert.deepEqual(
+      [bad.status, bad.totals.errors, bad.issues[0].message, bad.configuration, bad.planId],
+      ['complete', 1, 'Required config not found', undefined, plan],
+    );
+    const whole = ok(await service.ask('GET', `${manager}/compliance_reports/details/${bad.id}`));
+    assert.deepEqual([whole.id, whole.batchId, whole.configuration.lines], [bad.id, batchId, 1]);
+    const { totalCount, plans, groups } = ok(
+      await service.ask('POST', `${manager}/search/compliance_plan_instances`, { searchParams: { planId: plan } }),
+    );
+    assert.deepEqual([totalCount, groups[0].plans], [1, plans]);
+    assert.deepEqual(
+      [plans[0].id, plans[0].jobStatus, plans[0].name, plans[0].nodes[0]],
+      [
+        instanceId,
+        'complete',
+        'Nightly',
+        { treeId: node.treeId, nodeId: node.nodeId, status: 'completed', devices: 13, processedDevices: 13 },
+      ],
+    );
+  });
+
+  it('are limited to some devices, take the variables of their nodes, and refuse a plan without devices', async () => {
+    const node = await treeOf(service.ask, 'Varied', text);
+    const variables = { ntp: '192.0.2.9' };
+    await planOf('Varied', [{ ...node, devices: ['sw-1', 'sw-2'], variables }]);
+    const { instanceId, batchId } = ok(await run('Varied', { devices: ['sw-2', 'sw-3'] }));
+    await jobs.inState(instanceId, 'complete');
+    const [report, ...others] = await reportsOf(batchId);
+    assert.deepEqual([report.deviceName, report.totals.errors, others], ['sw-2', 1, []]);
+    const none = ok(await run('Varied', { devices: ['sw-9'] }));
+    assert.match((await jobs.inState(none.instanceId, 'error')).error, /no devices/);
+    await planOf('Empty', [node]);
+    refused(await run('Empty'), 409, /no devices/);
+    refused(await run('Nowhere'), 404);
+  });
+
+  it('are seen by those who may read the plan', async () => {
+    const node = await treeOf(service.ask, 'Closed', text);
+    await planOf('Closed', [{ ...node, devices: ['sw-1'] }], { gbac: { write: ['ops'] } });
+    const { instanceId, batchId } = ok(await run('Closed'));
+    await jobs.inState(instanceId, 'complete');
+    const [{ id }] = await reportsOf(batchId);
+    const asReader = who.reader;
+    refused(await asReader('GET', `${manager}/compliance_reports/batch/${batchId}`), 404);
+    refused(await asReader('GET', `${manager}/compliance_reports/details/${id}`), 404);
+    refused(await asReader('POST', `${manager}/compliance_reports/details`, { reportIds: [id] }), 404);
+    refused(await asReader('POST', `${manager}/compliance_reports/grade/single`, { reportId: id }), 404);
+    const ofTree = `${manager}/compliance_reports/tree/Closed`;
+    assert.equal(ok(await service.ask('GET', ofTree)).numDevices, 1);
+    assert.equal(ok(await asReader('GET', ofTree)).numDevices, 0);
+    const base = { treeId: 'Closed', version: 'initial', nodePath: 'base' };
+    assert.deepEqual(ok(await asReader('POST', `${manager}/compliance_reports/grade`, base)), []);
+    assert.deepEqual(ok(await asReader('POST', `${manager}/compliance_reports/history`, { options: base })), []);
+    const known = ok(
+      await service.ask('GET', `/audit/events?topic=compliancePlanRan&resource=complianceBatch/${batchId}`),
+    );
+    assert.equal(known.results.length, 1);
+    assert.deepEqual(ok(await asReader('GET', `/audit/events?resource=complianceBatch/${batchId}`)).results, []);
+    refused(await asReader('GET', `/operations-manager/jobs/${instanceId}`), 404);
+    const search = { searchParams: { instanceId } };
+    const found = ok(await asReader('POST', `${manager}/search/compliance_plan_instances`, search));
+    assert.equal(found.totalCount, 0);
+  });
+
+  it('start by automations once the plan is active; checks without a plan take the devices of the tree', async () => {
+    const node = await treeOf(service.ask, 'Automated', text);
+    const plan = await planOf('Automated', [{ ...node, devices: ['sw-1'] }]);
+    await jobs.automation('ucm_compliance_plans', 'Automated');
+    const draft = await jobs.inState(await jobs.start('Automated'), 'error');
+    assert.match(draft.error, /is a draft/);
+    ok(await service.ask('PUT', `${manager}/compliance_plans`, { planId: plan, options: { status: 'active' } }));
+    assert.equal((await jobs.inState(await jobs.start('Automated'), 'complete', 'error')).variables.devices, 1);
+    refused(await service.ask('DELETE', `${manager}/compliance_plans`, { planIds: [plan] }), 409, /Automated/);
+
+    const base = `${manager}/configs/Automated/initial/base`;
+    ok(await service.ask('POST', base, { name: 'Ulm' }));
+    ok(await service.ask('POST', `${base}/Ulm/devices`, { devices: ['sw-2', 'sw-3'] }));
+    const options = { treeId: 'Automated', version: 'initial' };
+    const started = ok(await service.ask('POST', `${manager}/compliance_reports`, { options }));
+    assert.deepEqual([started.status, started.message], [202, `compliance batch ${started.batchId} started`]);
+    await jobs.inState(started.jobId, 'complete');
+    const reports = await reportsOf(started.batchId);
+    assert.deepEqual(
+      reports.map(({ deviceName, nodePath }: any) => [deviceName, nodePath]),
+      [
+        ['sw-2', 'base/Ulm'],
+        ['sw-3', 'base/Ulm'],
+      ],
+    );
+  });
+});
+
+describe('Sums, grades and histories of reports', () => {
+  const service = useService({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const jobs = builtInOf((...args) => service.ask(...args));
+  let campus: Awaited<ReturnType<typeof controllerOf>>;
+  let node: Awaited<ReturnType<typeof treeOf>>;
+  const base = { treeId: 'Campus', version: 'initial', nodePath: 'base' };
+  const reports = `${manager}/compliance_reports`;
+  before(async () => {
+    campus = await controllerOf(10);
+    const { adapter } = campus;
+    const devices = [...adapter.devices, { name: 'sw-json', ostype: 'json' }];
+    ok(await service.ask('POST', `${manager}/adapters`, { ...adapter, devices }));
+    const { id, root } = ok(await service.ask('POST', `${manager}/configs`, { name: 'Campus', deviceType: null }));
+    node = { treeId: id, version: 'initial', nodeId: root.attributes.configId };
+    const stored = { treeId: id, treeVersion: 'initial', nodePath: 'base', data: { template: text, variables: {} } };
+    ok(await service.ask('PUT', `${manager}/node/config`, { ...stored, updateVariables: false }));
+  });
+  after(() => campus.close());
+
+  const grading = { weights: { error: 1, warning: 1, info: 1 }, benchmarks: { pass: 60, review: 50 } };
+
+  it('are of the newest report of each device; one that cannot be compared never counts as compliant', async () => {
+    const names = ['sw-1', 'sw-10', 'sw-json', 'bad-1'];
+    const plan = { name: 'Graded', throttle: 2, grading, nodes: [{ ...node, devices: names }] };
+    const { _id: planId, throttle } = ok(await service.ask('POST', `${manager}/compliance_plans`, plan));
+    assert.equal(throttle, 2);
+    for (const _ of [1, 2]) {
+      const { instanceId } = ok(await service.ask('POST', `${manager}/compliance_plans/run`, { planId }));
+      const { status, variables } = await jobs.inState(instanceId, 'complete', 'error');
+      assert.deepEqual([status, variables.grade, variables.failed.length], ['complete', 'pass', 2]);
+    }
+    const sums = {
+      ...{ errors: 1, warnings: 0, infos: 0, passes: 3, deviceWithErrors: 1, deviceWithWarnings: 0 },
+      ...{ deviceWithInfos: 0, fullyCompliantDevices: 1, numDevices: 4, failedDevices: 2 },
+    };
+    assert.deepEqual(ok(await service.ask('GET', `${reports}/tree/Campus`)), sums);
+    assert.deepEqual(ok(await service.ask('GET', `${reports}/node/Campus/base?version=initial`)), sums);
+    const grades = async (options?: object): Promise<any[]> =>
+      ok(await service.ask('POST', `${reports}/grade`, { ...base, ...(options && { options }) }));
+    const devicesOf = (all: any[]) =>
+      all.map(({ grade, records }) => [grade, records.map(({ deviceName }: any) => deviceName).sort()]);
+    assert.deepEqual(devicesOf(await grades()), [
+      ['pass', ['sw-1']],
+      ['review', ['sw-10']],
+      [null, ['bad-1', 'sw-json']],
+    ]);
+    const strict = { ...grading, benchmarks: { pass: 60, review: 55 } };
+    assert.deepEqual(devicesOf(await grades({ grading: strict }))[1], ['fail', ['sw-10']]);
+    const wrong = { ...grading, benchmarks: { pass: 50, review: 60 } };
+    refused(await service.ask('POST', `${reports}/grade`, { ...base, options: { grading: wrong } }), 400, /benchmark/);
+
+    const history = ok(await service.ask('POST', `${reports}/grade/history`, { ...base, deviceName: 'sw-10' }));
+    assert.deepEqual(
+      history.map(({ error, pass, score, grade }: any) => [error, pass, score, grade]),
+      [
+        [1, 1, 50, 'review'],
+        [1, 1, 50, 'review'],
+      ],
+    );
+    const options = { ...base, devices: ['sw-json', 'sw-1'], limit: 3 };
+    assert.equal(ok(await service.ask('POST', `${reports}/history`, { options })).length, 3);
+    const reportIds = history.map(({ id }: any) => id);
+    const whole = ok(await service.ask('POST', `${reports}/details`, { reportIds }));
+    assert.deepEqual(
+      whole.map(({ id, issues }: any) => [id, issues.length]),
+      reportIds.map((id: string) => [id, 1]),
+    );
+    refused(await service.ask('POST', `${reports}/details`, { reportIds: [...reportIds, 'none'] }), 404, /none/);
+    const single = { reportId: reportIds[0], options: { grading: strict } };
+    assert.equal(ok(await service.ask('POST', `${reports}/grade/single`, single)).grade, 'fail');
+    const json = { ...base, devices: ['sw-json'] };
+    const { jobId, batchId } = ok(await service.ask('POST', reports, { options: json }));
+    await jobs.inState(jobId, 'complete');
+    const [{ status, reason }] = ok(await service.ask('GET', `${reports}/batch/${batchId}`));
+    assert.deepEqual([status, /json/.test(reason)], ['error', true]);
+  });
+
+  it('change with the grading of a plan, and its nodes go, but not the last ones of an active plan', async () => {
+    const plan = ok(await service.ask('POST', `${manager}/compliance_plans`, { name: 'Changed' }));
+    const planId = plan._id;
+    const put = async (options: object) => service.ask('PUT', `${manager}/compliance_plans`, { planId, options });
+    const now = async () => ok(await service.ask('GET', `${manager}/compliance_plans/${planId}`));
+    assert.deepEqual([plan.throttle, plan.grading], [5, null]);
+    ok(await put({ throttle: 50, grading }));
+    assert.deepEqual([(await now()).throttle, (await now()).grading], [50, grading]);
+    refused(await put({ throttle: 51 }), 400);
+    refused(await put({ grading: { ...grading, benchmarks: { pass: 1, review: 2 } } }), 400, /benchmark/);
+    ok(await put({ grading: null }));
+    assert.equal((await now()).grading, null);
+    const nodes = `${manager}/compliance_plans/nodes`;
+    const added = { planId, nodes: [{ ...node, devices: ['sw-1'] }] };
+    assert.deepEqual(ok(await service.ask('POST', nodes, added)).nodes, added.nodes);
+    ok(await put({ status: 'active' }));
+    refused(await service.ask('DELETE', nodes, { planId, nodes: [node] }), 409, /active/);
+    ok(await put({ status: 'draft' }));
+    refused(await service.ask('DELETE', nodes, { planId, nodes: [node, { ...node, version: 'x' }] }), 404);
+    assert.deepEqual(ok(await service.ask('DELETE', nodes, { planId, nodes: [node] })).nodes, []);
+  });
+});
+
+describe(`A run of a compliance plan, killed in its middle${cannotKill}`, function () {
+  this.timeout(120_000);
+
+  const runKilled = async (devices: number, kills: number): Promise<void> => {
+    const campus = await controllerOf(devices);
+    const folder = temporaryFolder();
+    const settings = { OUTBOUND_ALLOW: '127.0.0.1' };
+    let server = await startServer(folder, settings);
+    try {
+      ok(await server.ask('POST', `${manager}/adapters`, campus.adapter));
+      const node = await treeOf(server.ask, 'Killed', text);
+      const plan = { name: 'Killed', nodes: [{ ...node, devices: campus.names }] };
+      ok(await server.ask('POST', `${manager}/compliance_plans`, plan));
+      const { instanceId, batchId } = ok(
+        await server.ask('POST', `${manager}/compliance_plans/run`, { planId: 'Killed' }),
+      );
+      for (let kill = 1; kill <= kills; kill++) {
+        await until(() => campus.reads.length >= (devices * kill) / (kills + 1));
+        server.child.kill('SIGKILL');
+        await server.ended;
+        server = await startServer(folder, settings);
+      }
+      const { status, variables } = await builtInOf((method, path, body) => server.ask(method, path, body)).inState(
+        instanceId,
+        'complete',
+        'error',
+        'incomplete',
+      );
+      assert.equal(status, 'complete');
+      const errors = devices / 10;
+      assert.deepEqual(variables.totals, { errors, warnings: 0, infos: 0, passes: 2 * devices - errors });
+      const reports = ok(await server.ask('GET', `${manager}/compliance_reports/batch/${batchId}`));
+      assert.equal(reports.length, devices);
+      const ends = ok(await server.ask('GET', '/audit/events?topic=compliancePlanRan')).results;
+      assert.equal(ends.length, 1);
+      await server.stop();
+    } finally {
+      server.child.kill('SIGKILL');
+      campus.close();
+    }
+  };
+
+  it('goes on after the next start: each pair has one report, and nothing is counted twice', async function () {
+    if (cannotKill) this.skip();
+    await runKilled(40, 1);
+  });
+
+  itInSoak('goes on after ten kills', async function () {
+    if (cannotKill) this.skip();
+    await runKilled(200, 10);
+  });
+});
