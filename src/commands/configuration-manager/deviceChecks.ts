@@ -7,6 +7,7 @@ import {
   reportOf,
   whyNotCompared,
 } from '../../domain/configuration-manager/complianceReports.ts';
+import type { KnownDevice } from '../../domain/configuration-manager/deviceSources.ts';
 import type { TreeState } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
@@ -14,7 +15,6 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import { isSecretName, maskSecrets, openSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
 import { inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
-import type { Devices } from '../../southbound/port.ts';
 import type { Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
 import { linesOf } from './deviceConfigurations.ts';
@@ -24,7 +24,12 @@ type Variables = Readonly<Record<string, unknown>>;
 type Needs = {
   readonly tools: Pick<Tools, 'query' | 'unseal' | 'mayRead'>;
   readonly model: Pick<ReadModel, 'getMany'>;
-  readonly devices: Pick<Devices, 'seenBy'>;
+  readonly devices: {
+    readonly seenBy: (actor: Actor) => {
+      /** Throws `not_found` for a device that the actor does not see. */
+      readonly find: (device: string) => Promise<Pick<KnownDevice, 'source' | 'device'>>;
+    };
+  };
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
   readonly compare: (run: {
