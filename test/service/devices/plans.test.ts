@@ -25,6 +25,8 @@ describe('Compliance plans over HTTP', () => {
       status: 'draft',
       nodes: [node],
       gbac: { read: [], write: [] },
+      throttle: 5,
+      grading: null,
       lastUpdated: created,
       lastUpdatedBy: createdBy,
     });
