@@ -13,6 +13,7 @@ import { supervise } from '../concurrency/supervise.ts';
 import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { agent } from '../domain/agent-session-manager/agents.ts';
+import type { Actor } from '../domain/engine/core.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { maskSecrets } from '../domain/engine/secretFields.ts';
@@ -23,12 +24,8 @@ import { semaphore } from '../southbound/semaphore.ts';
 import { type EventNotice, type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/tampered.ts';
 
-type Needs = {
-  readonly handle: Handle;
-  readonly tools: Tools;
+type Needs = StepNeeds & {
   readonly events: Streams['events'];
-  readonly webhook: Webhook;
-  readonly renderer: Pick<Renderer, 'render'>;
   /** Only the leader carries sessions out. */
   readonly leadership: Leadership;
   readonly clock: Pick<GuardedClock, 'age' | 'monotonic'>;
@@ -50,10 +47,11 @@ const { category } = agentSession;
  * A session that takes longer than its timeout, counted from its start, fails. Each agent has a limit of sessions at
  * work, so agents do not wait for each other.
  */
-export const sessionRunner = ({ handle, tools, events, webhook, renderer, leadership, clock, log }: Needs) => {
+export const sessionRunner = (needs: Needs) => {
+  const { tools, events, leadership, clock, log } = needs;
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
   const limits = spans(clock);
-  const carryOn = sessionSteps({ handle, tools, webhook, renderer });
+  const carryOn = sessionSteps(needs);
   let looking: NodeJS.Timeout | undefined;
 
   const endLate = (): void => {
@@ -158,6 +156,8 @@ type StepNeeds = {
   readonly tools: Tools;
   readonly webhook: Webhook;
   readonly renderer: Pick<Renderer, 'render'>;
+  /** The account as of now, with its rights; undefined if it is deleted or inactive. */
+  readonly viewerOf: (account: string) => Promise<{ readonly actor: Actor } | undefined>;
 };
 
 const perAgent = 16;
@@ -170,7 +170,7 @@ const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<ne
  * output is stored in clear.
  */
 const render = async (
-  { renderer, tools }: StepNeeds,
+  { renderer, tools, viewerOf }: StepNeeds,
   template: string,
   { data: { inputs }, metadata: { actor } }: Recorded<SessionStarted>,
   signal: AbortSignal,
@@ -179,7 +179,10 @@ const render = async (
     const text = await renderer.render(template, maskSecrets(inputs) as typeof inputs, {
       account: actor.id,
       signal,
-      find: (name) => templateText(name, tools),
+      find: async (name) => {
+        const viewer = await viewerOf(actor.id);
+        return viewer && templateText(name, viewer.actor, tools);
+      },
     });
     return { status: 'COMPLETE', lastMessage: asMessage(text) };
   } catch (error) {

@@ -142,7 +142,7 @@ const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, 'read'>)
       settled: () => undefined,
       rest: { hashPassword, seal, unseal, methods, transform },
     });
-    return { ...past, stateForRights: tools.state };
+    return { ...past, stateForRights: tools.state, gbacAbove: tools.gbacAbove };
   };
 
   const serviceAt = (service: Service, position: number, actor: Actor): Service => {

@@ -167,8 +167,9 @@ export const parkedRunsOf = (
 });
 
 /** The sessions of agents. */
-export const sessionsOf = ({ node, out: { webhook, renderer } }: Base): SessionRunner =>
+export const sessionsOf = ({ node, out: { webhook, renderer }, access: { viewerOf } }: Base): SessionRunner =>
   sessionRunner({
+    viewerOf,
     handle: node.handle,
     tools: node.tools,
     events: node.events,

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import {
   bundleTypeOf,
+  memberRoles,
   newProjectSchema,
   type ProjectDocument,
   projectDocumentSchema,
@@ -21,8 +22,8 @@ import {
   type ProjectImported,
   type ProjectRefs,
   type ProjectState,
-  prefixOf,
   project,
+  type RestoredProject,
   remove,
   restore,
   update,
@@ -32,6 +33,7 @@ import {
 import { authorsOf } from '../../domain/engine/authors.ts';
 import { hasClearSecret, maskDocument, sealDocument } from '../../domain/engine/importedSecrets.ts';
 import { asideIn } from '../../domain/engine/keptDocuments.ts';
+import { prefixOf } from '../../domain/engine/namespaces.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { installedKinds } from '../../domain/kinds.ts';
@@ -41,7 +43,7 @@ import type { BundleError } from '../../domain/prebuilts/prebuilts.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { membersHere } from '../authorization/members.ts';
-import { refuseAccess } from '../engine/decide.ts';
+import { refuseAbove, refuseAccess } from '../engine/decide.ts';
 import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
 import { always, by, type Kind, partCommand } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
@@ -153,6 +155,7 @@ const whyItStays = async (
   const refs = withoutLeaving(all, leaving);
   try {
     refuseAccess(kind.remove, { state, refs, actor });
+    await refuseAbove(kind.remove, { state, actor }, tools);
     kind.remove.decide(state, {}, { id, now, actor, newId, refs });
     return { name, reason: undefined };
   } catch (error) {
@@ -183,90 +186,133 @@ const resourcesIn = (components: readonly Component[]): readonly (Place & { read
 const keptBefore = ({ components }: ProjectState, { iid }: Members): readonly Members[] =>
   components.flatMap(({ document, around }) => (document && around.iid === iid ? [document] : []));
 
-/** Plans an import, component by component. */
-const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> => {
-  const { input, state, id, actor, now, newId, precomputed } = request;
-  const { project: source, conflictMode } = input;
-  const about = asideIn(source);
-  const bundles = bundlesIn(source);
-  const renaming = { ids: await otherIds(request, tools), from: fromId(source, id), to: id };
-  const isOfKind = (i: number): boolean => bundleTypeOf(source.components[i]?.type ?? '') !== undefined;
-  const planned = [...bundles.entries()].filter(([i, { type }]) => isOfKind(i) && isHeld(type)).map(([i]) => i);
+type Renaming = Parameters<typeof withProject>[1];
+
+/** The resources that an import makes or changes, and the components that it refuses. */
+type Planned = Pick<ProjectRefs, 'parts' | 'installed' | 'bundles'> & {
+  readonly errors: readonly BundleError[];
+  /** The places of the planned components among those that are planned, by their indexes in the document. */
+  readonly placeOf: ReadonlyMap<number, number>;
+};
+
+/** Plans the components that are resources. */
+const planComponents = async (request: Request, renaming: Renaming, tools: Tools): Promise<Planned> => {
+  const { input, actor, now, newId } = request;
+  const { components } = input.project;
+  const ofKinds = [...bundlesIn(input.project).entries()].filter(([i]) => bundleTypeOf(components[i]?.type ?? ''));
+  const resources = ofKinds.filter(([, { type }]) => isHeld(type));
+  const indexOf = (place: number): number => resources[place]?.[0] ?? -1;
   const { plan, sealed, errors } = await planOf(
     {
       actor,
       now,
       newId,
-      bundles: planned.map((i) => ({
-        type: bundles[i]?.type ?? '',
-        data: withProject(bundles[i]?.data ?? {}, renaming),
-      })),
-      overwrite: conflictMode === 'overwrite',
+      bundles: resources.map(([, { type, data }]) => ({ type, data: withProject(data, renaming) })),
+      overwrite: input.conflictMode === 'overwrite',
       installedAs: () => [],
       freshId: (place) => {
-        const came = componentIdIn(source.components[planned[place] ?? -1] ?? { type: '', document: {} });
+        const component = components[indexOf(place)];
+        const came = component && componentIdIn(component);
         return came === undefined ? undefined : (renaming.ids.get(came) ?? came);
       },
-      pathOf: (place) => `/project/components/${planned[place]}/document`,
+      pathOf: (place) => `/project/components/${indexOf(place)}/document`,
     },
     tools,
   );
   const refused: BundleError[] = [
-    ...errors.map(({ index, error }) => ({ index: planned[index] ?? -1, error })),
-    ...[...bundles.entries()].filter(([i, { type }]) => isOfKind(i) && !isHeld(type)).map(([index]) => notHeld(index)),
+    ...errors.map(({ index, error }) => ({ index: indexOf(index), error })),
+    ...ofKinds.filter(([, { type }]) => !isHeld(type)).map(([index]) => notHeld(index)),
   ].sort((a, b) => a.index - b.index);
-  const isRefused = new Set(refused.map(({ index }) => index));
-  const indexAtPlace = planned.filter((i) => !isRefused.has(i));
-  const placeOf = new Map(indexAtPlace.map((i, place) => [i, place]));
-  const components: Component[] = [];
-  for (const [i, one] of source.components.entries()) {
-    if (isRefused.has(i)) continue;
+  const indexes = resources.map(([i]) => i).filter((i) => !refused.some(({ index }) => index === i));
+  return {
+    parts: plan.parts,
+    bundles: sealed,
+    installed: plan.installed.map((one, place) => ({ ...one, type: components[indexes[place] ?? -1]?.type ?? '' })),
+    errors: refused,
+    placeOf: new Map(indexes.map((i, place) => [i, place])),
+  };
+};
+
+/** The components that the project gets: resources, and documents that it keeps. */
+const componentsOf = (
+  { input: { project: source }, state }: Request,
+  { from }: Renaming,
+  { errors, placeOf, installed }: Planned,
+  { seal }: Tools,
+): readonly Component[] => {
+  const isRefused = new Set(errors.map(({ index }) => index));
+  return [...source.components.entries()].flatMap(([i, one]): readonly Component[] => {
+    if (isRefused.has(i)) return [];
     const around = aroundDocument(one);
-    const prefixed = nameOf(one.document).startsWith(prefixOf(renaming.from));
     const place = placeOf.get(i);
-    if (place !== undefined) {
-      const at = plan.installed[place];
-      if (at) components.push({ around, prefixed, category: categoryOf(at.type) ?? '', id: at._id });
-      continue;
+    if (place === undefined) {
+      const document = sealKept({ type: one.type, data: one.document }, keptBefore(state, one), seal).data;
+      return [{ around, prefixed: true, document }];
     }
-    const document = sealKept({ type: one.type, data: one.document }, keptBefore(state, one), tools.seal).data;
-    components.push({ around, prefixed: true, document });
-  }
+    const at = installed[place];
+    const prefixed = nameOf(one.document).startsWith(prefixOf(from));
+    return at ? [{ around, prefixed, category: kindOfType(one.type)?.of.category ?? '', id: at._id }] : [];
+  });
+};
+
+type Outcomes = ProjectRefs['staying'];
+
+/** The resources that go, and what stays: those that something names, each with the reason. */
+const leavingOf = async (
+  places: ReturnType<typeof resourcesIn>,
+  request: Pick<Request, 'actor' | 'now' | 'newId'>,
+  tools: Tools,
+): Promise<{
+  readonly removed: readonly (ReturnType<typeof resourcesIn>[number] & { readonly name: string })[];
+  readonly staying: Outcomes;
+}> => {
+  const checked = await checkLeaving(places, request, tools);
+  return {
+    removed: checked.flatMap(({ one, why }) => (why && !why.reason ? [{ ...one, name: why.name }] : [])),
+    staying: checked.flatMap(({ one: { type }, why }) =>
+      why?.reason ? [{ type, name: why.name, reason: why.reason }] : [],
+    ),
+  };
+};
+
+const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> => {
+  const { input, state, id, actor, now, newId, precomputed } = request;
+  const { project: source } = input;
+  const about = asideIn(source);
+  const renaming = { ids: await otherIds(request, tools), from: fromId(source, id), to: id };
+  const plan = await planComponents(request, renaming, tools);
+  const { parts, bundles, installed, errors } = plan;
+  const components = componentsOf(request, renaming, plan, tools);
   const former = resourcesIn(state.components).filter(
     (mine) => !components.some(({ category, id }) => category === mine.category && id === mine.id),
   );
-  const leaving = await checkLeaving(former, request, tools);
+  const { removed, staying } = await leavingOf(former, request, tools);
   const named = (i: number) => ({
     type: source.components[i]?.type ?? '',
     name: nameOf(source.components[i]?.document ?? {}),
   });
-  const accountsOf = await accountIds([about, ...bundles.map(({ data }) => asideIn(data))], tools);
+  const accounts = await accountIds([about, ...source.components.map(({ document }) => asideIn(document))], tools);
   const header = withoutComponents(renaming.from === id ? source : { ...source, _id: id });
   return {
     ...precomputed,
     project: sealDocument(header, [state.project], tools.seal),
     components,
     ids: renaming.from === id ? Object.fromEntries([...renaming.ids].map(([came, here]) => [here, came])) : {},
-    accounts: accountsOf,
-    bundles: sealed,
-    parts: plan.parts,
-    removed: leaving.flatMap(({ one: { category, id }, why }) => (why && !why.reason ? [{ category, id }] : [])),
-    installed: plan.installed.map((one, place) => ({
-      ...one,
-      type: source.components[indexAtPlace[place] ?? -1]?.type ?? '',
-    })),
+    accounts,
+    bundles,
+    parts,
+    removed: removed.map(({ category, id }) => ({ category, id })),
+    installed,
     staying: [
       ...components.flatMap(({ around, document }) =>
         document ? [{ type: String(around.type), name: nameOf(document), reason: keptReason }] : [],
       ),
-      ...leaving.flatMap(({ one: { type }, why }) =>
-        why?.reason ? [{ type, name: why.name, reason: why.reason }] : [],
-      ),
+      ...staying,
     ],
-    errors: refused,
-    failed: refused.map(({ index, error: { code, message } }) => ({ ...named(index), code, reason: message })),
-    members: await membersHere(source, tools),
-    authors: authorsOf(about, accountsOf, { id, now, actor, newId, refs: undefined }),
+    errors,
+    failed: errors.map(({ index, error: { code, message } }) => ({ ...named(index), code, reason: message })),
+    access: (await membersHere(source.members, memberRoles, tools)).filter((one) => one !== undefined),
+    authors: authorsOf(about, accounts, { id, now, actor, newId, refs: undefined }),
   };
 };
 
@@ -317,6 +363,13 @@ export const updateProject = command({
   input: projectPatchSchema,
   on: 'existing',
   decide: update,
+  prepare: async ({ input: { members } }, tools) => {
+    const found = members && (await membersHere(members, memberRoles, tools));
+    return {
+      access: found?.filter((one) => one !== undefined),
+      absent: (found ?? []).flatMap((one, i) => (one ? [] : i)),
+    };
+  },
 });
 
 const deletion = Type.Object({ components: Type.Enum(['delete', 'keep']) });
@@ -329,15 +382,8 @@ export const deleteProject = command({
   locks,
   decide: remove,
   prepare: async (request: Preparing<ProjectState, Static<typeof deletion>>, tools) => {
-    const { components } = request.state;
-    const all = request.input.components === 'delete' ? resourcesIn(components) : [];
-    const checked = await checkLeaving(all, request, tools);
-    return {
-      removed: checked.flatMap(({ one, why }) => (why && !why.reason ? [{ ...one, name: why.name }] : [])),
-      staying: checked.flatMap(({ one: { type }, why }) =>
-        why?.reason ? [{ type, name: why.name, reason: why.reason }] : [],
-      ),
-    };
+    const { input, state } = request;
+    return leavingOf(input.components === 'delete' ? resourcesIn(state.components) : [], request, tools);
   },
 });
 
@@ -375,17 +421,17 @@ export const projectReactions: readonly Reaction[] = [
 
 const restoreProject = command({
   name: 'restoreProject',
-  input: Type.Unsafe<Pick<ProjectState, 'project' | 'components' | 'ids'>>({}),
+  input: Type.Unsafe<RestoredProject>({}),
   on: 'any',
   decide: restore,
-  seal: ({ project, components, ids }, state: ProjectState, seal) => ({
+  seal: ({ project, components, ...rest }, state: ProjectState, seal) => ({
     project: sealDocument(project, [state.project], seal),
     components: components.map((one) => {
       if (!one.document) return one;
       const bundle = { type: String(one.around.type), data: one.document };
       return { ...one, document: sealKept(bundle, keptBefore(state, one.around), seal).data };
     }),
-    ids,
+    ...rest,
   }),
 });
 
@@ -394,10 +440,10 @@ export const projectKind: Kind = {
   restore: {
     ...always(
       by(restoreProject, {
-        input: ({ project, parts: components, ids }) => ({ project, components, ids }),
+        input: ({ project, parts: components, ids, access }) => ({ project, components, ids, access }),
         method: 'importProject',
       }),
     ),
-    more: ({ project, components, ids }: ProjectState) => ({ project, parts: components, ids }),
+    more: ({ project, components, ids, access }: ProjectState) => ({ project, parts: components, ids, access }),
   },
 };

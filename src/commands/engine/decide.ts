@@ -1,5 +1,5 @@
 import type { Pace } from '../../concurrency/paced.ts';
-import { type Actor, type Event, fold } from '../../domain/engine/core.ts';
+import { type Actor, type Aggregate, type Event, fold } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { wordsOf } from '../../domain/engine/resource.ts';
@@ -39,12 +39,33 @@ export const decide = (
 ): Decision | Promise<Decision> => {
   const { command, request, precomputed, past, at, newId } = attempt;
   const { id, input, actor } = request;
-  if (!command.prepare) return decideWith(attempt, { refs: undefined, tools, pace });
-  const preparing = command.prepare({ id, input, state: past.state, actor, precomputed, now: at, newId }, tools);
+  const { state } = past;
+  const preparing = command.prepare?.({ id, input, state, actor, precomputed, now: at, newId }, tools);
+  if (command.aggregate.follows && !actor.admin) return decideFollowing(attempt, preparing, { tools, pace });
+  if (!preparing) return decideWith(attempt, { refs: undefined, tools, pace });
   return preparing.then((refs) => decideWith(attempt, { refs, tools, pace }));
 };
 
 type Prepared = { readonly refs: unknown; readonly tools: Tools; readonly pace: Pick<Pace, 'inTurn'> };
+
+/** Decides about a resource that may follow another one, before or afterwards. */
+const decideFollowing = async (
+  attempt: Attempt,
+  preparing: Promise<unknown> | undefined,
+  { tools, pace }: Omit<Prepared, 'refs'>,
+): Promise<Decision> => {
+  const {
+    command,
+    request: { actor },
+    past: { state },
+  } = attempt;
+  const refs = await preparing;
+  await refuseAbove(command, { state, actor }, tools);
+  const decision = await decideWith(attempt, { refs, tools, pace });
+  const after = { before: state, state: fold(command.aggregate, decision.events, state), actor };
+  await refuseEntry(command.aggregate, after, tools);
+  return decision;
+};
 
 const decideWith = (attempt: Attempt, prepared: Prepared): Decision | Promise<Decision> => {
   const { command, request, past } = attempt;
@@ -81,6 +102,33 @@ export const refuseAccess = (
   if (lists && !mayRead(actor, lists)) throw (on === 'existing' ? missing : taken)(aggregate.category);
   if (lists && !mayWrite(actor, lists))
     throw new RequestError('forbidden', 'Only members of its write groups may change it');
+};
+
+type Judged = { readonly state: unknown; readonly actor: Actor };
+
+/** Judges by the list of the resource that this one follows, or followed when it was deleted. */
+export const refuseAbove = async (
+  { aggregate, on }: Pick<AnyCommand, 'aggregate' | 'on'>,
+  { state, actor }: Judged,
+  { gbacAbove }: Pick<Tools, 'gbacAbove'>,
+): Promise<void> => {
+  const list = await gbacAbove(aggregate, state, 'change');
+  if (!list) return;
+  if (!mayRead(actor, list)) throw (on === 'existing' ? missing : taken)(aggregate.category);
+  if (!mayWrite(actor, list)) throw new RequestError('forbidden', 'You may see it, but not change it');
+};
+
+/** Throws `forbidden` if the resource comes to follow another one whose list does not let the actor change what follows it. */
+export const refuseEntry = async (
+  aggregate: Aggregate,
+  { before, state, actor }: Judged & { readonly before: unknown },
+  { gbacAbove }: Pick<Tools, 'gbacAbove'>,
+): Promise<void> => {
+  const above = aggregate.follows?.(state);
+  if (!above || above.id === aggregate.follows?.(before)?.id) return;
+  const list = await gbacAbove(aggregate, state, 'change');
+  if (list && !mayWrite(actor, list))
+    throw new RequestError('forbidden', `The name is that of a component of ${above.category} ${above.id}`);
 };
 
 /** The former use of the request's Idempotency-Key. Throws `unprocessable` if the former request was another one. */

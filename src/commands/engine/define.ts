@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Signature } from '../../domain/engine/authors.ts';
-import type { Actor, Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
+import type { Actor, Aggregate, Context, Event, Gbac, Use } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
 import type { Transform } from '../../domain/engine/transforming.ts';
@@ -25,6 +25,8 @@ export type Tools = {
   ): Promise<{ readonly state: S; readonly revision: number }>;
   /** The events of another stream up to a revision, from the first or from `from` on. */
   events(aggregate: Aggregate, id: string, last: number, from?: number): Promise<readonly Recorded[]>;
+  /** The access list of the resource that this one follows, as of now, for a use; undefined: it follows none. */
+  gbacAbove<S>(aggregate: Aggregate<S>, state: S, use: Use): Promise<Gbac> | undefined;
   /** True if the actor may read a document, by its guard as of now. */
   mayRead<Doc>(collection: Pick<Projection<Doc>, 'guard'>, doc: Doc, actor: Actor): boolean;
   /** Whether a resource has ended so long ago that the read models do not show it any more. */

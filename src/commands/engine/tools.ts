@@ -1,5 +1,5 @@
 import type { Signature } from '../../domain/engine/authors.ts';
-import type { Aggregate } from '../../domain/engine/core.ts';
+import type { Aggregate, Followed, Gbac, Use } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Collection, nameSort, type Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -18,6 +18,7 @@ type Needs = {
     Tools,
     | 'state'
     | 'stateForRights'
+    | 'gbacAbove'
     | 'version'
     | 'events'
     | 'mayRead'
@@ -53,6 +54,14 @@ const parkedId = async (model: ReadModel, collection: string, idOrName: string):
   return entry && parkedIdIn(entry);
 };
 
+/** The list of the resource that one follows. It is open if there never was such a resource. */
+const listAbove = async (streams: Needs['streams'], { category, id }: Followed, use: Use): Promise<Gbac> => {
+  const stream = `${category}-${id}`;
+  const { gbacBelow } = streams.kindOf(stream).aggregate;
+  const { state } = await streams.refresh(stream);
+  return gbacBelow?.(state, use) ?? { read: [], write: [] };
+};
+
 const stateOf = async <S>(streams: Needs['streams'], { category }: Aggregate<S>, id: string): Promise<S> => {
   const { state } = await streams.refresh(`${category}-${id}`);
   return state as S; // this aggregate has folded the stream
@@ -63,6 +72,10 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   ...rest,
   state: (aggregate, id) => stateOf(streams, aggregate, id),
   stateForRights: (aggregate, id) => stateOf(streams, aggregate, id),
+  gbacAbove: ({ follows }, state, use) => {
+    const above = follows?.(state);
+    return above && listAbove(streams, above, use);
+  },
   version: async <S>({ category }: Aggregate<S>, id: string, at?: number) => {
     const stream = `${category}-${id}`;
     const { state, revision } = await (at === undefined ? streams.refresh(stream) : streams.asOf(stream, at));

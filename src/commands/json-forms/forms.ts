@@ -1,6 +1,7 @@
 import { schemaFaultOf } from '@automation-platform/bounded-schemas';
 import { plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
+import { everybody } from '../../domain/authorization/gbac.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
 import { type Referrer, refuseReferred } from '../../domain/engine/references.ts';
 import {
@@ -32,6 +33,7 @@ import { forms } from '../../projections/json-forms/forms.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { importAuthors } from '../authorization/authors.ts';
+import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
@@ -135,11 +137,24 @@ export const deleteForms = deletion({
   decide: decideDeletion,
   locks: (_, { ids }) => (ids.length > 0 ? formReferences : undefined),
   prepare: async ({ input: { ids }, actor }, tools) => {
-    const meant = await Promise.all([...new Set(ids)].map(async (id) => ({ id, ...(await tools.state(form, id)) })));
+    const meant = await Promise.all(
+      [...new Set(ids)].map(async (id) => {
+        const state = await tools.state(form, id);
+        const list = (await tools.gbacAbove(form, state, 'change')) ?? everybody;
+        return {
+          id,
+          name: state.content.name,
+          isThere: state.exists && mayRead(actor, list),
+          open: mayWrite(actor, list),
+        };
+      }),
+    );
+    const there = meant.filter(({ isThere }) => isThere);
     return {
-      missing: meant.filter(({ exists }) => !exists).map(({ id }) => id),
+      missing: meant.filter(({ isThere }) => !isThere).map(({ id }) => id),
+      closed: there.filter(({ open }) => !open).map(({ id }) => id),
       referrers: await referrersOf(
-        meant.filter(({ exists }) => exists).flatMap(({ id, content }) => [id, content.name]),
+        there.flatMap(({ id, name }) => [id, name]),
         actor,
         tools,
       ),

@@ -119,7 +119,7 @@ export const preparing = async (
     unknownGroups: await unknownGroups(tools, groupsIn(document.gbac)),
     ...(await importAuthors({ aggregate: automation, id, documents: [document, ...parts], overwrite }, tools)),
     faults: await Promise.all(
-      parts.map((one) => faultsOf(one, triggers.find(({ id }) => id === one._id)?.content, tools)),
+      parts.map((one) => faultsOf(one, triggers.find(({ id }) => id === one._id)?.content, actor, tools)),
     ),
     forms: await Promise.all(
       parts.map((one) =>

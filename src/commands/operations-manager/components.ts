@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { projections } from '../../projections/all.ts';
-import type { Collection } from '../../projections/engine/define.ts';
+import type { Projection } from '../../projections/engine/define.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
@@ -10,7 +10,7 @@ import { referrerOf } from '../engine/references.ts';
  * The kinds of components that the platform stores: the `componentType` of an automation, and the collection for its
  * `componentName` (an id or name).
  */
-export const componentCollections: ReadonlyMap<string, Collection> = new Map(
+export const componentCollections: ReadonlyMap<string, Projection> = new Map(
   projections.flatMap((projection) =>
     projection.component === undefined ? [] : [[projection.component, projection] as const],
   ),

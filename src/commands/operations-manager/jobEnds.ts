@@ -2,13 +2,16 @@ import { Type } from 'typebox';
 import { type Actor, platform } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { endGone, timeOut } from '../../domain/operations-manager/jobEnds.ts';
-import { job } from '../../domain/operations-manager/jobs.ts';
+import { type JobStarted, job } from '../../domain/operations-manager/jobs.ts';
+import { workflow } from '../../domain/operations-manager/workflow.ts';
 import { documentGuard, mayReadGuard } from '../../projections/engine/guards.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
+import { whyNotRun } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { componentCollections } from './components.ts';
+import { whyNotRunComponent } from './jobWorkflows.ts';
 
 const command = commandsOf(job);
 
@@ -29,12 +32,14 @@ export const timeOutJob = command({
   decide: timeOut,
 });
 
-/** What a job needs as long as it runs: its automation, its component, and the account whose rights count. */
-export type NeedsOfJob = Pick<JobDoc, 'automation' | 'component' | 'created_by'>;
+/** What a job needs as long as it runs: its automation, its component or workflow, and the account whose rights count. */
+export type NeedsOfJob = Pick<JobDoc, 'automation' | 'component' | 'created_by'> & {
+  readonly workflow?: JobStarted['workflow'];
+};
 
 type Needs = {
   readonly model: Pick<ReadModel, 'guard'>;
-  readonly tools: Pick<Tools, 'find'>;
+  readonly tools: Tools;
   /** Resolves once the read models show everything that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
@@ -44,18 +49,22 @@ type Needs = {
 const isKnown = async ({ type, name }: JobDoc['component'], { find }: Pick<Tools, 'find'>): Promise<boolean> => {
   const collection = type === null ? undefined : componentCollections.get(type);
   if (!collection) return true;
-  try {
-    return (await find(collection, name)) !== undefined;
-  } catch (error) {
-    // Several have the name.
-    if (error instanceof RequestError && error.code === 'conflict') return true;
-    throw error;
-  }
+  return (await find(collection, name).then((id) => id !== undefined, unlessSeveral)) ?? true;
+};
+
+/** Several have a name: it does not say which one it means. */
+const unlessSeveral = (error: unknown): undefined => {
+  if (!(error instanceof RequestError && error.code === 'conflict')) throw error;
 };
 
 /** Makes the function that says why a job cannot go on, as of now; undefined: it can. */
 export const whyGone = ({ model, tools, settled, viewerOf }: Needs) => {
-  return async ({ automation, component, created_by: account }: NeedsOfJob): Promise<string | undefined> => {
+  return async ({
+    automation,
+    component,
+    workflow: running,
+    created_by: account,
+  }: NeedsOfJob): Promise<string | undefined> => {
     await settled();
     if (automation !== null && model.guard(automations.collection, automation) === undefined)
       return 'The automation of the job was deleted';
@@ -65,7 +74,11 @@ export const whyGone = ({ model, tools, settled, viewerOf }: Needs) => {
     if (!viewer) return 'The account that started the job is deleted or inactive';
     const mayRead = mayReadGuard(viewer.actor, model);
     const isRead = automation === null || viewer.actor.admin || mayRead(documentGuard(automations, automation));
-    return isRead ? undefined : 'The account that started the job may not read its automation any more';
+    if (!isRead) return 'The account that started the job may not read its automation any more';
+    const refused = running
+      ? await whyNotRun({ of: workflow, id: running.id }, viewer.actor, tools)
+      : await whyNotRunComponent(component, viewer.actor, tools).catch(unlessSeveral);
+    return refused && 'The account that started the job may not run its component';
   };
 };
 

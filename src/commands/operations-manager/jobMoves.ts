@@ -11,23 +11,26 @@ import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
 import type { JobWork } from '../../domain/operations-manager/jobWorkflows.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
-import { maySee, moveJob } from './jobs.ts';
+import { moveJob, whyNotMoved } from './jobs.ts';
 import { workOf } from './jobWorkflows.ts';
 
 /**
  * The states of the jobs in the request. `missing`: the ids of jobs that do not exist, are retired, or that the actor
- * may not see.
+ * may not see. `closed`: those that it may see and not change.
  */
 export const namedJobs = async (jobIds: readonly string[], actor: Actor, tools: Tools) => {
   const states = new Map<string, JobState>();
   const missing: string[] = [];
+  const closed: string[] = [];
   for (const id of new Set(jobIds)) {
     const state = await tools.state(job, id);
     const isThere = job.exists(state) && !(await tools.isRetired(job, id));
-    if (isThere && (await maySee(actor, state, tools))) states.set(id, state);
-    else missing.push(id);
+    const denied = isThere ? await whyNotMoved(actor, state, tools) : 'hidden';
+    if (denied === 'hidden') missing.push(id);
+    else states.set(id, state);
+    if (denied === 'closed') closed.push(id);
   }
-  return { states, missing };
+  return { states, missing, closed };
 };
 
 export const moveJobs = commandsOf(jobMoveDecision)({

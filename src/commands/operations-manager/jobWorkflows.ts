@@ -13,8 +13,11 @@ import type { JobSelf } from '../../domain/operations-manager/workflows/taskValu
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
 import { openTasks } from '../../projections/operations-manager/openTasks.ts';
+import { workflows } from '../../projections/operations-manager/workflows.ts';
+import { whyNotRun } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
-import { faultsOf, transformationFaultsOf } from './workflows.ts';
+import { componentCollections } from './components.ts';
+import { faultsOf, transformationFaultsOf, workflowMeant } from './workflows.ts';
 import { workflowAt, workflowNamed } from './workflowsInUse.ts';
 
 /** A revision of a workflow, ready to run. */
@@ -102,7 +105,7 @@ const unfitFor = ({ inputSchema }: WorkflowDocument, variables: Variables, self:
 
 type Starting = {
   readonly id: string;
-  readonly actor: Pick<Actor, 'username'>;
+  readonly actor: Actor;
   readonly now: string;
   /** With sealed secrets. */
   readonly variables: Variables;
@@ -116,7 +119,7 @@ export const workflowToStart = async (
   { id, actor, now, variables, level = 0 }: Starting,
   tools: Tools,
 ): Promise<StartedWorkflow | undefined> => {
-  const found = await workflowNamed(name, tools);
+  const found = await workflowNamed(name, actor, tools);
   if (!found) return undefined;
   const ready = readyFor(found, found.document, tools);
   ready.faults ??= faultsOf(ready.graph);
@@ -140,6 +143,19 @@ export const workflowOfComponent = async (
   tools: Tools,
 ): Promise<StartedWorkflow | undefined> =>
   workflowTypes.includes(type) ? workflowToStart(name, starting, tools) : undefined;
+
+/** Why the actor may not run a component of an automation, as of now; undefined: it may, or the platform stores none. */
+export const whyNotRunComponent = async (
+  { type, name }: { readonly type: string | null; readonly name: string },
+  actor: Actor,
+  tools: Tools,
+): Promise<RequestError | undefined> => {
+  if (actor.admin) return undefined;
+  const collection = workflowTypes.includes(type) ? workflows : componentCollections.get(type ?? '');
+  if (!collection) return undefined;
+  const id = await (collection === workflows ? workflowMeant(name, tools, actor) : tools.find(collection, name));
+  return id === undefined ? undefined : whyNotRun({ of: collection.of, id }, actor, tools);
+};
 
 type Deciding = { readonly id: string; readonly state: JobState; readonly now: string };
 

@@ -25,11 +25,12 @@ import {
   type Variables,
   withoutOrigin,
 } from '../../domain/operations-manager/jobs.ts';
+import { workflow } from '../../domain/operations-manager/workflow.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { unknownGroups } from '../authorization/names.ts';
-import { mayRead } from '../engine/access.ts';
+import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
-import { workflowOfComponent, workflowToStart, workOf } from './jobWorkflows.ts';
+import { whyNotRunComponent, workflowOfComponent, workOf } from './jobWorkflows.ts';
 
 const command = commandsOf(job);
 
@@ -59,46 +60,55 @@ export const startJob = command({
   prepare: async ({ id, input, state, actor, now }, tools) => {
     const { variables: plain = {}, groups = [], execution } = input;
     const found = await meant(input, actor, tools);
+    const component = found?.component ?? input.component ?? { type: 'workflows', name: input.workflow };
     const sealed = execution === undefined ? {} : plain;
     const variables = withoutOrigin(sealSecrets(plain, sealed, tools.seal, '/options/variables') as Variables);
     const starting = { id, actor, now, variables };
-    const workflow = async (): Promise<Awaited<ReturnType<typeof workflowToStart>>> => {
-      if (found) return workflowOfComponent(found.component, starting, tools);
-      return input.component === undefined ? workflowToStart(input.workflow, starting, tools) : undefined;
-    };
     return {
       gbac: await accessListThatDenies(actor, state, tools),
       automation: found,
       unknownGroups: await unknownGroups(tools, namesOf(groups)),
       variables,
-      running: await workflow(),
+      running: await workflowOfComponent(component, starting, tools),
+      notRun: found?.readable === false ? undefined : await whyNotRunComponent(component, actor, tools),
     };
   },
   // Whoever repeats the request must still be able to see the job.
   gbac: (_, { gbac }) => gbac,
 });
 
+type Lists = Pick<JobStarted, 'automation' | 'groups'> & { readonly workflow?: JobStarted['workflow'] };
+
 /**
- * The access list that denies the actor access to a job, else an open one. A job follows its own groups and the lists
- * of its automation. Whoever may see a job may change it.
+ * The access list that denies the actor access to a job, else an open one. A job follows its own groups, the lists of
+ * its automation, and that of the project of its workflow: whoever may see the job and run the workflow may change it.
  */
 export const accessListThatDenies = async (
   actor: Actor,
-  { started }: { readonly started?: Pick<JobStarted, 'automation' | 'groups'> | undefined },
+  { started }: { readonly started?: Lists | undefined },
   tools: Tools,
 ): Promise<Gbac> => {
-  const { groups = [], automation: id = null } = started ?? {};
+  const { groups = [], automation: id = null, workflow: running } = started ?? {};
   const { read, write } = id === null ? everybody : (await tools.state(automation, id)).content.gbac;
-  const lists = [
+  const ofWorkflow = running && (await tools.gbacAbove(workflow, await tools.state(workflow, running.id), 'run'));
+  const lists: readonly Gbac[] = [
     { read: [], write: groups },
     { read: [], write: [...read, ...write] },
+    ...(ofWorkflow ? [ofWorkflow] : []),
   ];
-  return lists.find((list) => !mayRead(actor, list)) ?? everybody;
+  return lists.find((list) => !mayRead(actor, list)) ?? lists.find((list) => !mayWrite(actor, list)) ?? everybody;
 };
 
-/** Whether the actor may see the job. */
-export const maySee = async (actor: Actor, state: JobState, tools: Tools): Promise<boolean> =>
-  mayRead(actor, await accessListThatDenies(actor, state, tools));
+/** How an actor may not change a job: it may not see it, or not run its workflow; undefined: it may. */
+export const whyNotMoved = async (
+  actor: Actor,
+  state: JobState,
+  tools: Tools,
+): Promise<'hidden' | 'closed' | undefined> => {
+  const list = await accessListThatDenies(actor, state, tools);
+  if (!mayRead(actor, list)) return 'hidden';
+  return mayWrite(actor, list) ? undefined : 'closed';
+};
 
 const claim = Type.Optional(claimNumber);
 

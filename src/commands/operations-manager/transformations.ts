@@ -2,11 +2,11 @@ import { linearPatterns, type Patterns } from '@automation-platform/bounded-sche
 import { plainValue } from '@automation-platform/json';
 import jsonata from 'jsonata';
 import { same } from '../../domain/engine/changes.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { TriggerContent, TriggerFaults } from '../../domain/operations-manager/triggers.ts';
 import { transformationOf } from '../../domain/operations-manager/triggerVariables.ts';
 import { readTransformation } from '../../domain/template-builder/transformations.ts';
-import type { Tools } from '../engine/define.ts';
 import { planOf, transformationNamed } from '../template-builder/transformations.ts';
 
 // The parser takes a few milliseconds for such an expression.
@@ -27,13 +27,14 @@ const unusable = (message: string, path: string): JstFault => ({
 export const transformationFaultOf = async (
   given: object,
   before: TriggerContent | undefined,
-  tools: Pick<Tools, 'find' | 'state'>,
+  actor: Actor,
+  tools: Parameters<typeof transformationNamed>[1],
 ): Promise<JstFault | undefined> => {
   const transformation = transformationOf(given);
   if (transformation.kind === 'jsonata') return faultOfExpression(transformation.expression);
   if (transformation.kind === 'document') return faultOfDocument(transformation.document);
   if (transformation.kind !== 'named' || (before && same(transformation, transformationOf(before)))) return undefined;
-  if (await transformationNamed(transformation.idOrName, tools)) return undefined;
+  if (await transformationNamed(transformation.idOrName, tools, actor)) return undefined;
   const message = `No transformation has the name or id ${JSON.stringify(transformation.idOrName)}`;
   return { code: 'not_found', message, path: '' };
 };

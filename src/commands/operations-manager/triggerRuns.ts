@@ -37,7 +37,7 @@ import { randomId } from '../engine/randomIds.ts';
 import type { Request } from '../engine/requests.ts';
 import { transformationNamed, transformedBy } from '../template-builder/transformations.ts';
 import { accessListThatDenies } from './jobs.ts';
-import { workflowOfComponent } from './jobWorkflows.ts';
+import { whyNotRunComponent, workflowOfComponent } from './jobWorkflows.ts';
 import { formNamed, sealedData } from './triggerForms.ts';
 
 /**
@@ -172,6 +172,12 @@ const sealedVariables = (variables: Variables, { seal, unseal }: Tools): Variabl
   return sealSecrets(opened, opened, seal) as Variables;
 };
 
+/** Throws `RunRefused` if the account may not run the component. */
+const refuseComponent = async (...about: Parameters<typeof whyNotRunComponent>): Promise<void> => {
+  const notRun = await whyNotRunComponent(...about);
+  if (notRun) throw new RunRefused('rights', notRun);
+};
+
 /**
  * The one function by which triggers of all types start jobs. It resolves once the job is stored, or with the reason
  * why there is none. A body that does not fit, and failures of the service, are thrown.
@@ -288,8 +294,10 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     const made = await variables(run, { account, signal: run.signal ?? never, runId: id });
     const who = await startingAccount(run);
     const { name, componentType: type, componentName } = automation.content;
+    const component = { type, name: componentName ?? name };
+    await refuseComponent(component, who, tools);
     const input: TriggeredStart = {
-      automation: { id: automation.id, name, component: { type, name: componentName ?? name } },
+      automation: { id: automation.id, name, component },
       variables: made,
       trigger: trigger.id,
       event: event?.id ?? null,

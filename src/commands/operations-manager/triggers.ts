@@ -58,10 +58,11 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
 export const faultsOf = async (
   given: object,
   before: TriggerContent | undefined,
+  actor: Actor,
   tools: Tools,
 ): Promise<TriggerFaults> => ({
   ...schemaFaultOf('schema' in given ? (given.schema ?? undefined) : undefined),
-  ...defined({ jstFault: await transformationFaultOf(given, before, tools) }),
+  ...defined({ jstFault: await transformationFaultOf(given, before, actor, tools) }),
 });
 
 /** The locks of decisions on what a trigger names: its form and its transformation. */
@@ -92,7 +93,7 @@ const refsOf = async (
   return {
     gbac: of === undefined ? everybody : (await tools.state(automation, of)).content.gbac,
     ...defined({ target: moves ? await targetOf(given.actionId, actor, tools) : undefined }),
-    ...(await faultsOf(given, exists ? content : undefined, tools)),
+    ...(await faultsOf(given, exists ? content : undefined, actor, tools)),
   };
 };
 

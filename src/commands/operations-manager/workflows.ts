@@ -2,11 +2,12 @@ import { compileUserSchema, linearPattern, SchemaError, type SchemaFault } from 
 import { type Members, plainValue } from '@automation-platform/json';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { platform } from '../../domain/engine/core.ts';
+import { nameInProject } from '../../domain/engine/namespaces.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import {
   methodsNeeded,
-  nameInProject,
   workflow,
   workflowDecisions,
   workflowDocumentSchema,
@@ -33,13 +34,18 @@ import { faultsOfSome } from './operationInputs.ts';
 
 /**
  * The id of the workflow that a name means in an automation, a start or a task: by id, by name, then by the name without the
- * project that either of them begins with. Throws `conflict` if it means several.
+ * project that either of them begins with, among those that the actor may read. Throws `conflict` if it means several.
  */
-export const workflowMeant = async (idOrName: string, { find, query }: Tools): Promise<string | undefined> => {
+export const workflowMeant = async (
+  idOrName: string,
+  { find, query, mayRead }: Tools,
+  actor: Actor = platform,
+): Promise<string | undefined> => {
   const exact = await find(workflows, idOrName);
   if (exact !== undefined) return exact;
   const value = nameInProject(idOrName);
-  const [first, ...others] = await query(workflows, { field: 'nameInProject', op: 'equals', value });
+  const named = await query(workflows, { field: 'nameInProject', op: 'equals', value });
+  const [first, ...others] = named.filter((doc) => mayRead(workflows, doc, actor));
   if (others.length === 0) return first?._id;
   throw new RequestError('conflict', `Several workflows are named ${JSON.stringify(value)} in projects; use the id`, {
     faults: [{ message: 'The name is not unique', ids: [first, ...others].map((one) => one?._id) }],

@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { workflow } from '../../domain/operations-manager/workflow.ts';
 import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
@@ -8,8 +9,8 @@ import { workflowMeant } from './workflows.ts';
 export type FoundWorkflow = { readonly id: string; readonly revision: number; readonly document: WorkflowDocument };
 
 /** The workflow that a name or id means, as it is now; undefined if the platform has none. Throws `conflict` for several. */
-export const workflowNamed = async (name: string, tools: Tools): Promise<FoundWorkflow | undefined> => {
-  const id = await workflowMeant(name, tools);
+export const workflowNamed = async (name: string, actor: Actor, tools: Tools): Promise<FoundWorkflow | undefined> => {
+  const id = await workflowMeant(name, tools, actor);
   if (id === undefined) return undefined;
   const { state, revision } = await tools.version(workflow, id);
   return state.exists ? { id, revision, document: state.content } : undefined;

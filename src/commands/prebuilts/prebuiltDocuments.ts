@@ -1,7 +1,7 @@
 import { fold } from '../../domain/engine/core.ts';
 import { nameKey } from '../../domain/engine/names.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { refuseAccess } from '../engine/decide.ts';
+import { refuseAbove, refuseAccess, refuseEntry } from '../engine/decide.ts';
 import type { Imports } from '../engine/kinds.ts';
 import { type Draft, onlyFor } from './prebuiltDrafts.ts';
 
@@ -19,8 +19,10 @@ export const planDocument = async (draft: Draft, kind: Imports, bundle: Bundle, 
   const input = command.seal ? command.seal(plain, state, tools.seal, earlier) : plain;
   const refs = await command.prepare?.({ id, input, state, actor, now, newId, precomputed: undefined }, tools);
   refuseAccess(command, { state, refs, actor });
+  await refuseAbove(command, { state, actor }, tools);
   const events = command.decide(state, input, { id, now, actor, newId, refs });
   const after = fold(aggregate, events, state);
+  await refuseEntry(aggregate, { before: state, state: after, actor }, tools);
   const names = aggregate.names?.(after) ?? [];
   const [unique] = names;
   const name = unique?.name ?? String(data.name);

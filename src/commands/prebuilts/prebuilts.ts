@@ -3,6 +3,7 @@ import { canonical } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { adminsAlone, everybody } from '../../domain/authorization/gbac.ts';
+import { gbacOfProject, project } from '../../domain/automation-studio/projects.ts';
 import { same } from '../../domain/engine/changes.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
 import { maskSecrets, withDescriptions } from '../../domain/engine/secretFields.ts';
@@ -11,6 +12,7 @@ import { type Bundle, importedPrebuiltSchema, type PrebuiltDocument } from '../.
 import { isClear, isClearAround, maskBundle, sealAround } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import {
   complete,
+  type Deciding,
   decideImport,
   isInstalled,
   matching,
@@ -63,15 +65,17 @@ const seenIn = async (prebuilt: PrebuiltDocument): Promise<Seen> => {
   };
 };
 
-/** Those of a package's automations that the actor may not read. Deleted ones keep their access lists. */
-export const hiddenAutomations = async (
-  ids: readonly string[],
+/** Those of a package's automations and projects that the actor may not read. Deleted ones keep their access lists. */
+export const hiddenOf = async (
+  { automations, projects = [] }: Deciding,
   actor: Actor,
   { stateForRights }: Pick<Tools, 'stateForRights'>,
 ): Promise<ReadonlySet<string>> => {
   const hidden = new Set<string>();
   if (actor.admin) return hidden;
-  for (const id of ids) {
+  for (const id of projects)
+    if (!mayRead(actor, gbacOfProject((await stateForRights(project, id)).access))) hidden.add(id);
+  for (const id of automations) {
     const {
       content: { name, gbac },
     } = await stateForRights(automation, id);
@@ -108,7 +112,7 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
     precomputed: seen,
   } = request;
   const state = withDescriptionsIn(request.state, tools);
-  const hidden = (await hiddenAutomations(state.automations, actor, tools)).size > 0;
+  const hidden = (await hiddenOf(state.deciding, actor, tools)).size > 0;
   const isKnown = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
   const idle = state.pending || hidden || (!overwrite && isKnown());
   const about = { ...seen, hidden, present: state };
@@ -191,7 +195,7 @@ export const deletePrebuilt = command({
   input: noInput,
   on: 'existing',
   prepare: async ({ state, actor }, tools) => ({
-    hidden: (await hiddenAutomations(state.automations, actor, tools)).size > 0,
+    hidden: (await hiddenOf(state.deciding, actor, tools)).size > 0,
   }),
   gbac: (_, { hidden }) => (hidden ? adminsAlone : everybody),
   decide: remove,

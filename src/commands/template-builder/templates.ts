@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Actor } from '../../domain/engine/core.ts';
 import {
   newTemplateSchema,
   type TemplateDocument,
@@ -18,6 +19,7 @@ import {
 } from '../../domain/template-builder/templates.ts';
 import { templates } from '../../projections/template-builder/templates.ts';
 import { importAuthors } from '../authorization/authors.ts';
+import { whyNotRun } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
@@ -80,11 +82,11 @@ export const importTemplate = command({
   }),
 });
 
-/** The text of a stored Jinja2 template, by name or id; undefined if there is none. */
-export const templateText = async (idOrName: string, { find, state }: Tools): Promise<string | undefined> => {
-  const id = await find(templates, idOrName);
-  if (id === undefined) return undefined;
-  const { exists, content } = await state(template, id);
+/** The text of a stored Jinja2 template, by name or id; undefined if there is none that the actor may run. */
+export const templateText = async (idOrName: string, actor: Actor, tools: Tools): Promise<string | undefined> => {
+  const id = await tools.find(templates, idOrName);
+  if (id === undefined || (await whyNotRun({ of: template, id }, actor, tools))) return undefined;
+  const { exists, content } = await tools.state(template, id);
   return exists && content.type === 'jinja2' ? content.template : undefined;
 };
 

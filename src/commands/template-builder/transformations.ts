@@ -1,7 +1,7 @@
 import { compileUserSchema, findFaults } from '@automation-platform/bounded-schemas';
 import { type Members, plainValue } from '@automation-platform/json';
 import { type Finding, planTransformation } from '@automation-platform/transformations';
-import type { Actor } from '../../domain/engine/core.ts';
+import { type Actor, platform } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import type { Evaluation, TransformationRun } from '../../domain/engine/transforming.ts';
 import {
@@ -18,6 +18,7 @@ import {
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
 import { transformations } from '../../projections/template-builder/transformations.ts';
+import { whyNotRun } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 import { keptCommands } from '../keptDocuments/keptCommands.ts';
@@ -75,21 +76,22 @@ export const findingsIn = (document: Members): Findings => {
   return { faults, warnings: [...warnings, ...schemaWarnings(plain)] };
 };
 
-/** The document of the transformation that a name or id means; undefined if there is none. */
+/** The document of the transformation that a name or id means; undefined if there is none that the actor may run. */
 export const transformationNamed = async (
   idOrName: string,
-  { find, state }: Pick<Tools, 'find' | 'state'>,
+  tools: Pick<Tools, 'find' | 'state' | 'stateForRights' | 'gbacAbove'>,
+  actor: Actor = platform,
 ): Promise<TransformationDocument | undefined> => {
-  const id = await find(transformations, idOrName);
-  if (id === undefined) return undefined;
-  const { exists, content } = await state(transformation, id);
+  const id = await tools.find(transformations, idOrName);
+  if (id === undefined || (await whyNotRun({ of: transformation, id }, actor, tools))) return undefined;
+  const { exists, content } = await tools.state(transformation, id);
   return exists ? content : undefined;
 };
 
 const findings = new WeakMap<TransformationDocument, Findings>();
 
 /** Why the transformation of a name or id cannot run; undefined if it can. */
-export const whyUnfit = async (idOrName: string, tools: Pick<Tools, 'find' | 'state'>): Promise<string | undefined> => {
+export const whyUnfit = async (idOrName: string, tools: Tools): Promise<string | undefined> => {
   const document = await transformationNamed(idOrName, tools);
   if (!document) return `There is no transformation ${JSON.stringify(idOrName)}`;
   const known = findings.get(document) ?? planOf(document);

@@ -52,11 +52,27 @@ const about = {
 };
 const { name: named, ...others } = about;
 
-const noMembers = Type.Optional(
-  Type.Array(Type.Object({}, { additionalProperties: true }), {
-    maxItems: 1000,
-    description: 'Who may do what. Access lists of projects are not built yet: other than an empty list is refused',
-  }),
+export const memberRoles = ['owner', 'editor', 'operator', 'viewer'] as const;
+
+/** A member in requests: an account or group that is here. Further members of other programs are kept. */
+const memberSchema = Type.Object(
+  {
+    type: Type.Enum(['account', 'user', 'group'], { description: 'What it is; user means account' }),
+    reference: optional('Id'),
+    username: optional('Username of an account'),
+    name: optional('Name of a group, or username'),
+    provenance: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Where it comes from' })),
+    role: Type.Enum([...memberRoles], {
+      description:
+        'What it may do: a viewer reads, an operator runs the components as well, an editor changes them, an owner ' +
+        'changes the project and its members',
+    }),
+  },
+  { additionalProperties: true, title: 'ProjectMember', description: 'Member of a project' },
+);
+
+const members = Type.Optional(
+  Type.Array(memberSchema, { maxItems: 1000, description: 'Who may do what; empty: whoever may call the methods' }),
 );
 
 /** A project that is made by hand. */
@@ -73,7 +89,7 @@ export const newProjectSchema = Type.Object(
 export type NewProject = Static<typeof newProjectSchema>;
 
 export const projectPatchSchema = Type.Object(
-  { ...Type.Partial(Type.Object(about)).properties, members: noMembers },
+  { ...Type.Partial(Type.Object(about)).properties, members },
   { additionalProperties: false, title: 'ProjectPatch', description: 'Changes of a project' },
 );
 export type ProjectPatch = Static<typeof projectPatchSchema>;
@@ -88,7 +104,20 @@ const component = {
 const projectMembers = {
   _id: objectId('Id'),
   name: text('Name'),
-  members: Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'Who may do what' }),
+  members: Type.Array(
+    Type.Object(
+      {
+        type: text('account or group'),
+        reference: text('Id'),
+        provenance: text('Where it comes from'),
+        username: optional('Username, of an account'),
+        name: text('Name'),
+        role: text('What it may do'),
+      },
+      { title: 'ShownMember', description: 'Member who is here' },
+    ),
+    { description: 'Who may do what; empty: whoever may call the methods' },
+  ),
   ...authored,
 };
 

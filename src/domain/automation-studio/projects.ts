@@ -2,9 +2,11 @@ import { exactEntries, exactNumber, inOrder, isObject, type Members } from '@aut
 import { Type } from 'typebox';
 import { type Authored, signatureMembers } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
-import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { aggregate, type Context, type EventOf, type Gbac, type SchemaData } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { at, type DocumentKind, nowhere } from '../engine/documentKinds.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
+import { prefixOf } from '../engine/namespaces.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { anyMembers, authors, flag, nothing, text, topicsOf } from '../engine/topics.ts';
 import type { Bundle } from '../prebuilts/prebuiltSchemas.ts';
@@ -12,6 +14,25 @@ import { type BundleError, type Plan, part, refuseAll } from '../prebuilts/prebu
 import type { ComponentDocument, NewProject, ProjectDocument, ProjectPatch } from './projectSchemas.ts';
 
 const place = { category: text, id: text };
+
+/** The members who are here: accounts by id, groups by name. */
+const access = Type.Array(Type.Object({ type: text, id: text, role: text }));
+export type ProjectAccess = SchemaData<typeof access>;
+
+/** A member with one of these roles may do this. */
+const mayChange = ['owner', 'editor'];
+const mayRun = [...mayChange, 'operator'];
+
+/** The access list by which all members read, and those with one of the roles do more. */
+const listOf = (members: ProjectAccess, roles: readonly string[]): Gbac => {
+  const idsOf = (type: string, some: ProjectAccess) => some.filter((one) => one.type === type).map(({ id }) => id);
+  const writers = members.filter(({ role }) => roles.includes(role));
+  const of = (type: string) => ({ read: idsOf(type, members), write: idsOf(type, writers) });
+  return { ...of('group'), accounts: of('account') };
+};
+
+/** The access list of a project itself. */
+export const gbacOfProject = (members: ProjectAccess = []): Gbac => listOf(members, ['owner']);
 const outcome = Type.Object({ type: text, name: text });
 
 /** A component: a resource, or a document that the project keeps. */
@@ -46,6 +67,7 @@ const imported = Type.Object({
   failed: Type.Array(Type.Object({ ...outcome.properties, code: text, reason: text })),
   /** The account ids of the authors that documents name, by username. */
   accounts: Type.Record(Type.String(), Type.String()),
+  access: Type.Optional(access),
   ...authors,
 });
 export type ProjectImported = SchemaData<typeof imported>;
@@ -57,13 +79,18 @@ const deleted = Type.Object({
 });
 type ProjectDeleted = SchemaData<typeof deleted>;
 
-const listOfComponents = { project: anyMembers, components: Type.Array(component), ids: imported.properties.ids };
+const formerProject = {
+  project: anyMembers,
+  components: Type.Array(component),
+  ids: imported.properties.ids,
+  access: Type.Optional(access),
+};
 
 const topics = topicsOf({
   projectCreated: ['A project was made', Type.Object({ project: anyMembers })],
-  projectChanged: ['Members of a project changed', Type.Object({ changed: anyMembers })],
+  projectChanged: ['Members of a project changed', Type.Object({ changed: anyMembers, access: Type.Optional(access) })],
   projectImported: ['A project is to be unpacked', imported],
-  projectRestored: ['A project became again what it was', Type.Object(listOfComponents)],
+  projectRestored: ['A project became again what it was', Type.Object(formerProject)],
   projectDeleted: ['A project is to be deleted', deleted],
   /** All parts of the last import or deletion are carried out. */
   projectCompleted: ['All that an import or a deletion of a project means is done', nothing],
@@ -78,6 +105,8 @@ export type ProjectState = {
   readonly project: Members;
   readonly components: readonly Component[];
   readonly ids: ProjectImported['ids'];
+  /** None: whoever has the methods may do all. */
+  readonly access?: ProjectAccess | undefined;
   /** Of the last import, if the project is as it came. */
   readonly digest?: string | undefined;
   /** When the document says that it was last changed; undefined if the project was not imported. */
@@ -96,31 +125,35 @@ export const project = aggregate<ProjectState, ProjectEvent>({
   initial: { exists: false, project: { name: '' }, components: [], ids: {} },
   evolve: {
     projectCreated: (_, { project }) => ({ exists: true, project, components: [], ids: {} }),
-    projectChanged: ({ digest: _, ...state }, { changed }) => ({
+    projectChanged: ({ digest: _, ...state }, { changed, access = state.access }) => ({
       ...state,
       project: withMembers(state.project, changed),
+      access,
     }),
-    projectImported: (_, { project, components, ids, digest, lastUpdated, parts, installed, staying, failed }) => ({
-      exists: true,
-      project,
-      components,
-      ids,
-      digest,
-      lastUpdated,
-      outcome: { installed, staying, failed },
-      pending: parts,
-    }),
-    projectRestored: (_, { project, components, ids }) => ({ exists: true, project, components, ids }),
+    projectImported: (_, data) => {
+      const { project, components, ids, digest, lastUpdated, parts, installed, staying, failed, access } = data;
+      return {
+        exists: true,
+        project,
+        components,
+        ids,
+        access,
+        digest,
+        lastUpdated,
+        outcome: { installed, staying, failed },
+        pending: parts,
+      };
+    },
+    projectRestored: (_, { project, components, ids, access }) => ({ exists: true, project, components, ids, access }),
     projectDeleted: (state, deletion) => ({ ...state, exists: false, deletion, pending: [] }),
     projectCompleted: ({ pending: _, ...state }) => state,
   },
   exists: ({ exists }) => exists,
+  gbac: ({ access }) => gbacOfProject(access),
+  gbacBelow: ({ access = [] }, use) => listOf(access, use === 'run' ? mayRun : mayChange),
   reservations: ({ pending = [] }) =>
     pending.flatMap(({ category, id, names }) => names.map((name) => ({ owner: `${category}-${id}`, name }))),
 });
-
-/** The words before the names of a project's components. */
-export const prefixOf = (id: string): string => `@${id}: `;
 
 /** The value with other texts. Names of members stay. */
 const withTexts = (value: unknown, change: (text: string) => string): unknown => {
@@ -198,8 +231,8 @@ export type ProjectRefs = Pick<ProjectImported, 'project' | 'components' | 'ids'
     readonly failed: ProjectImported['failed'];
     /** True if the document has a secret in clear. Then it counts as other content. */
     readonly bringsSecrets: boolean;
-    /** The names of those members that are here. */
-    readonly members: readonly string[];
+    /** Those members of the document who are here. */
+    readonly access: ProjectAccess;
     readonly authors: Authored;
   };
 
@@ -208,15 +241,6 @@ const refusePending = ({ pending }: ProjectState): void => {
     throw new RequestError('unavailable', 'The project is being unpacked or deleted; try again', {
       retryAfterSeconds: 1,
     });
-};
-
-const refuseMembers = (members: readonly string[], path: string): void => {
-  if (members.length === 0) return;
-  throw new RequestError(
-    'unprocessable',
-    `Access lists of projects are not built yet, and without them everybody could read it. Leave out the members that are here: ${members.join(', ')}`,
-    { path },
-  );
 };
 
 /** The members of a project that say what it is. */
@@ -238,8 +262,9 @@ export const decideImport = (
   refusePending(state);
   const overwrite = conflictMode === 'overwrite';
   if (state.exists && !overwrite && state.digest === refs.digest && !refs.bringsSecrets) return [];
-  refuseMembers(refs.members, '/project/members');
-  if (state.exists && isTheSame(state, refs)) return [];
+  // A list stays when a document comes that names nobody who is here: otherwise it would open what was closed.
+  const access = refs.access.length > 0 ? refs.access : state.access;
+  if (state.exists && isTheSame(state, refs) && same(access, state.access)) return [];
   if (state.exists && !overwrite)
     throw new RequestError('conflict', 'A project with this id is here with other content', { path: '/project/_id' });
   const refusals = refs.errors.map(({ error }) => error);
@@ -261,6 +286,7 @@ export const decideImport = (
         staying,
         failed,
         accounts,
+        ...defined({ access }),
         ...authors,
       },
     },
@@ -272,28 +298,40 @@ export const create = (_: ProjectState, { name, components: __, ...given }: NewP
   return [{ topic: 'projectCreated', data: { project: { name, ...about } } }];
 };
 
+/** The members of a change: those who are here, and the places of those who are not. */
+export type ProjectPatchRefs = { readonly access: ProjectAccess | undefined; readonly absent: readonly number[] };
+
 /** Omitted members stay as they are. */
-export const update = (state: ProjectState, { members = [], ...given }: ProjectPatch): readonly ProjectEvent[] => {
+export const update = (
+  state: ProjectState,
+  patch: ProjectPatch,
+  { refs: { access, absent } }: Context<ProjectPatchRefs>,
+): readonly ProjectEvent[] => {
   refusePending(state);
-  refuseMembers(
-    members.map((one) => JSON.stringify(one)),
-    '/members',
-  );
+  const faults = absent.map((i) => ({ message: 'No such account or group', path: `/members/${i}` }));
+  if (faults[0]) throw new RequestError('not_found', faults[0].message, { faults });
+  if (access && access.length > 0 && !access.some(({ role }) => role === 'owner'))
+    throw new RequestError('invalid', 'Members need at least one owner among them', { path: '/members' });
   const changed = Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => !same(value, state.project[name])),
+    Object.entries(patch).filter(([name, value]) => !same(value, state.project[name])),
   );
-  return Object.keys(changed).length > 0 ? [{ topic: 'projectChanged', data: { changed } }] : [];
+  const news = access && !same(access, state.access ?? []) ? { access } : {};
+  if (Object.keys(changed).length === 0 && !('access' in news)) return [];
+  return [{ topic: 'projectChanged', data: { changed, ...news } }];
 };
+
+export type RestoredProject = Pick<ProjectState, 'project' | 'components' | 'ids' | 'access'>;
 
 /** Gives a project its former members and list. Components that are gone come back by restoring each of them. */
 export const restore = (
   state: ProjectState,
-  { project, components, ids }: Pick<ProjectState, 'project' | 'components' | 'ids'>,
+  { project, components, ids, access }: RestoredProject,
 ): readonly ProjectEvent[] => {
   refusePending(state);
+  const former = { project, components, ids, ...defined({ access }) };
   const now = { project: state.project, components: state.components, ids: state.ids };
-  if (state.exists && same(now, { project, components, ids })) return [];
-  return [{ topic: 'projectRestored', data: { project, components, ids } }];
+  if (state.exists && same({ ...now, ...defined({ access: state.access }) }, former)) return [];
+  return [{ topic: 'projectRestored', data: former }];
 };
 
 export const remove = (state: ProjectState, _: unknown, { refs }: Context<ProjectDeleted>): readonly ProjectEvent[] => {

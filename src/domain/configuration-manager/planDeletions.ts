@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { type Referrer, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
-import { RequestError } from '../engine/requestError.ts';
+import { type Referrer, refuseClosed, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
 import { name } from '../engine/schemas.ts';
 import { texts, topicsOf } from '../engine/topics.ts';
 
@@ -43,14 +42,7 @@ export const decideDeletion = (
 ): readonly PlanDeletionEvent[] => {
   const { missing, closed, referrers } = refs;
   refuseUnknownIds(missing, 'compliance plan', '/planIds');
-  if (closed.length > 0)
-    throw new RequestError(
-      'forbidden',
-      `Only members of their write groups may delete these plans: ${closed.join(', ')}`,
-      {
-        faults: closed.map((id) => ({ message: 'You may not delete it', path: '/planIds', id })),
-      },
-    );
+  refuseClosed(closed, 'compliance plan', '/planIds');
   refuseReferred(referrers, 'deleted');
   return planIds.length > 0 ? [{ topic: 'plansDeleted', data: { planIds: [...new Set(planIds)] } }] : [];
 };

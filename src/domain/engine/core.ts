@@ -66,8 +66,21 @@ type Evolve<State, E extends Event> = { readonly [T in E['topic']]: (state: Stat
 /** A name that only one resource of a kind (below the same parent) may have. */
 export type Name = { readonly kind: string; readonly parent?: string; readonly name: string };
 
-/** Access lists with names of groups. If both are empty, everybody has access. `write` implies read. */
-export type Gbac = { readonly read: readonly string[]; readonly write: readonly string[] };
+/**
+ * Access lists with names of groups, and ids of accounts if single accounts can have access. If all are empty, everybody
+ * has access. `write` implies read.
+ */
+export type Gbac = {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly accounts?: Pick<Gbac, 'read' | 'write'>;
+};
+
+/** What is done with a resource whose access list is that of another one. */
+export type Use = 'run' | 'change';
+
+/** A resource that is followed, by the category and id of its stream. */
+export type Followed = { readonly category: string; readonly id: string };
 
 /**
  * The definition of one kind of stream (`<category>-<id>`). Without type arguments it stands for any kind, whose state
@@ -97,6 +110,10 @@ export type Aggregate<State = any, E extends Event = any> = {
   readonly reservations?: (state: State) => readonly { readonly owner: string; readonly name: Name }[];
   /** The resource's own access lists. They must survive a delete. */
   readonly gbac?: (state: State) => Gbac;
+  /** The access list of what follows the resource, for a use: its `write` may do that. It must survive a delete. */
+  readonly gbacBelow?: (state: State, use: Use) => Gbac;
+  /** The resource whose access list counts beside the own ones, if there is or was such a resource. */
+  readonly follows?: (state: State) => Followed | undefined;
 };
 
 export const aggregate = <State, E extends Event>(a: Aggregate<State, E>): Aggregate<State, E> => a;

@@ -1,4 +1,21 @@
 import { Type } from 'typebox';
+import type { Followed } from './core.ts';
+
+/** The words before the names of a project's components. */
+export const prefixOf = (id: string): string => `@${id}: `;
+
+/** The name without the project that it begins with. */
+export const nameInProject = (name: string): string => name.replace(/^@[^:]+: /, '');
+
+/** The id of the project that a name begins with; undefined: it begins with none. */
+export const projectInName = (name: string | undefined): string | undefined =>
+  /^@([0-9a-f]{24}): /.exec(name ?? '')?.[1];
+
+/** The project that a resource of this name follows. */
+export const followsProject = (name: string | undefined): Followed | undefined => {
+  const id = projectInName(name);
+  return id === undefined ? undefined : { category: 'project', id };
+};
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 

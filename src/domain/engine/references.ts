@@ -33,6 +33,14 @@ export const refuseUnknownIds = (ids: readonly string[], what: string, path: str
     });
 };
 
+/** Throws `forbidden` with all ids at `path` of what the actor may see and not change, if there are any. */
+export const refuseClosed = (ids: readonly string[], what: string, path: string): void => {
+  if (ids.length > 0)
+    throw new RequestError('forbidden', `You may see these ${what}s, but not change them: ${ids.join(', ')}`, {
+      faults: ids.map((id) => ({ message: `You may not change this ${what}`, path, id })),
+    });
+};
+
 /**
  * Throws `conflict` with the referrers, if there are any. `what` is the rejected change: deleted or renamed. Of each
  * kind, hidden ones are named once: nobody counts what they may not see.

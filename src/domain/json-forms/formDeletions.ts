@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { type Referrer, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
+import { type Referrer, refuseClosed, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
 import { name } from '../engine/schemas.ts';
 import { nothing, texts, topicsOf } from '../engine/topics.ts';
 
@@ -34,15 +34,23 @@ export const formDeletion = aggregate<State, FormDeletionEvent>({
   exists: ({ decided }) => decided,
 });
 
-/** `missing`: forms that do not exist. `referrers`: triggers that name the others. */
-export type FormDeletionRefs = { readonly missing: readonly string[]; readonly referrers: readonly Referrer[] };
+/**
+ * `missing`: forms that do not exist or that the actor may not see. `closed`: forms that the actor may not change.
+ * `referrers`: triggers that name the rest.
+ */
+export type FormDeletionRefs = {
+  readonly missing: readonly string[];
+  readonly closed?: readonly string[];
+  readonly referrers: readonly Referrer[];
+};
 
 export const decideDeletion = (
   _: State,
   { ids }: Input,
-  { refs: { missing, referrers } }: Context<FormDeletionRefs>,
+  { refs: { missing, closed = [], referrers } }: Context<FormDeletionRefs>,
 ): readonly FormDeletionEvent[] => {
   refuseUnknownIds(missing, 'form', '/ids');
+  refuseClosed(closed, 'form', '/ids');
   refuseReferred(referrers, 'deleted');
   return ids.length > 0 ? [{ topic: 'formsDeleted', data: { ids: [...new Set(ids)] } }] : [];
 };

@@ -6,6 +6,7 @@ import { defined } from '../engine/defined.ts';
 import { at, type DocumentKind, hasAny, listOf, nowhere } from '../engine/documentKinds.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
+import { followsProject } from '../engine/namespaces.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets, type Seal } from '../engine/secretFields.ts';
@@ -98,6 +99,7 @@ export const form = aggregate<FormState, FormEvent>({
   },
   exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'form', name: content.name }] : []),
+  follows: ({ content }) => followsProject(content.name),
 });
 
 export type FormRefs = {

@@ -8,6 +8,8 @@ import { anyMembers, flag, nothing, restoredAs, text, topicsOf, typed } from '..
 import { comparators } from './comparisons.ts';
 import {
   atMost,
+  deletedTemplate,
+  followedByTemplate,
   headerInEvents,
   headerOf,
   passRule,
@@ -138,10 +140,11 @@ export const analyticTemplate = aggregate<TemplateState<AnalyticTemplateContent>
       const content = { name, description, os, passRule, namespace, prepostCommands };
       return { exists: true, content, ...importedIn(defined({ imported }), content) };
     },
-    analyticTemplateDeleted: () => ({ exists: false }),
+    analyticTemplateDeleted: deletedTemplate,
   },
   exists: (state) => state.exists,
   names: templateNames('analyticTemplate'),
+  follows: followedByTemplate,
 });
 
 /** The patterns of all rules, with their paths. */

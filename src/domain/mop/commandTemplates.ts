@@ -9,6 +9,8 @@ import { anyMembers, flag, nothing, restoredAs, text, topicsOf, typed } from '..
 import { comparators } from './comparisons.ts';
 import {
   atMost,
+  deletedTemplate,
+  followedByTemplate,
   headerInEvents,
   headerOf,
   passRule,
@@ -127,10 +129,11 @@ export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, 
       const content = { name, description, os, passRule, namespace, commands };
       return { exists: true, content, ...importedIn(defined({ imported }), content) };
     },
-    commandTemplateDeleted: () => ({ exists: false }),
+    commandTemplateDeleted: deletedTemplate,
   },
   exists: (state) => state.exists,
   names: templateNames('commandTemplate'),
+  follows: followedByTemplate,
 });
 
 /** All rules with their paths in the template. */

@@ -2,13 +2,13 @@ import type { Members } from '@automation-platform/json';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type Authored, authoredByPeople, authorsOf, type ImportAuthors, type Person } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
-import type { Context, Event, SchemaData } from '../engine/core.ts';
+import type { Context, Event, Followed, SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type DocumentKind, nowhere } from '../engine/documentKinds.ts';
 import { type Imported, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { sealDocument } from '../engine/importedSecrets.ts';
 import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
-import { namespaceSchema } from '../engine/namespaces.ts';
+import { followsProject, namespaceSchema } from '../engine/namespaces.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
@@ -106,7 +106,13 @@ export const templateSchemas = <P extends TProperties>(title: string, descriptio
   };
 };
 
-export type TemplateState<C> = { readonly exists: boolean; readonly content?: C; readonly imported?: Imported<C> };
+export type TemplateState<C> = {
+  readonly exists: boolean;
+  readonly content?: C;
+  readonly imported?: Imported<C>;
+  /** The name of one that was deleted. */
+  readonly formerName?: string | undefined;
+};
 
 /** The topics begin with the kind. */
 type TemplateEvent<K extends string, C> =
@@ -243,6 +249,13 @@ export const templateNames =
   (kind: string) =>
   ({ exists, content }: TemplateState<Header>) =>
     exists && content ? [{ kind, name: content.name }] : [];
+
+const lastName = ({ content, formerName }: TemplateState<Header>): string | undefined => content?.name ?? formerName;
+
+export const deletedTemplate = (state: TemplateState<Header>) => ({ exists: false, formerName: lastName(state) });
+
+export const followedByTemplate = (state: TemplateState<Header>): Followed | undefined =>
+  followsProject(lastName(state));
 
 export const atMost = <S extends TSchema>(maxItems: number, items: S, description: string) =>
   Type.Optional(Type.Array(items, { maxItems, description }));

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { refuseUnknownIds } from '../engine/references.ts';
+import { refuseClosed, refuseUnknownIds } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { text, texts, topicsOf, typed } from '../engine/topics.ts';
@@ -35,6 +35,7 @@ export const jobMoveDecision = aggregate<{ readonly decided: boolean }, JobMoves
 
 export type JobMovesRefs = {
   readonly missing: readonly string[];
+  readonly closed?: readonly string[];
   readonly states: ReadonlyMap<string, JobState>;
   /** For jobs that run a workflow. */
   readonly works?: ReadonlyMap<string, JobWork>;
@@ -43,9 +44,10 @@ export type JobMovesRefs = {
 export const decideMoves = (
   _: unknown,
   { move, jobIds }: JobMovesInput,
-  { refs: { missing, states, works } }: Context<JobMovesRefs>,
+  { refs: { missing, closed = [], states, works } }: Context<JobMovesRefs>,
 ): readonly JobMovesEvent[] => {
   refuseUnknownIds(missing, 'job', '/jobIds');
+  refuseClosed(closed, 'job', '/jobIds');
   const weighed = [...new Set(jobIds)].flatMap((id) => {
     const state = states.get(id);
     return state ? [{ id, state, how: moveOutcome(move, state, works?.get(id)) }] : [];

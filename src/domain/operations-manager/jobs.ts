@@ -225,6 +225,8 @@ export type StartRefs = {
   readonly variables: Variables;
   /** The workflow that the job runs, if the platform has it. */
   readonly running?: StartedWorkflow | undefined;
+  /** Why the actor may not run the component. */
+  readonly notRun?: RequestError | undefined;
 };
 
 /** The start of a job, and all that follows from it in its workflow. */
@@ -238,10 +240,11 @@ const startEvents = (started: JobStarted, running: StartedWorkflow | undefined):
 };
 
 export const start = (_: JobState, input: JobStart, { refs, actor }: Context<StartRefs>): readonly JobEvent[] => {
-  const { automation, unknownGroups, variables, running } = refs;
+  const { automation, unknownGroups, variables, running, notRun } = refs;
   const { workflow, description = '', trigger = null, execution = null } = input;
   if (automation ? !automation.readable : input.automation != null)
     throw new RequestError('not_found', 'No such automation', { path: '/workflow' });
+  if (notRun) throw notRun;
   refuseUnknownGroups(unknownGroups, '/options/groups');
   const started: JobStarted = {
     name: input.name ?? automation?.name ?? workflow,

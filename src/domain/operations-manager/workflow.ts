@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { aggregate, type EventOf } from '../engine/core.ts';
 import { at, type DocumentKind, listOf } from '../engine/documentKinds.ts';
 import { type KeptState, keptDecisions, keptEvolve, type NeededMethod } from '../engine/keptDocuments.ts';
+import { followsProject } from '../engine/namespaces.ts';
 import { name } from '../engine/schemas.ts';
 import { type IsSecret, isSecretOfDocument } from '../engine/secretFields.ts';
 import { nothing, object, restoredAs, text, topicsOf } from '../engine/topics.ts';
@@ -53,6 +54,7 @@ export const workflow = aggregate<WorkflowState, WorkflowEvent>({
   evolve: { workflowCreated: become, workflowReplaced: become, workflowRestored: restore, workflowDeleted: end },
   exists: (state) => state.exists,
   names: ({ exists, content: { name } }) => (exists ? [{ kind: 'workflow', name }] : []),
+  follows: ({ content }) => followsProject(content.name),
 });
 
 const incomingOf = (task: unknown): unknown =>
@@ -100,9 +102,6 @@ export const transformationsNamed = ({ tasks }: Members): readonly string[] => {
   const all = Object.entries(isObject(tasks) ? tasks : {}).map(([id, task]) => readTask(id, task, isInstant));
   return [...new Set(all.flatMap((task) => transformationNamedBy(task)?.idOrName ?? []))];
 };
-
-/** The name without the project that it begins with. */
-export const nameInProject = (name: string): string => name.replace(/^@[^:]+: /, '');
 
 /** Workflows of any installation. */
 export const workflowDocuments: DocumentKind = {

@@ -6,6 +6,7 @@ import { defined } from '../engine/defined.ts';
 import { at, type DocumentKind, nowhere } from '../engine/documentKinds.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { maskDocument } from '../engine/importedSecrets.ts';
+import { projectInName } from '../engine/namespaces.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';
 import { anyMembers, anything, nothing, text, topicsOf, typed, whole } from '../engine/topics.ts';
 import { inOurNames } from './prebuiltAliases.ts';
@@ -78,8 +79,8 @@ export type PrebuiltEvent = EventOf<typeof topics>;
 export type PrebuiltState = {
   readonly imported?: PrebuiltImported;
   readonly pending: boolean;
-  /** The ids of its automations, which say who may read it. They survive its deletion. */
-  readonly automations: readonly string[];
+  /** The ids of its automations and projects, which say who may read it. They survive its deletion. */
+  readonly deciding: Deciding;
 };
 
 /**
@@ -89,11 +90,11 @@ export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
   area: 'prebuilts',
   category: 'prebuilt',
   topics,
-  initial: { pending: false, automations: [] },
+  initial: { pending: false, deciding: { automations: [] } },
   evolve: {
-    prebuiltImported: (_, imported) => ({ imported, pending: true, automations: automationsIn(imported.installed) }),
+    prebuiltImported: (_, imported) => ({ imported, pending: true, deciding: decidingIn(imported.installed) }),
     prebuiltInstalled: (state) => ({ ...state, pending: false }),
-    prebuiltDeleted: ({ automations }) => ({ pending: false, automations }),
+    prebuiltDeleted: ({ deciding }) => ({ pending: false, deciding }),
   },
   exists: ({ imported }) => imported !== undefined,
   reservations: ({ imported, pending }) =>
@@ -196,9 +197,22 @@ const isAutomation = ({ type }: { readonly type: string }): boolean => type === 
 export const automationsIn = (installed: Plan['installed']): readonly string[] =>
   installed.filter(isAutomation).map(({ _id }) => _id);
 
-/** The installed documents, without the automations with these ids. */
+/** The ids of the projects whose components a package has installed. */
+export const projectsIn = (installed: Plan['installed']): readonly string[] => [
+  ...new Set(installed.flatMap(({ name }) => projectInName(name) ?? [])),
+];
+
+/** The resources whose access lists say who may read a package. */
+export type Deciding = { readonly automations: readonly string[]; readonly projects?: readonly string[] };
+
+export const decidingIn = (installed: Plan['installed']): Required<Deciding> => ({
+  automations: automationsIn(installed),
+  projects: projectsIn(installed),
+});
+
+/** The installed documents, without the automations and the components of projects with these ids. */
 export const visible = (installed: Plan['installed'], hidden: ReadonlySet<string>): Plan['installed'] =>
-  installed.filter((one) => !isAutomation(one) || !hidden.has(one._id));
+  installed.filter((one) => !(isAutomation(one) && hidden.has(one._id)) && !hidden.has(projectInName(one.name) ?? ''));
 
 export type PrebuiltImport = {
   readonly prebuilt: PrebuiltDocument;

@@ -6,6 +6,7 @@ import { defined } from '../engine/defined.ts';
 import { at, type DocumentKind, listOf } from '../engine/documentKinds.ts';
 import { type Imported, importedIn, sameRest, withoutContent } from '../engine/importedDocuments.ts';
 import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
+import { followsProject } from '../engine/namespaces.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, maskSecrets, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
@@ -74,6 +75,7 @@ export const template = aggregate<TemplateState, TemplateEvent>({
   },
   exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'template', name: content.name }] : []),
+  follows: ({ content }) => followsProject(content.name),
 });
 
 type WithData = { readonly data?: TemplateContent['data'] };

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { aggregate, type EventOf } from '../engine/core.ts';
 import { at, type DocumentKind, listOf } from '../engine/documentKinds.ts';
 import { type KeptState, keptDecisions, keptEvolve } from '../engine/keptDocuments.ts';
+import { followsProject } from '../engine/namespaces.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import {
@@ -112,6 +113,7 @@ export const transformation = aggregate<TransformationState, TransformationEvent
   },
   exists: (state) => state.exists,
   names: ({ exists, content: { name } }) => (exists ? [{ kind: 'transformation', name }] : []),
+  follows: ({ content }) => followsProject(content.name),
 });
 
 /** The secrets of a transformation: what stands under a secret's name, and the default of an input of such a name. */

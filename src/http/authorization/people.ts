@@ -1,7 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Gbac } from '../../domain/engine/core.ts';
 import { accounts, formerAccounts } from '../../projections/authorization/accounts.ts';
-import { groups } from '../../projections/authorization/groups.ts';
+import { type Group, groups } from '../../projections/authorization/groups.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
 import type { Join } from '../engine/route.ts';
@@ -65,16 +65,21 @@ export const authorObjects = async (model: ReadModel, ids: readonly (string | nu
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };
 
-/** Makes the function that gives group objects by name. An unknown group's object has only a name. */
-export const groupObjects = async (model: ReadModel, names: readonly string[]) => {
+/** Groups by name. */
+export const groupsNamed = async (model: ReadModel, names: readonly string[]): Promise<ReadonlyMap<string, Group>> => {
   const distinct = [...new Set(names)];
   const ids = await Promise.all(distinct.map((name) => model.idsNamed(groups.collection, name)));
-  const documents = await documentsOf(model, groups, ids.flat());
-  const found = new Map(
-    documents.map(({ provenance, name, description }) => [name, { provenance, name, description }]),
-  );
+  return new Map((await documentsOf(model, groups, ids.flat())).map((group) => [group.name, group]));
+};
+
+/** Makes the function that gives group objects by name. An unknown group's object has only a name. */
+export const groupObjects = async (model: ReadModel, names: readonly string[]) => {
+  const found = await groupsNamed(model, names);
   return (list: readonly string[]): readonly GroupObject[] =>
-    list.map((name) => found.get(name) ?? { provenance: '', name, description: '' });
+    list.map((name) => {
+      const { provenance = '', description = '' } = found.get(name) ?? {};
+      return { provenance, name, description };
+    });
 };
 
 /** Access lists with group objects in the place of names. */

@@ -29,7 +29,7 @@ import { maskDocument } from '../../domain/engine/importedSecrets.ts';
 import { maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import { type ProjectDoc, projects } from '../../projections/automation-studio/projects.ts';
 import { readableDocuments } from '../../projections/engine/documents.ts';
-import { signed } from '../authorization/people.ts';
+import { groupsNamed, people, signed } from '../authorization/people.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { exportedDocument } from '../engine/imports.ts';
 import type { AreaRoutes, Call, Join } from '../engine/route.ts';
@@ -82,7 +82,22 @@ const viewOf = async (
   return maskBundle({ type: bundleTypeOf(String(type)) ?? String(type), data }).data;
 };
 
-const summaryOf: Join<ProjectDoc> = async (doc, service, call) => maskDocument(await signed(doc, service, call));
+/** The members with their names of now. An account that is deleted keeps its name. */
+const shownMembers = async ({ members }: ProjectDoc, { model }: Service): Promise<readonly Members[]> => {
+  const idsOf = (type: string): readonly string[] => members.flatMap((one) => (one.type === type ? one.id : []));
+  const [accounts, groups] = await Promise.all([people(model, idsOf('account')), groupsNamed(model, idsOf('group'))]);
+  return members.map(({ type, id, role }) => {
+    if (type === 'group') {
+      const { _id: reference = id, provenance = '' } = groups.get(id) ?? {};
+      return { type, reference, provenance, name: id, role };
+    }
+    const { username = id, provenance = '' } = accounts.get(id) ?? {};
+    return { type, reference: id, provenance, username, name: username, role };
+  });
+};
+
+const summaryOf: Join<ProjectDoc> = async (doc, service, call) =>
+  withMembers(maskDocument(await signed(doc, service, call)) as Members, { members: await shownMembers(doc, service) });
 
 /** A project with its components as they are now. */
 const showProject: Join<ProjectDoc> = async (doc, service, call) => {
@@ -319,7 +334,8 @@ export const projectRoutes: AreaRoutes = {
       access: ['operators'],
       summary: 'Change a project',
       description:
-        'What the body leaves out stays. Access lists are not built yet: members other than an empty list are 422.',
+        'What the body leaves out stays. Members are the access list of the project and of its components (docs/projects.md): ' +
+        'with any, others get 404. 404 with the place of a member that is not here.',
       command: updateProject,
       join: summaryOf,
       envelope: withMessage('Successfully updated project'),

@@ -6,12 +6,13 @@ import { denied, handedOut } from '../../domain/authorization/requestRecords.ts'
 import type { Resource } from '../../domain/engine/resource.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
-import { automationsIn, type PrebuiltImported, prebuilt } from '../../domain/prebuilts/prebuilts.ts';
+import { type Deciding, decidingIn, type PrebuiltImported, prebuilt } from '../../domain/prebuilts/prebuilts.ts';
 import { everySource, type ForeignSources } from '../../domain/sources.ts';
 import type { Node } from '../../node.ts';
 import { projections } from '../../projections/all.ts';
+import { projects } from '../../projections/automation-studio/projects.ts';
 import { type Projection, project } from '../../projections/engine/define.ts';
-import { lastGuard, mayReadGuard } from '../../projections/engine/guards.ts';
+import { followedGuard, lastGuard, mayReadGuard } from '../../projections/engine/guards.ts';
 import { findParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { prebuilts } from '../../projections/prebuilts/prebuilts.ts';
@@ -94,7 +95,7 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
   const isForeign = foreignEvents(foreign);
   const rows = getRows(areas);
   const retiredGuard = retiredGuards(log);
-  const brought = packagedAutomations(model, log);
+  const brought = broughtByPackages(model, log);
 
   /** The judge for a document: who may read it now, or could read it last. */
   const byResource = async ({ shows }: GetRow, id: string, isItsOwn = true): Promise<Judge> => {
@@ -126,16 +127,18 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
     const topic = type.slice(type.lastIndexOf(':') + 1);
     const isItsOwn = kind !== splitStream(stream).category || Object.hasOwn(row.shows.of.evolve, topic);
     const mayCall: Judge = ({ may }) => may(row.area, row.row);
-    return both(both(mayCall, await byResource(row, id, isItsOwn)), await byAutomations(stream));
+    return both(both(mayCall, await byResource(row, id, isItsOwn)), await byBrought(stream));
   };
 
-  /** The judge for the automations that the events of a package show: all of them must be readable. */
-  const byAutomations = async (stream: string): Promise<Judge> => {
-    const ids = await brought(stream);
-    if (!ids) return admins;
+  /** The judge for the automations and projects that the events of a package show: all of them must be readable. */
+  const byBrought = async (stream: string): Promise<Judge> => {
+    const deciding = await brought(stream);
+    if (!deciding) return admins;
     const row = rows.get(automation.category);
     let judge = yes;
-    for (const id of ids) judge = both(judge, row ? await byResource(row, id) : no);
+    for (const id of deciding.automations) judge = both(judge, row ? await byResource(row, id) : no);
+    for (const id of deciding.projects)
+      judge = both(judge, ({ actor }) => actor.admin || mayReadGuard(actor, model)(followedGuard(projects, id)));
     return judge;
   };
 
@@ -220,39 +223,42 @@ export const getRows = (areas: readonly AreaRoutes[]): ReadonlyMap<string, GetRo
 
 const projectionListed = (list: unknown): Projection | undefined => projections.find((each) => each === list);
 
-/**
- * Makes the function that finds the automations which a package has ever brought: its events show them. None for streams
- * of other kinds; undefined if the stream is damaged.
- */
-const packagedAutomations = (model: ReadStore, log: EventStore) => {
-  const kept = new LRUCache<string, { readonly version: number; readonly ids: readonly string[] | undefined }>({
-    max: 1000,
-  });
+type Brought = Required<Deciding>;
 
-  const read = async (stream: string): Promise<readonly string[]> => {
-    const ids = new Set<string>();
+/**
+ * Makes the function that finds the automations and projects which a package has ever brought: its events show them. None
+ * for streams of other kinds; undefined if the stream is damaged.
+ */
+const broughtByPackages = (model: ReadStore, log: EventStore) => {
+  const kept = new LRUCache<string, { readonly version: number; readonly all: Brought | undefined }>({ max: 1000 });
+
+  const read = async (stream: string): Promise<Brought> => {
+    const automations = new Set<string>();
+    const projects = new Set<string>();
     for await (const events of log.read(stream)) {
       for (const stored of events) {
         const { topic, data } = decode(stored);
         if (topic !== 'prebuiltImported') continue;
         const { installed } = data as PrebuiltImported; // the topic says so
-        for (const id of automationsIn(installed)) ids.add(id);
+        const deciding = decidingIn(installed);
+        for (const id of deciding.automations) automations.add(id);
+        for (const id of deciding.projects) projects.add(id);
       }
     }
-    return [...ids];
+    return { automations: [...automations], projects: [...projects] };
   };
 
-  return async (stream: string): Promise<readonly string[] | undefined> => {
-    if (splitStream(stream).category !== prebuilt.category) return [];
+  return async (stream: string): Promise<Brought | undefined> => {
+    if (splitStream(stream).category !== prebuilt.category) return { automations: [], projects: [] };
     const version = model.version(prebuilts.collection);
     const hit = kept.get(stream);
-    if (hit?.version === version) return hit.ids;
-    const ids = await read(stream).catch((error: unknown) => {
+    if (hit?.version === version) return hit.all;
+    const all = await read(stream).catch((error: unknown) => {
       if (error instanceof BadEvent) return undefined;
       throw error;
     });
-    kept.set(stream, { version, ids });
-    return ids;
+    kept.set(stream, { version, all });
+    return all;
   };
 };
 

@@ -1,11 +1,17 @@
 import { Type } from 'typebox';
+import { refuseRun } from '../../commands/engine/access.ts';
 import {
   createAnalyticTemplate,
   deleteAnalyticTemplate,
   updateAnalyticTemplate,
 } from '../../commands/mop/analyticTemplates.ts';
 import { runAnalyticTemplate } from '../../commands/mop/runTemplates.ts';
-import { analyticRuleSchema, analyticTemplateSchema, contentOf } from '../../domain/mop/analyticTemplates.ts';
+import {
+  analyticRuleSchema,
+  analyticTemplate,
+  analyticTemplateSchema,
+  contentOf,
+} from '../../domain/mop/analyticTemplates.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
@@ -59,7 +65,8 @@ const run = actionRoute({
   ),
   answer: runSchema('AnalyticTemplateRun', 'Results in the order of the pairs', pairResult),
   run: async ({ body: { template, pre, post }, actor }, service) => {
-    const { text } = await service.entry(analyticTemplates, template, actor);
+    const { id, text } = await service.entry(analyticTemplates, template, actor);
+    await refuseRun({ of: analyticTemplate, id }, actor, service.tools);
     return { body: await runAnalyticTemplate(contentOf(JSON.parse(text)), pre, post) };
   },
 });

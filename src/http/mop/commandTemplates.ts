@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { refuseRun } from '../../commands/engine/access.ts';
 import {
   createCommandTemplate,
   deleteCommandTemplate,
@@ -6,7 +7,7 @@ import {
 } from '../../commands/mop/commandTemplates.ts';
 import { runCommandTemplate } from '../../commands/mop/runTemplates.ts';
 import { name } from '../../domain/engine/schemas.ts';
-import { commandTemplateSchema, contentOf, ruleSchema } from '../../domain/mop/commandTemplates.ts';
+import { commandTemplate, commandTemplateSchema, contentOf, ruleSchema } from '../../domain/mop/commandTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
@@ -73,7 +74,8 @@ const run = actionRoute({
   ),
   answer: runSchema('CommandTemplateRun', 'Results device by device, commands in their order', commandResult),
   run: async ({ body: { template, devices, variables = {} }, actor, traceparent }, service) => {
-    const { text } = await service.entry(commandTemplates, template, actor);
+    const { id, text } = await service.entry(commandTemplates, template, actor);
+    await refuseRun({ of: commandTemplate, id }, actor, service.tools);
     const visibleDevices = service.devices.seenBy(actor);
     return {
       body: await runCommandTemplate(contentOf(JSON.parse(text)), devices, variables, {

@@ -3,6 +3,7 @@ import { name } from '../../domain/engine/schemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { Header } from '../../domain/mop/mopTemplates.ts';
 import type { Projection } from '../../projections/engine/define.ts';
+import { readableDocuments } from '../../projections/engine/documents.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
 import { signed } from '../authorization/people.ts';
 import type { ActionRoute, Join, ListEnvelope, ListRoute } from '../engine/route.ts';
@@ -50,8 +51,8 @@ export const templateRoute = (
     shows: projection,
     run: async (call, service) => {
       const id = await service.tools.find(projection, call.params.name);
-      const entry = id === undefined ? undefined : await service.model.get(projection.collection, id);
-      return { body: entry ? [await showTemplate(JSON.parse(entry.text), service, call)] : [] };
+      const found = id === undefined ? [] : await readableDocuments(service.model, projection, [id], call.actor);
+      return { body: await Promise.all(found.map((doc) => showTemplate(doc, service, call))) };
     },
   });
 

@@ -7,6 +7,8 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import { analyticTemplateSchema, importedAnalyticTemplateSchema } from '../../domain/mop/analyticTemplates.ts';
 import { commandTemplateSchema, importedCommandTemplateSchema } from '../../domain/mop/commandTemplates.ts';
 import type { Header } from '../../domain/mop/mopTemplates.ts';
+import type { Projection } from '../../projections/engine/define.ts';
+import { readableDocuments } from '../../projections/engine/documents.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
@@ -66,10 +68,10 @@ const exportTemplate = actionRoute({
       readonly type?: keyof typeof kinds;
     };
     const { aggregate } = kinds[type].command;
-    const { collection } = kinds[type].collection;
-    const id = _id ?? (await idNamed(collection, name, service));
-    const entry = id === undefined ? undefined : await service.model.get(collection, id);
-    const found = entry && (JSON.parse(entry.text) as TemplateDoc<Header>);
+    const collection: Projection = kinds[type].collection;
+    const id = _id ?? (await idNamed(collection.collection, name, service));
+    const [found]: readonly TemplateDoc<Header>[] =
+      id === undefined ? [] : await readableDocuments(service.model, collection, [id], call.actor);
     if (!found || (name !== undefined && found.name !== name))
       throw new RequestError('not_found', 'Could not find matching template', { path: '/options' });
     const document = (await showTemplate(found, service, call)) as object;

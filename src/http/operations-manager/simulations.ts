@@ -4,6 +4,7 @@ import type { Tools } from '../../commands/engine/define.ts';
 import { workflowToStart } from '../../commands/operations-manager/jobWorkflows.ts';
 import { transformationNamed } from '../../commands/template-builder/transformations.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { jobTask, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
@@ -81,10 +82,10 @@ const checkAnswers = (answers: Answers, { places }: WorkflowGraph): void => {
 const mostCharacters = 16 * 1024 * 1024;
 
 /** The documents of the transformations that a workflow names, by these names. Throws `unprocessable` if they are too large. */
-const transformationsIn = async (graph: WorkflowGraph, tools: Tools): Promise<Members> => {
+const transformationsIn = async (graph: WorkflowGraph, actor: Actor, tools: Tools): Promise<Members> => {
   let room = mostCharacters;
   const documents = await oneByOne(transformationsNamed(graph.document), async (idOrName) => {
-    const document = plainValue(await transformationNamed(idOrName, tools));
+    const document = plainValue(await transformationNamed(idOrName, tools, actor));
     room -= JSON.stringify(document ?? null).length;
     if (room < 0)
       throw new RequestError('unprocessable', `Its transformations have more than ${mostCharacters} characters`);
@@ -108,7 +109,7 @@ const run = async ({ body, params, actor, abandoned }: Call<'id', Body>, service
   refuseUnfit(found);
   const { graph, job: self } = found.work;
   checkAnswers(body.answers ?? {}, graph);
-  const transformations = await transformationsIn(graph, tools);
+  const transformations = await transformationsIn(graph, actor, tools);
   const simulation = { workflow: graph.document, self, now, variables, answers: body.answers ?? {}, transformations };
   const text = await simulator.simulate(simulation, { account: actor.id, signal: abandoned() });
   return { text: simulated(text) };

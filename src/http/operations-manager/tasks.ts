@@ -32,7 +32,7 @@ import { formOfTask } from '../../domain/operations-manager/workflows/peopleTask
 import { type RunOfJob, runIdOf, runIn } from '../../domain/operations-manager/workflows/runIds.ts';
 import { taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import type { Task } from '../../domain/operations-manager/workflows/workflows.ts';
-import { documentIn, documentOf, pagesOf } from '../../projections/engine/documents.ts';
+import { documentIn, pagesOf, readableDocuments } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { jobs } from '../../projections/operations-manager/jobs.ts';
@@ -87,12 +87,13 @@ type Shown = { readonly read: JobRead; readonly of: RunOfJob; readonly task: Tas
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** A stored form that a person is to fill in; undefined if the task names none. */
-const formShown = async (task: Task, incoming: Members, { model, tools }: Service): Promise<unknown> => {
+const formShown = async (task: Task, incoming: Members, { model, tools }: Service, actor: Actor): Promise<unknown> => {
   const form = formOfTask(task, incoming);
   if (!form) return undefined;
   if ('schema' in form) return { schema: form.schema };
   const id = await tools.find(forms, form.formId);
-  return id === undefined ? null : documentOf(model, forms, id);
+  const [found] = id === undefined ? [] : await readableDocuments(model, forms, [id], actor);
+  return found ?? null;
 };
 
 const statusOf = (isOpen: boolean, isHeld: boolean): 'claimed' | 'waiting' | 'done' => {
@@ -101,13 +102,13 @@ const statusOf = (isOpen: boolean, isHeld: boolean): 'claimed' | 'waiting' | 'do
 };
 
 /** A run as answers show it. */
-const showTask = async ({ read, of, task, since }: Shown, service: Service) => {
+const showTask = async ({ read, of, task, since }: Shown, service: Service, actor: Actor) => {
   const { status, claims, to, until: ends } = taskIn(read.tasks, of.task);
   const isOpen = status === 'open';
   const holder = isOpen ? claims.held : null;
   const source = read.graph.document.tasks[of.task];
   const incoming = maskNamed(maskSecrets(inputsNow(read, task)) as Members);
-  const form = task.kind === 'people' ? await formShown(task, incoming, service) : undefined;
+  const form = task.kind === 'people' ? await formShown(task, incoming, service, actor) : undefined;
   return {
     _id: runIdOf(of),
     ...of,
@@ -142,9 +143,9 @@ const lookUp = async (
 };
 
 /** The run as a command has left it. */
-const shownAfter = async (id: string, { state }: CommandResult, service: Service): Promise<string> => {
-  const view = await lookUp(runOf(id), state as JobState, service); // the state of the command's own aggregate
-  return exactText(view ? await showTask(view, service) : null);
+const shownAfter = async (call: Call<'id'>, { state }: CommandResult, service: Service): Promise<string> => {
+  const view = await lookUp(runOf(call.params.id), state as JobState, service); // the state of the command's own aggregate
+  return exactText(view ? await showTask(view, service, call.actor) : null);
 };
 
 type Listed = { readonly doc: OpenTasksDoc; readonly of: RunOfJob; readonly open: OpenTask };
@@ -227,7 +228,7 @@ const heardSchema = Type.Object(
 const givenOut = async (one: ClaimedTask, about: ReturnType<typeof requestOf>, service: Service) => {
   const found = await lookUp(one, one.state, service);
   if (!found) return undefined;
-  const view = await showTask(found, service);
+  const view = await showTask(found, service, about.actor);
   const sealed = inputsNow(found.read, found.task);
   try {
     const incoming = clearSecrets(sealed, service.tools.unseal);
@@ -264,7 +265,7 @@ const change = <Body>(
     const about = requestOf(command.name, call, service);
     const { job: id, task, run } = runOf(call.params.id);
     const result = await service.handle(command, { ...about, id, input: { task, run, ...input(call.body) } });
-    const text = envelope(await shownAfter(call.params.id, result, service));
+    const text = envelope(await shownAfter(call, result, service));
     return { text, position: result.position, replayed: result.replayed };
   },
 });
@@ -289,7 +290,7 @@ export const taskRoutes: readonly Route[] = [
       const texts: string[] = [];
       for (const { of } of all.slice(skip, skip + limit)) {
         const view = await lookUp(of, await service.tools.state(job, of.job), service);
-        if (view) texts.push(exactText(await showTask(view, service)));
+        if (view) texts.push(exactText(await showTask(view, service, actor)));
       }
       return { text: listEnvelope(texts, { skip, limit, total: all.length }) };
     },
@@ -400,7 +401,7 @@ export const taskRoutes: readonly Route[] = [
       const view = await lookUp(of, state, service);
       const denies = await listThatDeniesTask(call.actor, state, of, service.tools);
       if (!view || !mayRead(call.actor, denies)) throw missing('task');
-      return { text: withMessage('Successfully retrieved task')(exactText(await showTask(view, service))) };
+      return { text: withMessage('Successfully retrieved task')(exactText(await showTask(view, service, call.actor))) };
     },
   }),
 ];

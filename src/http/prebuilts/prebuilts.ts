@@ -3,7 +3,7 @@ import { missing } from '../../commands/engine/decide.ts';
 import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
 import {
   deletePrebuilt,
-  hiddenAutomations,
+  hiddenOf,
   importPrebuilt,
   prebuiltId,
   previewImport,
@@ -24,6 +24,7 @@ import {
   asImported,
   automationsIn,
   completed,
+  decidingIn,
   type PrebuiltImported,
   prebuilt,
   visible,
@@ -46,8 +47,7 @@ const packageOf: Join<PrebuiltDoc, Call<string, unknown, { readonly as?: Words }
 ) => {
   const { imported } = await tools.state(prebuilt, _id);
   if (!imported) throw new RequestError('not_found', 'The prebuilt has been deleted');
-  if ((await hiddenAutomations(automationsIn(imported.installed), actor, tools)).size > 0)
-    throw missing(prebuilt.category);
+  if ((await hiddenOf(decidingIn(imported.installed), actor, tools)).size > 0) throw missing(prebuilt.category);
   const document = withDescriptions(imported.prebuilt, tools.unseal) as PrebuiltDocument;
   return query.as === 'imported' ? asImported(document) : completed(document, imported);
 };
@@ -101,7 +101,7 @@ const previewed = async (
   const found = await previewImport({ prebuilt: given, overwrite, strict }, request, service.tools);
   const outcome = found ?? current;
   if (!outcome) throw new RequestError('unavailable', 'The prebuilt has just been deleted', { retryAfterSeconds: 1 });
-  const hidden = await hiddenAutomations(automationsIn(outcome.installed), call.actor, service.tools);
+  const hidden = await hiddenOf(decidingIn(outcome.installed), call.actor, service.tools);
   const missing = missingInPackage(given, outcome);
   return {
     body: {
@@ -172,10 +172,10 @@ const importRoute = actionRoute({
       input: { prebuilt: given, overwrite, strict },
     });
     const { _id, name, installed, kept, refused } = result.doc as PrebuiltDoc;
-    const hidden = await hiddenAutomations(automationsIn(installed), call.actor, service.tools);
+    const hidden = await hiddenOf(decidingIn(installed), call.actor, service.tools);
     const { current } = await presentOf(id, service);
     const shown = visible(installed, hidden);
-    const now = current && (await hiddenAutomations(automationsIn(current.installed), call.actor, service.tools));
+    const now = current && (await hiddenOf(decidingIn(current.installed), call.actor, service.tools));
     const openEnds = {
       // A repeated request may find the package of another caller.
       missingSecrets: current && now?.size === 0 ? missingInPackage(given, current) : [],

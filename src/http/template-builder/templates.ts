@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { refuseRun, whyNotRun } from '../../commands/engine/access.ts';
 import {
   createTemplate,
   deleteTemplate,
@@ -49,9 +50,11 @@ const rendered = (
     find: (name) => textOfAnother(name, actor, service),
   });
 
-const textOfAnother = async (name: string, actor: Actor, { entry }: Service): Promise<string | undefined> => {
+const textOfAnother = async (name: string, actor: Actor, { entry, tools }: Service): Promise<string | undefined> => {
   try {
-    const { template, type }: TemplateDoc = JSON.parse((await entry(templates, name, actor)).text);
+    const { id, text } = await entry(templates, name, actor);
+    if (await whyNotRun({ of: templates.of, id }, actor, tools)) return undefined;
+    const { template, type }: TemplateDoc = JSON.parse(text);
     return type === 'jinja2' ? template : undefined;
   } catch (error) {
     if (error instanceof RequestError && error.code === 'not_found') return undefined;
@@ -60,8 +63,10 @@ const textOfAnother = async (name: string, actor: Actor, { entry }: Service): Pr
 };
 
 /** The stored template; throws `unprocessable` if its type cannot be rendered. */
-const stored = async ({ params, actor }: Call, { entry }: Service): Promise<Source> => {
-  const { name, template, type }: TemplateDoc = JSON.parse((await entry(templates, params[named] ?? '', actor)).text);
+const stored = async ({ params, actor }: Call, { entry, tools }: Service): Promise<Source> => {
+  const { id, text } = await entry(templates, params[named] ?? '', actor);
+  await refuseRun({ of: templates.of, id }, actor, tools);
+  const { name, template, type }: TemplateDoc = JSON.parse(text);
   if (type !== 'jinja2') throw new RequestError('unprocessable', `A template of type ${type} cannot be rendered`);
   return { name, template };
 };

@@ -1,14 +1,14 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
-import { missing } from '../../commands/engine/decide.ts';
+import { refuseRun } from '../../commands/engine/access.ts';
 import {
   findingsIn,
   planOf,
   transformationCommands,
-  transformationNamed,
   transformedBy,
 } from '../../commands/template-builder/transformations.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { transformation } from '../../domain/template-builder/transformations.ts';
 import { type TransformationDoc, transformations } from '../../projections/template-builder/transformations.ts';
 import type { AreaRoutes, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
@@ -54,9 +54,10 @@ const runTransformation = actionRoute({
     { additionalProperties: false },
   ),
   answer: Type.Object({ outgoing: members('Outputs by name; secrets of the document are masked') }),
-  run: async ({ params, body, actor, abandoned, requestId }, { tools, moment }) => {
-    const document = await transformationNamed(params.id, tools);
-    if (!document) throw missing('transformation');
+  run: async ({ params, body, actor, abandoned, requestId }, { entry, tools, moment }) => {
+    const { id } = await entry(transformations, params.id, actor);
+    await refuseRun({ of: transformation, id }, actor, tools);
+    const { content: document } = await tools.state(transformation, id);
     const run = { ...body, now: moment().now, runId: requestId };
     const outgoing = await transformedBy(document, run, { account: actor.id, signal: abandoned() }, tools);
     return { body: { outgoing: maskSecrets(outgoing) } };

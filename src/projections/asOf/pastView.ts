@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '../../domain/engine/core.ts';
-import { bothGuards, lastGuard, mayReadGuard } from '../engine/guards.ts';
+import { allGuards, lastGuard, mayReadGuard } from '../engine/guards.ts';
 import { keyOf, parkedSpec } from '../engine/parked.ts';
 import type { Entry, ReadModel } from '../engine/port.ts';
 import { guardsVersions, isGuarded, type Verdicts } from './pastModel.ts';
@@ -88,7 +88,7 @@ const readers = ({ live, actor }: Pick<Needs, 'live' | 'actor'>) => {
     const of = key.slice(0, slash);
     const last = lastGuard(live, of, key.slice(slash + 1));
     const isBoth = last === undefined || guardsVersions(of);
-    const counts = bothGuards(last ?? undefined, isBoth ? then : undefined);
+    const counts = allGuards([last ?? undefined, isBoth ? then : undefined]);
     return counts === undefined || allows(counts);
   };
 };

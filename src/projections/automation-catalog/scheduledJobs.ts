@@ -5,7 +5,7 @@ import {
 import { gbacOfJob, type ScheduledJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
-import { groupsGuard } from '../engine/guards.ts';
+import { listsGuard } from '../engine/guards.ts';
 
 export type ScheduledJobDoc = {
   readonly _id: string;
@@ -34,7 +34,7 @@ export const scheduledJobs = projection<ScheduledJobDoc>()(scheduledJob, {
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
   filters: { name: (doc) => doc.name, migrated: (doc) => String(doc.migrated) },
-  guard: (doc) => groupsGuard(gbacOfJob(doc)),
+  guard: (doc) => listsGuard(gbacOfJob(doc)),
 });
 
 export type MigrationDoc = { readonly _id: string } & MigrationDecided;

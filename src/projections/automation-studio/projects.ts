@@ -1,10 +1,12 @@
 import type { Members } from '@automation-platform/json';
-import { type Component, project } from '../../domain/automation-studio/projects.ts';
+import { type Component, gbacOfProject, type ProjectAccess, project } from '../../domain/automation-studio/projects.ts';
 import { type Authored, signatureMembers } from '../../domain/engine/authors.ts';
 import { withMembers, withoutMembers } from '../../domain/engine/exactMembers.ts';
 import { keptWith } from '../../domain/engine/keptDocuments.ts';
+import { projectInName } from '../../domain/engine/namespaces.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
+import { followedGuard, listsGuard } from '../engine/guards.ts';
 
 /** A component in a list: the members around its document, with the id that it has here. */
 type ComponentDoc = Members & { readonly type: string };
@@ -14,7 +16,7 @@ export type ProjectDoc = Members &
     readonly _id: string;
     readonly name: string;
     readonly components: readonly ComponentDoc[];
-    readonly members: readonly Members[];
+    readonly members: ProjectAccess;
   };
 
 const around: readonly string[] = ['_id', 'components', 'members', ...signatureMembers];
@@ -22,10 +24,15 @@ const around: readonly string[] = ['_id', 'components', 'members', ...signatureM
 const listed = ({ around: { document: _, ...around }, id }: Component): ComponentDoc =>
   (id === undefined ? around : withMembers(around, { reference: id })) as ComponentDoc; // its schema has a type
 
+type Shown = {
+  readonly project: Members;
+  readonly components?: readonly Component[];
+  readonly access?: ProjectAccess | undefined;
+};
+
 const docOf = (
   event: Recorded,
-  project: Members,
-  components: readonly Component[],
+  { project, components = [], access = [] }: Shown,
   { created, createdBy, lastUpdated, lastUpdatedBy }: Authored,
 ): ProjectDoc =>
   keptWith(
@@ -33,7 +40,7 @@ const docOf = (
     withoutMembers(project, (name) => around.includes(name)),
     {
       components: components.map(listed),
-      members: [],
+      members: access,
       created,
       createdBy,
       lastUpdated,
@@ -45,15 +52,27 @@ const docOf = (
 export const projects = projection<ProjectDoc>()(project, {
   collection: 'projects',
   on: {
-    projectCreated: (_, event) => docOf(event, event.data.project, [], made(event)),
-    projectChanged: (doc, event) =>
-      doc && (withMembers(doc, { ...event.data.changed, ...touched(event) }) as ProjectDoc),
-    projectImported: (_, event) => docOf(event, event.data.project, event.data.components, event.data),
-    projectRestored: (doc, event) =>
-      docOf(event, event.data.project, event.data.components, { ...(doc ?? made(event)), ...touched(event) }),
+    projectCreated: (_, event) => docOf(event, event.data, made(event)),
+    projectChanged: (doc, event) => {
+      const { changed, access: members = doc?.members } = event.data;
+      return doc && (withMembers(doc, { ...changed, members, ...touched(event) }) as ProjectDoc);
+    },
+    projectImported: (_, event) => docOf(event, event.data, event.data),
+    projectRestored: (doc, event) => docOf(event, event.data, { ...(doc ?? made(event)), ...touched(event) }),
     projectDeleted: () => undefined,
     projectCompleted: (doc) => doc,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
-  filters: { name: (doc) => doc.name },
+  filters: {
+    name: (doc) => doc.name,
+    groups: (doc) => doc.members.flatMap(({ type, id }) => (type === 'group' ? id : [])),
+  },
+  names: { group: { field: 'groups' } },
+  guard: ({ members }) => listsGuard(gbacOfProject(members)),
 });
+
+/** The guard of a document that belongs to a project if its name begins with one. */
+export const projectGuard = (name: string): string | undefined => {
+  const id = projectInName(name);
+  return id === undefined ? undefined : followedGuard(projects, id);
+};

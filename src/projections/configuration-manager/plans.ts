@@ -2,7 +2,7 @@ import { type PlanContent, plan, withNodes, withoutNodes } from '../../domain/co
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
-import { groupsGuard } from '../engine/guards.ts';
+import { listsGuard } from '../engine/guards.ts';
 
 export type Plan = { readonly _id: string } & PlanContent & Authored;
 
@@ -37,5 +37,5 @@ export const plans = projection<Plan>()(plan, {
     deviceGroup: (doc) => doc.nodes.flatMap(({ deviceGroups = [] }) => deviceGroups),
     groups: ({ gbac }) => [...gbac.read, ...gbac.write],
   },
-  guard: ({ gbac }) => groupsGuard(gbac),
+  guard: ({ gbac }) => listsGuard(gbac),
 });

@@ -6,27 +6,35 @@ import type { Change, CollectionSpec, Entry, Query, ReadModel } from './port.ts'
 const groupsPrefix = 'groups:';
 const bothPrefix = 'both:';
 const ownerPrefix = 'owner:';
+const eitherPrefix = 'either:';
+const followedPrefix = 'followed:';
 
-/** The guard of a document with access lists: the sorted names of the groups that may read it; undefined: everybody. */
-export const groupsGuard = ({ read, write }: Gbac): string | undefined =>
-  read.length + write.length === 0
-    ? undefined
-    : groupsPrefix + JSON.stringify([...new Set([...read, ...write])].sort());
+const sorted = (names: readonly string[]): string => JSON.stringify([...new Set(names)].sort());
+
+/** The guard of a document with access lists: the sorted names of those who may read it; undefined: everybody. */
+export const listsGuard = ({ read, write, accounts }: Gbac): string | undefined => {
+  const ofGroups = read.length + write.length === 0 ? [] : [groupsPrefix + sorted([...read, ...write])];
+  if (!accounts || accounts.read.length + accounts.write.length === 0) return ofGroups[0];
+  const ofAccounts = [...accounts.read, ...accounts.write].map(ownerGuard);
+  return eitherPrefix + sorted([...ofGroups, ...ofAccounts]);
+};
+
+/** The guard of a document that follows another one, if there is or was such a document; else everybody may read it. */
+export const followedGuard = ({ collection }: Pick<Collection, 'collection'>, id: string): string =>
+  `${followedPrefix}${collection}:${id}`;
 
 /** The guard of a document that only an account itself and admins may read. */
 export const ownerGuard = (account: string): string => ownerPrefix + account;
-
-/** The guard of a document that may be read by those who may read all of these documents; undefined: everybody. */
-export const documentsGuard = (of: Pick<Collection, 'collection'>, ids: readonly string[]): string | undefined =>
-  ids.length === 0 ? undefined : bothPrefix + JSON.stringify(ids.map((id) => documentGuard(of, id)));
 
 /** The guard of a document whose readers are those of another document. */
 export const documentGuard = ({ collection }: Pick<Collection, 'collection'>, id: string): string =>
   `${collection}:${id}`;
 
-/** The guard of a document that a caller may read only if both guards allow it. */
-export const bothGuards = (a: string | undefined, b: string | undefined): string | undefined =>
-  a !== undefined && b !== undefined ? bothPrefix + JSON.stringify([a, b]) : (a ?? b);
+/** The guard of a document that a caller may read only if all of these guards allow it; without any: everybody. */
+export const allGuards = (all: readonly (string | undefined)[]): string | undefined => {
+  const [first, ...others] = all.filter((guard) => guard !== undefined);
+  return others.length === 0 ? first : bothPrefix + JSON.stringify([first, ...others]);
+};
 
 type Guards = Pick<ReadModel, 'guard'>;
 
@@ -58,9 +66,12 @@ export const mayReadGuard = (actor: Pick<Actor, 'id' | 'admin' | 'groups'>, mode
       );
     if (guard.startsWith(ownerPrefix)) return actor.admin || guard.slice(ownerPrefix.length) === actor.id;
     if (guard.startsWith(bothPrefix)) return (JSON.parse(guard.slice(bothPrefix.length)) as string[]).every(may);
-    const colon = guard.indexOf(':');
-    const next = lastGuard(model, guard.slice(0, colon), guard.slice(colon + 1));
-    return next === null || (next !== undefined && may(next));
+    if (guard.startsWith(eitherPrefix)) return (JSON.parse(guard.slice(eitherPrefix.length)) as string[]).some(may);
+    const isFollowed = guard.startsWith(followedPrefix);
+    const key = isFollowed ? guard.slice(followedPrefix.length) : guard;
+    const colon = key.indexOf(':');
+    const next = lastGuard(model, key.slice(0, colon), key.slice(colon + 1));
+    return next == null ? next === null || isFollowed : may(next);
   };
   return may;
 };

@@ -8,7 +8,7 @@ import {
 import { deviceOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type ChildChanges, childrenOf, idOf, made, projection, touched } from '../engine/define.ts';
-import { groupsGuard } from '../engine/guards.ts';
+import { listsGuard } from '../engine/guards.ts';
 
 export type Inventory = { readonly _id: string } & InventoryContent & { readonly nodeCount: number } & Authored;
 
@@ -67,6 +67,6 @@ export const inventories = projection<Inventory>()(inventory, {
   names: { group: { field: 'groups' } },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: { name: (doc) => doc.name, groups: (doc) => doc.groups, tags: ({ tags = [] }) => tags },
-  guard: ({ groups }) => groupsGuard({ read: groups, write: groups }),
+  guard: ({ groups }) => listsGuard({ read: groups, write: groups }),
   children: nodes,
 });

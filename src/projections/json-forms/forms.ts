@@ -1,6 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { FormContent } from '../../domain/json-forms/formSchemas.ts';
 import { form } from '../../domain/json-forms/forms.ts';
+import { projectGuard } from '../automation-studio/projects.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
 
 export type FormDoc = { readonly _id: string; readonly id: string } & FormContent & Authored;
@@ -23,4 +24,5 @@ export const forms = projection<FormDoc>()(form, {
     version: (doc) => doc.version,
     tags: (doc) => doc.tags.filter((tag) => typeof tag === 'string'),
   },
+  guard: ({ name }) => projectGuard(name),
 });

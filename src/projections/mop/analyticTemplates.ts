@@ -1,4 +1,5 @@
 import { type AnalyticTemplateContent, analyticTemplate } from '../../domain/mop/analyticTemplates.ts';
+import { projectGuard } from '../automation-studio/projects.ts';
 import { projection } from '../engine/define.ts';
 import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
 
@@ -16,4 +17,5 @@ export const analyticTemplates = projection<AnalyticTemplateDoc>()(analyticTempl
   },
   sorts: templateSorts,
   filters: templateFilters,
+  guard: ({ name }) => projectGuard(name),
 });

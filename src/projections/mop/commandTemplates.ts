@@ -1,4 +1,5 @@
 import { type CommandTemplateContent, commandTemplate } from '../../domain/mop/commandTemplates.ts';
+import { projectGuard } from '../automation-studio/projects.ts';
 import { projection } from '../engine/define.ts';
 import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
 
@@ -17,4 +18,5 @@ export const commandTemplates = projection<CommandTemplateDoc>()(commandTemplate
   component: 'mop-template',
   sorts: templateSorts,
   filters: templateFilters,
+  guard: ({ name }) => projectGuard(name),
 });

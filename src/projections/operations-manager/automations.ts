@@ -1,8 +1,8 @@
 import type { Authored } from '../../domain/engine/authors.ts';
+import { nameInProject } from '../../domain/engine/namespaces.ts';
 import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
-import { nameInProject } from '../../domain/operations-manager/workflow.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
-import { groupsGuard } from '../engine/guards.ts';
+import { listsGuard } from '../engine/guards.ts';
 
 export type AutomationDoc = { readonly _id: string } & AutomationContent & Authored;
 
@@ -27,5 +27,5 @@ export const automations = projection<AutomationDoc>()(automation, {
     componentInProject: (doc) => (doc.componentName === null ? [] : nameInProject(doc.componentName)),
     groups: ({ gbac }) => [...gbac.read, ...gbac.write],
   },
-  guard: ({ gbac }) => groupsGuard(gbac),
+  guard: ({ gbac }) => listsGuard(gbac),
 });

@@ -3,8 +3,9 @@ import type { JobError, JobStatus } from '../../domain/operations-manager/jobSch
 import { type JobStarted, job, originless } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf, projection } from '../engine/define.ts';
-import { bothGuards, documentGuard, groupsGuard } from '../engine/guards.ts';
+import { allGuards, documentGuard, listsGuard } from '../engine/guards.ts';
 import { automations } from './automations.ts';
+import { workflows } from './workflows.ts';
 
 export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution'> & {
     readonly status: JobStatus;
@@ -42,12 +43,16 @@ const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): 
 
 const begun = (at: string): JobDoc['metrics'] => ({ start_time: at, end_time: null, duration: null });
 
+/** The lists that a job follows: its groups, its automation's, and that of the project of its workflow. */
+type Guarded = Pick<JobDoc, 'automation' | 'groups'> & { readonly workflow?: JobStarted['workflow'] };
+
 /** The guard of a job, and of what follows it. */
-export const guardOfJob = ({ automation, groups }: Pick<JobDoc, 'automation' | 'groups'>): string | undefined =>
-  bothGuards(
-    groupsGuard({ read: groups, write: [] }),
+export const guardOfJob = ({ automation, groups, workflow }: Guarded): string | undefined =>
+  allGuards([
+    listsGuard({ read: groups, write: [] }),
     automation === null ? undefined : documentGuard(automations, automation),
-  );
+    workflow ? documentGuard(workflows, workflow.id) : undefined,
+  ]);
 
 /** Jobs. Persons are ids of accounts, `watchers` are those who watched from the start, secrets are sealed. */
 export const jobs = projection<JobDoc>()(job, {

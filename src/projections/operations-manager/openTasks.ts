@@ -26,7 +26,7 @@ export type OpenTask = {
 };
 
 /** The tasks of a job that are under way. A job that has ended well or was canceled has none any more. */
-export type OpenTasksDoc = Pick<JobStarted, 'name' | 'automation' | 'groups'> & {
+export type OpenTasksDoc = Pick<JobStarted, 'name' | 'automation' | 'groups' | 'workflow'> & {
   readonly _id: string;
   readonly status: 'running' | 'paused' | 'error';
   readonly created: string;
@@ -108,12 +108,13 @@ export const openTasks = projection<OpenTasksDoc>()(job, {
     jobStarted: (_, event) => {
       const { data, metadata } = event;
       if (!data.workflow) return undefined;
-      const { name, automation, groups, component } = data;
+      const { name, automation, groups, workflow, component } = data;
       return {
         _id: idOf(event),
         name,
         automation,
         groups,
+        workflow,
         component: component.name,
         status: 'running',
         created: metadata.at,

@@ -1,6 +1,8 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { nameInProject, transformationsNamed, workflow } from '../../domain/operations-manager/workflow.ts';
+import { nameInProject } from '../../domain/engine/namespaces.ts';
+import { transformationsNamed, workflow } from '../../domain/operations-manager/workflow.ts';
 import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
+import { projectGuard } from '../automation-studio/projects.ts';
 import { projection } from '../engine/define.ts';
 import { keptSteps } from '../engine/keptSteps.ts';
 
@@ -18,4 +20,5 @@ export const workflows = projection<WorkflowDoc>()(workflow, {
     nameInProject: (doc) => nameInProject(doc.name),
     transformation: transformationsNamed,
   },
+  guard: ({ name }) => projectGuard(name),
 });

@@ -1,8 +1,15 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { PrebuiltPackage } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { automationsIn, type PrebuiltImported, prebuilt, shownOf } from '../../domain/prebuilts/prebuilts.ts';
+import {
+  automationsIn,
+  type PrebuiltImported,
+  prebuilt,
+  projectsIn,
+  shownOf,
+} from '../../domain/prebuilts/prebuilts.ts';
+import { projects } from '../automation-studio/projects.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
-import { documentsGuard } from '../engine/guards.ts';
+import { allGuards, documentGuard, followedGuard } from '../engine/guards.ts';
 import { automations } from '../operations-manager/automations.ts';
 
 export type PrebuiltDoc = { readonly _id: string; readonly name: string } & Omit<PrebuiltPackage, 'bundles'> &
@@ -45,7 +52,11 @@ export const prebuilts = projection<PrebuiltDoc>()(prebuilt, {
     prebuiltDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
-  guard: ({ installed }) => documentsGuard(automations, automationsIn(installed)),
+  guard: ({ installed }) =>
+    allGuards([
+      ...automationsIn(installed).map((id) => documentGuard(automations, id)),
+      ...projectsIn(installed).map((id) => followedGuard(projects, id)),
+    ]),
   guardsVersions: true,
   filters: {
     name: (doc) => doc.name,

@@ -1,6 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { TemplateContent } from '../../domain/template-builder/templateSchemas.ts';
 import { template } from '../../domain/template-builder/templates.ts';
+import { projectGuard } from '../automation-studio/projects.ts';
 import { idOf, made, projection, touched } from '../engine/define.ts';
 
 export type TemplateDoc = { readonly _id: string } & TemplateContent & Authored;
@@ -25,4 +26,5 @@ export const templates = projection<TemplateDoc>()(template, {
     group: (doc) => doc.group,
     tags: (doc) => doc.tags.filter((tag) => typeof tag === 'string'),
   },
+  guard: ({ name }) => projectGuard(name),
 });

@@ -1,5 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type TransformationDocument, transformation } from '../../domain/template-builder/transformations.ts';
+import { projectGuard } from '../automation-studio/projects.ts';
 import { projection } from '../engine/define.ts';
 import { keptSteps } from '../engine/keptSteps.ts';
 
@@ -18,4 +19,5 @@ export const transformations = projection<TransformationDoc>()(transformation, {
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: { name: (doc) => doc.name },
+  guard: ({ name }) => projectGuard(name),
 });

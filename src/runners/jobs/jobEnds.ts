@@ -63,8 +63,8 @@ export const jobEnds = ({ handle, whyGone, leadership, clock, timeoutHours, look
     if (known.jobs.size === 0) alike.delete(keyOf(known.needs));
   };
 
-  const alikeOf = ({ automation, component, created_by }: JobDoc): Alike => {
-    const needs = { automation, component, created_by };
+  const alikeOf = ({ automation, component, workflow, created_by }: JobDoc): Alike => {
+    const needs = { automation, component, workflow, created_by };
     const key = keyOf(needs);
     const known = alike.get(key) ?? { needs, jobs: new Set(), queued: new Set(), isUnread: false };
     alike.set(key, known);

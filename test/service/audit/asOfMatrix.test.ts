@@ -150,9 +150,12 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
   ],
   'names reports, which follow their plans: complianceRuns.test.ts asks it': reportRows,
 };
-/** The kinds of these areas that have no access lists, by the beginnings of their paths. */
+/**
+ * The kinds of these areas that have no access lists, by the beginnings of their paths, or those of projects alone:
+ * documents/projectMembers.test.ts asks them.
+ */
 const withoutLists =
-  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|configuration_manager\/(adapters|config_specs|configs|devicegroups?|devices|import|node)|lifecycle-manager\/resources|operations-manager\/workflows)/;
+  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|configs|devicegroups?|devices|import|node)|lifecycle-manager\/resources|operations-manager\/workflows)/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);

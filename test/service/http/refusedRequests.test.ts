@@ -713,14 +713,12 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
         project: { ...packedProject, _id: none, components: [form, ...unfit.components] },
         strict: true,
       }),
-      refuse('unprocessable', `${as}/import`, {
-        project: { name: 'x', components: [], members: [{ type: 'account', username: 'admin', role: 'owner' }] },
-      }),
     ],
     [`PATCH ${as}/:id`]: [
       refuse('not_found', `${as}/${none}`, { name: 'x' }),
       refuse('stale', `${as}/trier`, { description: 'x' }, stale),
-      refuse('unprocessable', `${as}/trier`, { members: [{ type: 'account', username: 'admin', role: 'owner' }] }),
+      refuse('not_found', `${as}/trier`, { members: [{ type: 'group', name: 'none', role: 'owner' }] }),
+      refuse('invalid', `${as}/trier`, { members: [{ type: 'account', username: 'admin', role: 'viewer' }] }),
     ],
     [`DELETE ${as}/:id`]: [refuse('not_found', `${as}/${none}`), refuse('stale', `${as}/trier`, undefined, stale)],
     [`POST ${om}/workflows`]: [

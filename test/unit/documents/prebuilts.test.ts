@@ -73,10 +73,10 @@ describe('A prebuilt', () => {
   });
 
   it('promises names as long as it is being installed', () => {
-    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: true, automations: [] }), [
+    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: true, deciding: { automations: [] } }), [
       { owner: 'form-f', name: { kind: 'form', name: 'F' } },
     ]);
-    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: false, automations: [] }), []);
+    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: false, deciding: { automations: [] } }), []);
   });
 
   const errors = [

@@ -9,6 +9,7 @@ import {
   withoutProject,
   withProject,
 } from '../../../src/domain/automation-studio/projects.ts';
+import { fold } from '../../../src/domain/engine/core.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { maskBundle } from '../../../src/domain/prebuilts/prebuiltSecrets.ts';
 import { specification } from '../../support/given.ts';
@@ -32,8 +33,9 @@ describe('A project', () => {
     failed: [],
     accounts: {},
   };
-  const refs: ProjectRefs = { ...content, errors: [], bringsSecrets: false, members: [], authors };
+  const refs: ProjectRefs = { ...content, errors: [], bringsSecrets: false, access: [], authors };
   const imported = { topic: 'projectImported', data: { ...content, ...authors } } as const;
+  const unnamed = { access: undefined, absent: [] };
   const completed = { topic: 'projectCompleted', data: {} } as const;
   const other = { ...refs, digest: 'other', project: { name: 'Other', components: [] } };
 
@@ -64,19 +66,63 @@ describe('A project', () => {
     const pending = { exists: true, project: {}, components: [], ids: {}, pending: content.parts };
     assert.deepEqual(project.reservations!(pending), [{ owner: 'form-f', name: { kind: 'form', name: 'F' } }]);
     given(imported).when(decideImport, {}, refs).thenRefused('unavailable');
-    given(imported).when(update, { name: 'x' }).thenRefused('unavailable');
+    given(imported).when(update, { name: 'x' }, unnamed).thenRefused('unavailable');
     given(imported).when(remove, {}, { removed: [], staying: [] }).thenRefused('unavailable');
     given(imported).when(complete, {}).then(completed);
     given(imported, completed).when(complete, {}).thenNothing();
   });
 
-  it('is refused with members who are here, and with strict for one component', () => {
+  const of = (type: string, who: string, role: string) => ({ type, id: who, role });
+  const access = [of('account', 'nora', 'owner'), of('group', 'noc', 'operator'), of('group', 'all', 'viewer')];
+  const closed = { topic: 'projectImported', data: { ...imported.data, access } } as const;
+
+  it('keeps those of its members who are here, and lets them do what their roles say', () => {
     given()
-      .when(decideImport, {}, { ...refs, members: ['nora'] })
-      .thenRefused('unprocessable', /nora/);
+      .when(decideImport, {}, { ...refs, access })
+      .then(closed);
+    const state = fold(project, [closed]);
+    assert.deepEqual(project.gbac!(state), {
+      read: ['noc', 'all'],
+      write: [],
+      accounts: { read: ['nora'], write: ['nora'] },
+    });
+    assert.deepEqual(project.gbacBelow!(state, 'run').write, ['noc']);
+    assert.deepEqual(project.gbacBelow!(state, 'change').write, []);
+    assert.deepEqual(project.gbac!(project.initial), { read: [], write: [], accounts: { read: [], write: [] } });
+  });
+
+  it('stays closed when a document comes that names nobody who is here', () => {
+    given(closed, completed)
+      .when(decideImport, { conflictMode: 'overwrite' as const }, other)
+      .then({ topic: 'projectImported', data: { ...closed.data, digest: 'other', project: other.project } });
+    assert.deepEqual(
+      fold(project, [closed, { topic: 'projectDeleted', data: { removed: [], staying: [] } }]).access,
+      access,
+    );
+  });
+
+  it('gets other members, if all of them are here and one is an owner', () => {
+    const nora = { type: 'account' as const, username: 'nora', role: 'owner' as const };
+    const owned = { access: [of('account', 'nora', 'owner')], absent: [] };
+    const changed = { topic: 'projectChanged', data: { changed: { members: [nora] }, access: owned.access } } as const;
     given(imported, completed)
-      .when(update, { members: [{ username: 'nora' }] })
-      .thenRefused('unprocessable', /nora/);
+      .when(update, { members: [nora] }, owned)
+      .then(changed);
+    given(imported, completed, changed)
+      .when(update, { members: [nora] }, owned)
+      .thenNothing();
+    given(imported, completed)
+      .when(update, { members: [nora] }, { access: [], absent: [0] })
+      .thenRefused('not_found', /members\/0/);
+    given(imported, completed)
+      .when(update, { members: [nora] }, { access: [of('account', 'nora', 'editor')], absent: [] })
+      .thenRefused('invalid', /members/);
+    given(imported, completed, changed)
+      .when(update, { members: [] }, { access: [], absent: [] })
+      .then({ topic: 'projectChanged', data: { changed: { members: [] }, access: [] } });
+  });
+
+  it('is refused with strict for one component', () => {
     const errors = [{ index: 1, error: new RequestError('invalid', 'It does not fit') }];
     given()
       .when(decideImport, { strict: true }, { ...refs, errors })

@@ -70,7 +70,7 @@ const rooms: Record<string, readonly Area[]> = {
   'http/authentication': ['authorization', 'group-mappings'],
   'http/documentation': [],
   // Events without a resource: records of requests, published ones. Events of packages show automations.
-  'http/events': ['authorization', 'operations-manager', 'prebuilts'],
+  'http/events': ['authorization', 'automation-studio', 'operations-manager', 'prebuilts'],
 };
 
 /** Areas whose documents a layer without areas reads. */
@@ -111,6 +111,10 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/gbac.ts',
     'domain/groups.ts',
     'http/people.ts',
+  ],
+  'automation-studio': [
+    'domain/projects.ts', // their members say who may read packages
+    'projections/projects.ts', // components follow them
   ],
   'configuration-manager': ['commands/trees.ts'],
   'inventory-manager': ['domain/inventories.ts', 'domain/nodeDevices.ts', 'projections/inventories.ts'], // nodes are devices

@@ -29,6 +29,7 @@ describe('Whoever carries sessions out', () => {
       events: streamsOf(log.store, aggregates, projections).events,
       webhook,
       renderer: { render },
+      viewerOf: async () => undefined,
       leadership: leading(),
       clock: trustedClock(),
       log: (_, { error }) => {

@@ -1,5 +1,8 @@
 import { isObject, type Members } from '@automation-platform/json';
+import { refuseRun } from '../../../commands/engine/access.ts';
+import type { Tools } from '../../../commands/engine/define.ts';
 import { runAnalyticTemplate } from '../../../commands/mop/runTemplates.ts';
+import { analyticTemplate } from '../../../domain/mop/analyticTemplates.ts';
 import { analyticTemplates } from '../../../projections/mop/analyticTemplates.ts';
 import type { ReadAs } from './readAs.ts';
 import { type OperationFor, RunEnded } from './run.ts';
@@ -15,8 +18,10 @@ const answersIn = (value: readonly string[] | Members, what: string): readonly s
 
 /** Compares answers before and after. */
 export const analyticRun =
-  ({ read }: { readonly read: ReadAs }): OperationFor<'MOP.runAnalyticsTemplate'> =>
+  ({ read, tools }: { readonly read: ReadAs; readonly tools: Tools }): OperationFor<'MOP.runAnalyticsTemplate'> =>
   async ({ inputs: { template, pre, post }, step }) => {
-    const content = await read(analyticTemplates, template, await step());
+    const actor = await step();
+    const content = await read(analyticTemplates, template, actor);
+    await refuseRun({ of: analyticTemplate, id: content._id }, actor, tools);
     return { analytic_result: await runAnalyticTemplate(content, answersIn(pre, 'pre'), answersIn(post, 'post')) };
   };

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { NeedsOfJob } from '../../../commands/operations-manager/jobEnds.ts';
 import type { Log } from '../../../concurrency/log.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
-import type { JobStarted } from '../../../domain/operations-manager/jobs.ts';
 import { isUnusable } from '../../../store/tampered.ts';
 import type { JobQueue } from '../jobQueue.ts';
 import { builtInJobs, type WaitingJob } from '../waitingJobs.ts';
@@ -16,7 +16,7 @@ export type BuiltInNeeds = {
   /** The kind of the work with an id. */
   readonly kindOf: (id: string) => WorkKind;
   /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
-  readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
+  readonly actorOf: (job: Omit<NeedsOfJob, 'created_by'>, account: string) => Promise<Actor>;
   /** How many jobs run here at once. It may change at any time. */
   readonly atOnce: () => number;
 };

@@ -1,4 +1,5 @@
 import { isObject } from '@automation-platform/json';
+import { whyNotRun } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import { type CommandTemplateRun, runCommandTemplate } from '../../../commands/mop/runTemplates.ts';
 import { oneByOne } from '../../../concurrency/oneByOne.ts';
@@ -11,7 +12,7 @@ import type { Devices } from '../../../southbound/port.ts';
 import { type Operation, RunEnded } from './run.ts';
 
 type Needs = {
-  readonly tools: Pick<Tools, 'find' | 'state' | 'unseal'>;
+  readonly tools: Pick<Tools, 'find' | 'state' | 'stateForRights' | 'gbacAbove' | 'unseal'>;
   readonly devices: Pick<Devices, 'seenBy'>;
 };
 
@@ -51,9 +52,11 @@ const storable = async (run: CommandTemplateRun, secrets: readonly string[]): Pr
 export const commandRun =
   ({ tools, devices }: Needs): Operation =>
   async ({ inputs, started, signal, step, acts }) => {
-    await step();
+    const actor = await step();
     const { template: wanted } = inputs;
-    const id = isName(wanted) ? await tools.find(commandTemplates, wanted) : undefined;
+    const found = isName(wanted) ? await tools.find(commandTemplates, wanted) : undefined;
+    const isRun = found !== undefined && !(await whyNotRun({ of: commandTemplate, id: found }, actor, tools));
+    const id = isRun ? found : undefined;
     const { content } = id === undefined ? {} : await tools.state(commandTemplate, id);
     if (!content) throw new RunEnded(`There is no mop-template ${JSON.stringify(wanted)}`);
     const names = devicesIn(inputs.devices);

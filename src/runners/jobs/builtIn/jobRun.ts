@@ -1,19 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import type { Members } from '@automation-platform/json';
+import type { NeedsOfJob } from '../../../commands/operations-manager/jobEnds.ts';
 import type { Log } from '../../../concurrency/log.ts';
 import { insist, persist } from '../../../concurrency/supervise.ts';
 import type { Actor } from '../../../domain/engine/core.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';
 import type { JobError } from '../../../domain/operations-manager/jobSchemas.ts';
-import type { JobStarted } from '../../../domain/operations-manager/jobs.ts';
 import { isUnusable } from '../../../store/tampered.ts';
 import { type Run, RunEnded } from './run.ts';
 import { lease, type Work } from './work.ts';
 
 type Needs = {
   /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
-  readonly actorOf: (job: Pick<JobStarted, 'automation' | 'component'>, account: string) => Promise<Actor>;
+  readonly actorOf: (job: Omit<NeedsOfJob, 'created_by'>, account: string) => Promise<Actor>;
   readonly awaits: Run['awaits'];
   /** Aborts when the service ends: reports are not tried again. */
   readonly stopping: AbortSignal;

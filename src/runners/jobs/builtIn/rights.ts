@@ -1,6 +1,5 @@
-import type { WhyGone } from '../../../commands/operations-manager/jobEnds.ts';
+import type { NeedsOfJob, WhyGone } from '../../../commands/operations-manager/jobEnds.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
-import type { JobStarted } from '../../../domain/operations-manager/jobs.ts';
 import { RunEnded } from './run.ts';
 
 type Needs = {
@@ -16,8 +15,8 @@ type Needs = {
  */
 export const rightsNow =
   ({ whyGone, viewerOf }: Needs) =>
-  async ({ automation, component }: Pick<JobStarted, 'automation' | 'component'>, account: string): Promise<Actor> => {
-    const reason = await whyGone({ automation, component, created_by: account });
+  async (job: Omit<NeedsOfJob, 'created_by'>, account: string): Promise<Actor> => {
+    const reason = await whyGone({ ...job, created_by: account });
     if (reason !== undefined) throw new RunEnded(reason);
     const actor = account === platform.id ? platform : (await viewerOf(account))?.actor;
     if (!actor) throw new RunEnded('The account that started the job is deleted or inactive');

@@ -7,9 +7,9 @@ import { type OperationFor, RunEnded } from './run.ts';
 export const transformationRun =
   ({ tools }: { readonly tools: Tools }): OperationFor<'WorkFlowEngine.transformation'> =>
   async ({ inputs: { tr_id: idOrName, variableMap: incoming = {}, options = {} }, key, signal, step }) => {
-    const { id: account } = await step();
-    const document = await transformationNamed(idOrName, tools);
+    const actor = await step();
+    const document = await transformationNamed(idOrName, tools, actor);
     if (!document) throw new RunEnded(`There is no transformation ${JSON.stringify(idOrName)}`);
     const run = { incoming, options, now: await beginningOf(key, tools), runId: key };
-    return transformedBy(document, run, { account, signal }, tools);
+    return transformedBy(document, run, { account: actor.id, signal }, tools);
   };
