@@ -12,6 +12,7 @@ import { type GuardedClock, trustedClock } from './concurrency/guardedClock.ts';
 import type { Leadership } from './concurrency/leadership.ts';
 import type { Log } from './concurrency/log.ts';
 import { aggregates } from './domain/all.ts';
+import { platform } from './domain/engine/core.ts';
 import { RequestError } from './domain/engine/requestError.ts';
 import type { Transform } from './domain/engine/transforming.ts';
 import type { ForeignSources } from './domain/sources.ts';
@@ -100,11 +101,15 @@ export const openNode = async ({
     throw new RequestError('unavailable', 'This program carries out no transformations');
   };
   const transform: Transform = (...about) => carryOut(...about);
+  let rightsOf: Tools['accountNow'] = async () => {
+    throw new RequestError('unavailable', 'This program knows no rights of accounts');
+  };
+  const accountNow: Tools['accountNow'] = async (id) => (id === platform.id ? platform : rightsOf(id));
   const tools = commandTools({
     model,
     streams,
     settled: caughtUp,
-    rest: { ...hashing, seal, unseal, methods, transform },
+    rest: { ...hashing, seal, unseal, methods, transform, accountNow },
   });
   const hub = eventHub();
   const handle = handler({ store, streams, tools, now, follow: hub.stored });
@@ -166,6 +171,10 @@ export const openNode = async ({
     /** From now on this carries out transformations. */
     transformBy: (by: Transform): void => {
       carryOut = by;
+    },
+    /** From now on this finds the rights of accounts. */
+    rightsBy: (by: Tools['accountNow']): void => {
+      rightsOf = by;
     },
     subscribe: hub.subscribe,
     subscribeToAll: hub.subscribeToAll,

@@ -44,6 +44,7 @@ export const partsOf = (config: Config, logger: Logger, opening: Opening) => {
   const secure = config.TLS_CERT_FILE !== undefined;
   const out = openWaysOut({ config, node, settings });
   const auth = authenticator(node, { settings: settings.current, secure, directory: out.directory });
+  node.rightsBy(async (id) => (await auth.accountNow(id))?.actor);
   const filters = compiledFilters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, filters);
   const metrics = metricsOf({ areas, isOwnEvent });
@@ -135,12 +136,12 @@ const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, 'read'>)
   };
 
   const toolsAt = (position: number, model: Service['model']): Service['tools'] => {
-    const { hashPassword, seal, unseal, methods, transform } = tools;
+    const { hashPassword, seal, unseal, methods, transform, accountNow } = tools;
     const past = commandTools({
       model,
       streams: node.streamsUpTo(position),
       settled: () => undefined,
-      rest: { hashPassword, seal, unseal, methods, transform },
+      rest: { hashPassword, seal, unseal, methods, transform, accountNow },
     });
     return { ...past, stateForRights: tools.state, gbacAbove: tools.gbacAbove };
   };

@@ -106,6 +106,7 @@ export const startNode = async (
   });
   const { handle, run } = node;
   const auth = authenticator(node, { settings, secure: false, directory });
+  node.rightsBy(async (id) => (await auth.accountNow(id))?.actor);
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: new Set(aggregates.map(({ category }) => category)), onShown: onEvent });
   node.start();

@@ -75,7 +75,13 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
       migrated: false,
       unknownGroups: await unknownGroups(tools, groupsIn(gbac)),
       form:
-        formId == null ? undefined : await formNamed(formId, plainValue(maskSecrets(formData ?? null)), 'begun', tools),
+        formId == null
+          ? undefined
+          : await formNamed(
+              formId,
+              { formData: plainValue(maskSecrets(formData ?? null)), values: 'begun', actor },
+              tools,
+            ),
       unsafe: unsafeIn(formData),
       name: await nextFree(titleOf(content)),
     });

@@ -18,6 +18,7 @@ import {
   create,
   decideImport,
   documentIdIn,
+  gbacOfProject,
   type ProjectImport,
   type ProjectImported,
   type ProjectRefs,
@@ -31,6 +32,7 @@ import {
   withProject,
 } from '../../domain/automation-studio/projects.ts';
 import { authorsOf } from '../../domain/engine/authors.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { hasClearSecret, maskDocument, sealDocument } from '../../domain/engine/importedSecrets.ts';
 import { asideIn } from '../../domain/engine/keptDocuments.ts';
 import { prefixOf } from '../../domain/engine/namespaces.ts';
@@ -43,6 +45,7 @@ import type { BundleError } from '../../domain/prebuilts/prebuilts.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { membersHere } from '../authorization/members.ts';
+import { isHidden, mayRead } from '../engine/access.ts';
 import { refuseAbove, refuseAccess } from '../engine/decide.ts';
 import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
 import { always, by, type Kind, partCommand } from '../engine/kinds.ts';
@@ -89,7 +92,10 @@ const nameOf = ({ name }: Members): string => (typeof name === 'string' ? name :
  * New ids for components whose ids other resources have. A resource is the project's own if the project lists it, or if it
  * has the name that the component gets.
  */
-const otherIds = async ({ input, state, id, newId }: Request, tools: Tools): Promise<ReadonlyMap<string, string>> => {
+const otherIds = async (
+  { input, state, id, actor, newId }: Request,
+  tools: Tools,
+): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>();
   for (const [i, one] of input.project.components.entries()) {
     const came = componentIdIn(one);
@@ -103,7 +109,7 @@ const otherIds = async ({ input, state, id, newId }: Request, tools: Tools): Pro
       continue;
     }
     const there: { readonly content?: { readonly name?: string } } = await tools.state(kind.of, came);
-    if (!kind.of.exists(there)) continue;
+    if (!kind.of.exists(there) && !(await isHidden({ of: kind.of, id: came }, actor, tools))) continue;
     const name = nameOf(withProject(one.document, { ids: new Map(), from: fromId(input.project, id), to: id }));
     if (there.content?.name !== name) found.set(came, newId(`component ${i}`));
   }
@@ -340,20 +346,26 @@ export const importProject = command({
   decide: decideImport,
 });
 
+type ImportOptions = {
+  readonly conflictMode: ProjectImport['conflictMode'];
+  readonly fresh: string;
+  readonly actor: Actor;
+};
+
 /**
  * The id of the project that an import makes or changes: that of its document if it is free, or if the project with it may
- * be meant; else a new one.
+ * be meant; else a new one. One that the actor may not read is never meant by `insert-new`.
  */
 export const projectMeant = async (
   source: ProjectDocument,
-  conflictMode: ProjectImport['conflictMode'],
-  fresh: string,
+  { conflictMode, fresh, actor }: ImportOptions,
   { state }: Tools,
 ): Promise<string> => {
   const came = documentIdIn({ _id: source._id });
   if (came === undefined) return fresh;
   if (conflictMode !== 'insert-new') return came;
-  const { exists, digest } = await state(project, came);
+  const { exists, digest, access } = await state(project, came);
+  if (!mayRead(actor, gbacOfProject(access))) return fresh;
   return exists && digest !== (await seenIn(source)).digest ? fresh : came;
 };
 

@@ -16,17 +16,31 @@ export const mayRead = (actor: Actor, gbac: Gbac): boolean =>
 export const mayWrite = (actor: Actor, gbac: Gbac): boolean =>
   actor.admin || isOpen(gbac) || isIn(actor, gbac, 'write');
 
-/** A resource that is run. */
-type Runnable = { readonly of: Aggregate; readonly id: string };
+type Resource = { readonly of: Aggregate; readonly id: string };
+
+type RightsTools = Pick<Tools, 'stateForRights' | 'gbacAbove'>;
+
+/** The list that says who may run a resource; undefined: it follows none, or the actor passes all lists. */
+const listAbove = async (
+  { of, id }: Resource,
+  actor: Actor,
+  { stateForRights, gbacAbove }: RightsTools,
+): Promise<Gbac | undefined> =>
+  actor.admin || !of.follows ? undefined : gbacAbove(of, await stateForRights(of, id), 'run');
+
+/** True if the list that a resource follows, or followed when it was deleted, hides it from the actor as of now. */
+export const isHidden = async (...about: Parameters<typeof listAbove>): Promise<boolean> => {
+  const list = await listAbove(...about);
+  return list !== undefined && !mayRead(about[1], list);
+};
 
 /** Why the actor may not run a resource, by the list of the one that it follows, as of now; undefined: it may. */
 export const whyNotRun = async (
-  { of, id }: Runnable,
+  { of, id }: Resource,
   actor: Actor,
-  { stateForRights, gbacAbove }: Pick<Tools, 'stateForRights' | 'gbacAbove'>,
+  tools: RightsTools,
 ): Promise<RequestError | undefined> => {
-  if (actor.admin || !of.follows) return undefined;
-  const list = await gbacAbove(of, await stateForRights(of, id), 'run');
+  const list = await listAbove({ of, id }, actor, tools);
   if (!list || mayWrite(actor, list)) return undefined;
   const what = wordsOf(of.category);
   return mayRead(actor, list)

@@ -29,6 +29,8 @@ export type Tools = {
   gbacAbove<S>(aggregate: Aggregate<S>, state: S, use: Use): Promise<Gbac> | undefined;
   /** True if the actor may read a document, by its guard as of now. */
   mayRead<Doc>(collection: Pick<Projection<Doc>, 'guard'>, doc: Doc, actor: Actor): boolean;
+  /** The account as of now, with its rights; undefined if it is deleted or inactive. */
+  accountNow(id: string): Promise<Actor | undefined>;
   /** Whether a resource has ended so long ago that the read models do not show it any more. */
   isRetired(aggregate: Aggregate, id: string): Promise<boolean>;
   /** The document that a projection makes of another stream, as the log has it now; undefined if there is none. */

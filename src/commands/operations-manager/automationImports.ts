@@ -126,6 +126,7 @@ export const preparing = async (
         importedForm(
           one,
           triggers.find(({ id }) => id === one._id),
+          actor,
           tools,
         ),
       ),

@@ -1,7 +1,7 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { lruCache } from '../../concurrency/lruCache.ts';
-import { account } from '../../domain/authorization/accounts.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -17,6 +17,7 @@ import {
   withoutOrigin,
 } from '../../domain/operations-manager/jobs.ts';
 import { decideTasks, refuseUnfit, type StartedWorkflow } from '../../domain/operations-manager/jobWorkflows.ts';
+import { workflow } from '../../domain/operations-manager/workflow.ts';
 import {
   type BegunChildren,
   type ChildEnd,
@@ -37,6 +38,7 @@ import { taskIn } from '../../domain/operations-manager/workflows/taskStates.ts'
 import { jobs } from '../../projections/operations-manager/jobs.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
+import { whyNotRun } from '../engine/access.ts';
 import { commandsOf, type Preparing, type Tools } from '../engine/define.ts';
 import { type Next, type Reaction, requestFor } from '../engine/reactions.ts';
 import { transformationNamed, transformedBy } from '../template-builder/transformations.ts';
@@ -60,27 +62,27 @@ const never = new AbortController().signal;
 const transformedItem = async (
   idOrName: string,
   incoming: Members,
-  { parent: job, task, run, index, account }: ChildToStart & { readonly account: string },
+  { parent: job, task, run, index, actor }: ChildToStart & { readonly actor: Actor },
   tools: Tools,
 ): Promise<Members> => {
-  const document = await transformationNamed(idOrName, tools);
+  const document = await transformationNamed(idOrName, tools, actor);
   if (!document) throw new RequestError('not_found', `There is no transformation ${JSON.stringify(idOrName)}`);
   const runOfTask = runIdOf({ job, task, run });
   const about = { incoming, now: await beginningOf(runOfTask, tools), runId: `${runOfTask}.${index}` };
-  return transformedBy(document, about, { account, signal: never }, tools);
+  return transformedBy(document, about, { account: actor.id, signal: never }, tools);
 };
 
-/** Throws `forbidden` if the account that started the job is deleted or inactive by now. */
-const refuseGone = async (id: string, tools: Tools): Promise<void> => {
-  const { created_by: by = '' } = (await tools.shown(jobs, id)) ?? {};
-  const { deleted, content } = await tools.state(account, by);
-  if (deleted || content.inactive)
-    throw new RequestError('forbidden', 'The account that started the job is deleted or inactive');
+/** The account that started a job, with its rights of now. Throws `forbidden` if it is deleted or inactive. */
+const starterOf = async (id: string, { shown, accountNow }: Tools): Promise<Actor> => {
+  const { created_by: by = '' } = (await shown(jobs, id)) ?? {};
+  const actor = await accountNow(by);
+  if (!actor) throw new RequestError('forbidden', 'The account that started the job is deleted or inactive');
+  return actor;
 };
 
 /** The start of a child. Throws `RequestError` if it cannot begin. */
 const childStartOf = async (
-  { id, input, actor, now }: Pick<Preparing<JobState, ChildToStart>, 'id' | 'input' | 'actor' | 'now'>,
+  { id, input, now }: Pick<Preparing<JobState, ChildToStart>, 'id' | 'input' | 'now'>,
   tools: Tools,
 ): Promise<Prepared> => {
   const { parent, task: taskId, run, index } = input;
@@ -90,7 +92,7 @@ const childStartOf = async (
   const isOpen = read && taskIn(read.tasks, taskId).run === run && taskIn(read.tasks, taskId).status === 'open';
   if (!started || !isOpen || state.status === 'canceled')
     throw new RequestError('conflict', 'Its task is not under way any more');
-  await refuseGone(parent, tools);
+  const actor = await starterOf(parent, tools);
   const task = taskOf(read, taskId);
   const inputs = inputsNow(read, task);
   const { startedWith = read.tasks.variables } = taskIn(read.tasks, taskId);
@@ -99,12 +101,15 @@ const childStartOf = async (
   const plain =
     idOrName === undefined
       ? childVariables(scope, task, inputs, index)
-      : await transformedItem(idOrName, itemInputs(scope, task, inputs, index), { ...input, account: actor.id }, tools);
+      : await transformedItem(idOrName, itemInputs(scope, task, inputs, index), { ...input, actor }, tools);
   const variables = withoutOrigin(sealSecrets(plain, plain, tools.seal) as Variables);
   const level = (read.self.level ?? 0) + 1;
   const name = String(inputs.workflow);
   const running = await workflowToStart(name, { id, actor, now, variables, level }, tools);
-  if (!running) throw new RequestError('not_found', `There is no workflow ${JSON.stringify(name)}`);
+  const notRun = running && (await whyNotRun({ of: workflow, id: running.id }, actor, tools));
+  if (!running || notRun?.code === 'not_found')
+    throw new RequestError('not_found', `There is no workflow ${JSON.stringify(name)}`);
+  if (notRun) throw notRun;
   refuseUnfit(running);
   const { automation, groups, watchers, depth = 0 } = started;
   const origin = { job: parent, task: taskId, run, index, level };
@@ -153,14 +158,12 @@ const noteChild = command({
   name: 'noteChild',
   input: Type.Unsafe<ChildOfTask>({}),
   on: 'any',
-  prepare: async ({ id, state, input, actor, now }, tools) => {
+  prepare: async ({ id, state, input, now }, tools) => {
     const childId = childIdOf(id, input);
     const child = await tools.state(job, childId);
     const work = await workOf({ id, state, now }, tools);
     if (job.exists(child)) return { end: endOf(child), work };
-    const found = await orRefusal(() =>
-      childStartOf({ id: childId, input: { parent: id, ...input }, actor, now }, tools),
-    );
+    const found = await orRefusal(() => childStartOf({ id: childId, input: { parent: id, ...input }, now }, tools));
     const why = 'refused' in found ? { error: found.refused.message } : {};
     return { end: { status: 'refused', ...why } as const, work };
   },

@@ -127,7 +127,7 @@ export const workflowToStart = async (
   return {
     id: found.id,
     revision: found.revision,
-    faults: [...ready.faults, ...(await transformationFaultsOf(ready.graph, tools))],
+    faults: [...ready.faults, ...(await transformationFaultsOf(ready.graph, actor, tools))],
     unfit: unfitFor(found.document, variables, self),
     work: workWith(ready.graph, self, now, tools),
   };

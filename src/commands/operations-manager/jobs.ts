@@ -47,6 +47,10 @@ const meant = async ({ workflow, automation: given }: JobStart, actor: Actor, to
     : undefined;
 };
 
+/** The account with its rights of now: none if it is gone. */
+const accountOf = async (actor: Actor, { accountNow }: Tools): Promise<Actor> =>
+  (await accountNow(actor.id)) ?? { ...actor, groups: [], admin: false };
+
 /**
  * Starts a job. Whoever may see an automation may run it. Reactions use a derived id and set the origin (`automation`,
  * `trigger`, `execution`). Only jobs of executions keep variables that look sealed: in other jobs a client may have
@@ -63,14 +67,17 @@ export const startJob = command({
     const component = found?.component ?? input.component ?? { type: 'workflows', name: input.workflow };
     const sealed = execution === undefined ? {} : plain;
     const variables = withoutOrigin(sealSecrets(plain, sealed, tools.seal, '/options/variables') as Variables);
-    const starting = { id, actor, now, variables };
+    // An action starts its jobs by a reaction. Its job is there in any case, and ends if the account may not run the component.
+    const who = execution === undefined ? actor : await accountOf(actor, tools);
+    const notRun = found?.readable === false ? undefined : await whyNotRunComponent(component, who, tools);
+    const starting = { id, actor: who, now, variables };
     return {
       gbac: await accessListThatDenies(actor, state, tools),
       automation: found,
       unknownGroups: await unknownGroups(tools, namesOf(groups)),
       variables,
-      running: await workflowOfComponent(component, starting, tools),
-      notRun: found?.readable === false ? undefined : await whyNotRunComponent(component, actor, tools),
+      running: notRun ? undefined : await workflowOfComponent(component, starting, tools),
+      notRun: execution === undefined ? notRun : undefined,
     };
   },
   // Whoever repeats the request must still be able to see the job.

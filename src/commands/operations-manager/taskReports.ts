@@ -135,8 +135,7 @@ export const lapseTask = command({
 
 /** The faults of a person's data under the form of the task. */
 const formFaults = async (
-  work: JobWork | undefined,
-  tasks: TaskStates,
+  { work, tasks, actor }: { readonly work: JobWork | undefined; readonly tasks: TaskStates; readonly actor: Actor },
   { task, data }: OfRun & { data?: unknown },
   tools: Tools,
 ) => {
@@ -146,7 +145,7 @@ const formFaults = async (
   const form = formOfTask(taskOf(work, task), inputs);
   if (!form) return [];
   if ('formId' in form) {
-    const found = await formNamed(form.formId, maskSecrets(data), 'whole', tools);
+    const found = await formNamed(form.formId, { formData: maskSecrets(data), values: 'whole', actor }, tools);
     return found?.faults ?? [{ path: '', message: `the form ${JSON.stringify(form.formId)} is gone` }];
   }
   return faultsInTheOpen(faultsUnder(form.schema, plainValue(data)), maskSecrets(data));
@@ -184,7 +183,9 @@ export const finishTask = command({
     return {
       ...ready,
       isOfPerson,
-      formFaults: isChecked ? await formFaults(ready.work, state.tasks, input, tools) : [],
+      formFaults: isChecked
+        ? await formFaults({ work: ready.work, tasks: state.tasks, actor: request.actor }, input, tools)
+        : [],
       seal: (value: unknown, of: 'outgoing' | 'error'): unknown =>
         sealSecrets(value, before?.[of], tools.seal, `/${of}`),
     };

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { compileUserSchema, type Values } from '@automation-platform/bounded-schemas';
 import { canonical, isObject, plainValue } from '@automation-platform/json';
 import { same } from '../../domain/engine/changes.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import type { Imported } from '../../domain/engine/importedDocuments.ts';
 import { faultsInTheOpen, maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { form } from '../../domain/json-forms/forms.ts';
@@ -9,6 +10,7 @@ import type { FormFound, FormRef } from '../../domain/operations-manager/formRef
 import { speaksOfForm } from '../../domain/operations-manager/triggers.ts';
 import { formDeletions } from '../../projections/json-forms/formDeletions.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
+import { isHidden } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 
 /** The form fields of a trigger. Triggers without a form have none of them. */
@@ -19,19 +21,22 @@ type Formed = {
   readonly formSchemaHash?: string | null;
 };
 
+/** Form data, and the account whose rights count. */
+type FormUse = { readonly formData: unknown; readonly values: Values; readonly actor: Actor };
+
 /**
- * The form that a trigger names, and the faults of form data under it. Null if the form does not exist or its deletion
- * is decided. What a trigger stores is `begun`: a person fills in the rest. What a run has is `whole`.
+ * The form that a trigger names, and the faults of form data under it. Null if the form does not exist, is hidden from the
+ * actor, or its deletion is decided. What a trigger stores is `begun`: a person fills in the rest. What a run has is `whole`.
  */
 export const formNamed = async (
   idOrName: string,
-  formData: unknown,
-  values: Values,
-  { find, state, query }: Tools,
+  { formData, values, actor }: FormUse,
+  tools: Tools,
 ): Promise<FormRef | null> => {
+  const { find, state, query } = tools;
   const id = await find(forms, idOrName);
-  if (id === undefined || (await query(formDeletions, { field: 'form', op: 'equals', value: id })).length > 0)
-    return null;
+  if (id === undefined || (await isHidden({ of: form, id }, actor, tools))) return null;
+  if ((await query(formDeletions, { field: 'form', op: 'equals', value: id })).length > 0) return null;
   const { exists, content } = await state(form, id);
   if (!exists) return null;
   const schema = plainValue(content.schema) as object;
@@ -71,8 +76,10 @@ export const sealedData = (
 /**
  * The form that a trigger names, if it names one. Masked secrets count as valid: nobody checks them against the form.
  */
-export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promise<FormFound> =>
-  formId == null ? undefined : formNamed(formId, maskSecrets(formData ?? null), 'begun', tools);
+export const formOf = async ({ formId, formData }: Formed, actor: Actor, tools: Tools): Promise<FormFound> =>
+  formId == null
+    ? undefined
+    : formNamed(formId, { formData: maskSecrets(formData ?? null), values: 'begun', actor }, tools);
 
 /** The form fields of a trigger after a patch; none if the patch has no form fields. */
 export const changedForm = (content: Formed | undefined, patch: Formed): Formed =>
@@ -111,5 +118,9 @@ export const inStoredWords = async <Trigger extends object>(
 };
 
 /** The form of an imported document, if the import changes the form fields. */
-export const importedForm = async (document: Formed, known: Known | undefined, tools: Tools): Promise<FormFound> =>
-  newsOfForm(document, known) ? formOf(document, tools) : undefined;
+export const importedForm = async (
+  document: Formed,
+  known: Known | undefined,
+  actor: Actor,
+  tools: Tools,
+): Promise<FormFound> => (newsOfForm(document, known) ? formOf(document, actor, tools) : undefined);

@@ -47,7 +47,9 @@ import { formNamed, sealedData } from './triggerForms.ts';
 export type Evaluate = (expression: string, input: unknown, evaluation: Evaluation) => Promise<unknown>;
 
 /** The account that asks for a transformation, and the run. The same run has the same outcome each time. */
-type Asking = Evaluation & {
+export type Asking = Evaluation & {
+  /** Finds the account whose rights count. */
+  readonly actor: () => Promise<Actor>;
   /** The id of the job. */
   readonly runId: string;
   /** The instant of the run, epoch milliseconds. */
@@ -137,10 +139,18 @@ const refuseBody = (body: unknown, content: TriggerContent, filters: Pick<Filter
 type Formed = Extract<TriggerContent, { readonly formId: unknown }>;
 
 /** The form data of a run with sealed secrets. Throws `RunRefused` if it does not fit the trigger's form. */
-export const formDataOf = async (content: Formed, given: unknown, tools: Tools): Promise<unknown> => {
+export const formDataOf = async (
+  content: Formed,
+  given: unknown,
+  actor: Asking['actor'],
+  tools: Tools,
+): Promise<unknown> => {
   const formData = given == null ? (content.formData ?? {}) : sealedData({ formData: given }, content, tools);
   const { formId, formSchemaHash = null } = content;
-  const form = formId === null ? undefined : await formNamed(formId, maskSecrets(formData), 'whole', tools);
+  const form =
+    formId === null
+      ? undefined
+      : await formNamed(formId, { formData: maskSecrets(formData), values: 'whole', actor: await actor() }, tools);
   if (form === null) throw refused('form', 'conflict', `The form ${JSON.stringify(formId)} is gone`);
   if (form && formSchemaHash !== null && form.schemaHash !== formSchemaHash)
     throw refused(
@@ -178,15 +188,44 @@ const refuseComponent = async (...about: Parameters<typeof whyNotRunComponent>):
   if (notRun) throw new RunRefused('rights', notRun);
 };
 
+const documentOf = async (
+  transformation: Extract<Transformation, { readonly kind: 'named' | 'document' }>,
+  actor: Asking['actor'],
+  tools: Tools,
+) => {
+  if (transformation.kind === 'document') return transformation.document;
+  const { idOrName } = transformation;
+  const document = await transformationNamed(idOrName, tools, await actor());
+  if (!document) throw new RequestError('unprocessable', `There is no transformation ${JSON.stringify(idOrName)}`);
+  return document;
+};
+
+const byDocument = async (
+  document: Awaited<ReturnType<typeof documentOf>>,
+  variables: Variables,
+  { account, signal, now, runId }: Asking,
+  tools: Tools,
+): Promise<Variables> => {
+  const run = { now, runId, incoming: plainValue(variables) as Variables, options: { revertToDefaultValue: true } };
+  const outgoing = await transformedBy(document, run, { account, signal }, tools);
+  if (JSON.stringify(outgoing).length > mostCharacters)
+    throw new RequestError('unprocessable', `The result has more than ${mostCharacters} characters`);
+  return outgoing;
+};
+
 /**
  * The one function by which triggers of all types start jobs. It resolves once the job is stored, or with the reason
  * why there is none. A body that does not fit, and failures of the service, are thrown.
  */
 export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) => {
   /** What comes in, with sealed secrets. */
-  const sealedIncoming = async (content: TriggerContent, given: Incoming): Promise<Variables> => {
+  const sealedIncoming = async (
+    content: TriggerContent,
+    given: Incoming,
+    actor: Asking['actor'],
+  ): Promise<Variables> => {
     if ('formData' in given) {
-      const formData = 'formId' in content ? await formDataOf(content, given.formData, tools) : given.formData;
+      const formData = 'formId' in content ? await formDataOf(content, given.formData, actor, tools) : given.formData;
       return variablesOf(content, { formData });
     }
     const variables = variablesOf(content, given);
@@ -202,26 +241,6 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     return showSealed(await evaluate(expression, open, asking), word, hidden);
   };
 
-  const documentOf = async (transformation: Extract<Transformation, { readonly kind: 'named' | 'document' }>) => {
-    if (transformation.kind === 'document') return transformation.document;
-    const { idOrName } = transformation;
-    const document = await transformationNamed(idOrName, tools);
-    if (!document) throw new RequestError('unprocessable', `There is no transformation ${JSON.stringify(idOrName)}`);
-    return document;
-  };
-
-  const byDocument = async (
-    document: Awaited<ReturnType<typeof documentOf>>,
-    variables: Variables,
-    { account, signal, ...about }: Asking,
-  ): Promise<Variables> => {
-    const run = { ...about, incoming: plainValue(variables) as Variables, options: { revertToDefaultValue: true } };
-    const outgoing = await transformedBy(document, run, { account, signal }, tools);
-    if (JSON.stringify(outgoing).length > mostCharacters)
-      throw new RequestError('unprocessable', `The result has more than ${mostCharacters} characters`);
-    return outgoing;
-  };
-
   const transformed = async (content: TriggerContent, variables: Variables, asking: Asking): Promise<Variables> => {
     const transformation = transformationOf(content);
     if (transformation.kind === 'none') return variables;
@@ -230,7 +249,7 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
       const result =
         transformation.kind === 'jsonata'
           ? await byExpression(transformation.expression, variables, asking)
-          : await byDocument(await documentOf(transformation), variables, asking);
+          : await byDocument(await documentOf(transformation, asking.actor, tools), variables, asking, tools);
       if (!isObject(result)) throw new RequestError('unprocessable', 'The result of the transformation is no object');
       return sealedVariables(result, tools);
     } catch (error) {
@@ -249,7 +268,7 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     }: Pick<Run, 'trigger' | 'given' | 'instant'> & { readonly event?: FiringEvent | undefined },
     asking: Omit<Asking, 'now'>,
   ): Promise<Variables> => {
-    const incoming = withoutOrigin(await sealedIncoming(trigger.content, given));
+    const incoming = withoutOrigin(await sealedIncoming(trigger.content, given, asking.actor));
     const at = event?.at == null ? (instant ?? now()) : Date.parse(event.at);
     return withOrigin(await transformed(trigger.content, incoming, { ...asking, now: at }), trigger, event);
   };
@@ -291,7 +310,12 @@ export const triggerRuns = ({ handle, tools, filters, evaluate, now }: Needs) =>
     if (before) return before;
     if (!trigger.content.enabled) throw refused('disabled', 'conflict', 'The trigger is disabled');
     const account = typeof actor === 'object' ? actor.id : trigger.id;
-    const made = await variables(run, { account, signal: run.signal ?? never, runId: id });
+    const made = await variables(run, {
+      account,
+      actor: () => startingAccount(run),
+      signal: run.signal ?? never,
+      runId: id,
+    });
     const who = await startingAccount(run);
     const { name, componentType: type, componentName } = automation.content;
     const component = { type, name: componentName ?? name };

@@ -1,7 +1,6 @@
 import type { Filters } from '@automation-platform/bounded-schemas';
 import { plainValue } from '@automation-platform/json';
 import type { Actor } from '../../domain/engine/core.ts';
-import type { Evaluation } from '../../domain/engine/transforming.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Variables } from '../../domain/operations-manager/jobs.ts';
 import type { TriggerContent } from '../../domain/operations-manager/triggers.ts';
@@ -11,7 +10,7 @@ import type { StoredEvent } from '../../store/port.ts';
 import { mayRead } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import { depthOf, firingEvent, givenBy, jobIdOf, mayFire, tooDeep } from './firing.ts';
-import { RunRefused, type TriggerRuns } from './triggerRuns.ts';
+import { type Asking, RunRefused, type TriggerRuns } from './triggerRuns.ts';
 
 export const reasonCodes = ['source', 'topic', 'schema', 'enabled', 'depth', 'rights', 'transformation'] as const;
 
@@ -99,7 +98,7 @@ export const explainer = <Viewer extends { readonly actor: Actor }>(needs: Needs
     return filter.matches(plainValue(payload)).errors.map(({ path, message }) => ({ code: 'schema', path, message }));
   };
 
-  return async (tested: TestedTrigger, event: TestEvent, asking: Evaluation): Promise<Explained> => {
+  return async (tested: TestedTrigger, event: TestEvent, asking: Omit<Asking, 'now' | 'runId'>): Promise<Explained> => {
     const { id, content } = tested;
     const { payload, depth } = event;
     const unfit = [...waitingReasons(content, event), ...schemaReasons(content.schema, payload)];

@@ -126,7 +126,7 @@ export const createTrigger = command({
   locks: (_, input) => locksOfNames(input),
   prepare: async ({ input, state, actor }, tools) => {
     const formData = sealedData(input, undefined, tools);
-    return { ...(await refsOf(input, state, actor, tools)), formData, form: await formOf(input, tools) };
+    return { ...(await refsOf(input, state, actor, tools)), formData, form: await formOf(input, actor, tools) };
   },
 });
 export const updateTrigger = command({
@@ -145,7 +145,7 @@ export const updateTrigger = command({
     // A caller who may not read the trigger must not learn whether the mask keeps a secret.
     if (!mayRead(actor, refs.gbac)) return refs;
     const formData = sealedData(input, state.content, tools);
-    return { ...refs, formData, form: await formOf(changedForm(state.content, input), tools) };
+    return { ...refs, formData, form: await formOf(changedForm(state.content, input), actor, tools) };
   },
 });
 export const deleteTrigger = command({
@@ -177,7 +177,7 @@ export const importTrigger = command({
     return {
       ...refs,
       ...defined({ formId: 'formId' in known ? known.formId : undefined }),
-      form: await importedForm(known, state.exists ? state : undefined, tools),
+      form: await importedForm(known, state.exists ? state : undefined, actor, tools),
       ...(await importAuthors({ aggregate: trigger, id, documents: [known], ...input }, tools)),
     };
   },

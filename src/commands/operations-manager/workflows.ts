@@ -26,6 +26,7 @@ import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manag
 import { readWorkflow, type Task } from '../../domain/operations-manager/workflows/workflows.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
+import { isHidden } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 import { keptCommands } from '../keptDocuments/keptCommands.ts';
@@ -116,39 +117,45 @@ export const faultsOf = (graph: WorkflowGraph): readonly WorkflowFault[] => work
 /** Says why a transformation that a workflow names cannot run, as of now. */
 const transformationsOf = async (
   { tasks }: WorkflowGraph,
+  actor: Actor,
   tools: Tools,
 ): Promise<Required<Known>['transformation']> => {
   const names = new Set(tasks.flatMap((task) => transformationNamedBy(task)?.idOrName ?? []));
   const faults = new Map<string, string | undefined>();
-  await oneByOne([...names], async (idOrName) => faults.set(idOrName, await whyUnfit(idOrName, tools)));
+  await oneByOne([...names], async (idOrName) => faults.set(idOrName, await whyUnfit(idOrName, actor, tools)));
   return (idOrName) => faults.get(idOrName);
 };
 
-/** The faults of the transformations that a workflow names, as of now. */
-export const transformationFaultsOf = async (graph: WorkflowGraph, tools: Tools): Promise<readonly WorkflowFault[]> =>
-  transformationFaults(graph, { transformation: await transformationsOf(graph, tools) });
+/** The faults of the transformations that a workflow names, as of now, for an actor. */
+export const transformationFaultsOf = async (
+  graph: WorkflowGraph,
+  actor: Actor,
+  tools: Tools,
+): Promise<readonly WorkflowFault[]> =>
+  transformationFaults(graph, { transformation: await transformationsOf(graph, actor, tools) });
 
 type Findings = { readonly faults: readonly WorkflowFault[]; readonly warnings: readonly WorkflowFault[] };
 
 /** The faults of a workflow, with which it cannot be started, and its warnings. Throws `invalid` for what is no workflow. */
-export const findingsIn = async (document: Members, tools: Tools): Promise<Findings> => {
+export const findingsIn = async (document: Members, actor: Actor, tools: Tools): Promise<Findings> => {
   const graph = workflowGraph(readWorkflow(plainValue(document)), isInstant);
   const children = new Map<string, boolean>();
   for (const { kind, incoming } of graph.tasks)
     if (kind === 'childJob' && typeof incoming.workflow === 'string' && !children.has(incoming.workflow))
-      children.set(incoming.workflow, await isThere(incoming.workflow, tools));
+      children.set(incoming.workflow, await isThere(incoming.workflow, actor, tools));
   return workflowFaults(graph, {
     ...findable,
     schema: schemaFault,
-    transformation: await transformationsOf(graph, tools),
+    transformation: await transformationsOf(graph, actor, tools),
     workflow: (named) => children.get(named) ?? false,
   });
 };
 
 /** Several workflows of a name are there, though it does not say which one it means. */
-const isThere = async (named: string, tools: Tools): Promise<boolean> => {
+const isThere = async (named: string, actor: Actor, tools: Tools): Promise<boolean> => {
   try {
-    return (await workflowMeant(named, tools)) !== undefined;
+    const id = await workflowMeant(named, tools, actor);
+    return id !== undefined && !(await isHidden({ of: workflow, id }, actor, tools));
   } catch (error) {
     if (error instanceof RequestError && error.code === 'conflict') return true;
     throw error;

@@ -1,7 +1,7 @@
 import { compileUserSchema, findFaults } from '@automation-platform/bounded-schemas';
 import { type Members, plainValue } from '@automation-platform/json';
 import { type Finding, planTransformation } from '@automation-platform/transformations';
-import { type Actor, platform } from '../../domain/engine/core.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import type { Evaluation, TransformationRun } from '../../domain/engine/transforming.ts';
 import {
@@ -80,7 +80,7 @@ export const findingsIn = (document: Members): Findings => {
 export const transformationNamed = async (
   idOrName: string,
   tools: Pick<Tools, 'find' | 'state' | 'stateForRights' | 'gbacAbove'>,
-  actor: Actor = platform,
+  actor: Actor,
 ): Promise<TransformationDocument | undefined> => {
   const id = await tools.find(transformations, idOrName);
   if (id === undefined || (await whyNotRun({ of: transformation, id }, actor, tools))) return undefined;
@@ -90,9 +90,9 @@ export const transformationNamed = async (
 
 const findings = new WeakMap<TransformationDocument, Findings>();
 
-/** Why the transformation of a name or id cannot run; undefined if it can. */
-export const whyUnfit = async (idOrName: string, tools: Tools): Promise<string | undefined> => {
-  const document = await transformationNamed(idOrName, tools);
+/** Why the actor cannot run the transformation of a name or id; undefined if it can. */
+export const whyUnfit = async (idOrName: string, actor: Actor, tools: Tools): Promise<string | undefined> => {
+  const document = await transformationNamed(idOrName, tools, actor);
   if (!document) return `There is no transformation ${JSON.stringify(idOrName)}`;
   const known = findings.get(document) ?? planOf(document);
   findings.set(document, known);

@@ -70,7 +70,8 @@ const exportScheduledJob = actionRoute({
     const { id, text } = await service.entry(scheduledJobs, call.params.id, call.actor);
     const doc: ScheduledJobDoc = JSON.parse(text);
     const { formId } = doc.data;
-    const data = formId == null ? doc.data : { ...doc.data, formId: await nameOf(service.model, forms, formId) };
+    const data =
+      formId == null ? doc.data : { ...doc.data, formId: await nameOf(service.model, forms, formId, call.actor) };
     const document = (await showScheduledJob({ ...doc, data }, service, call)) as object;
     return {
       text: await exportedText({ aggregate: scheduledJob, id, view: document, words: call.query.as }, service),
@@ -89,12 +90,13 @@ const scheduledJobTransferRoutes: readonly Route[] = [importScheduledJobs, expor
 const showMigration: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>>> = async (
   doc,
   { model, tools },
-  { body: { agendaJobs } },
+  { actor, body: { agendaJobs } },
 ) => {
   if (doc) {
     const { migrated, skipped } = doc;
     const silent = await neverRunning(
       migrated.map(({ automation }) => automation),
+      actor,
       tools,
     );
     return [

@@ -96,8 +96,10 @@ const shownMembers = async ({ members }: ProjectDoc, { model }: Service): Promis
   });
 };
 
-const summaryOf: Join<ProjectDoc> = async (doc, service, call) =>
-  withMembers(maskDocument(await signed(doc, service, call)) as Members, { members: await shownMembers(doc, service) });
+const summaryOf: Join<ProjectDoc> = async (doc, service, call) => {
+  const view = maskDocument(await signed(doc, service, call)) as Members;
+  return doc.members.length === 0 ? view : withMembers(view, { members: await shownMembers(doc, service) });
+};
 
 /** A project with its components as they are now. */
 const showProject: Join<ProjectDoc> = async (doc, service, call) => {
@@ -201,7 +203,7 @@ const importRoute = actionRoute({
     const fresh = newId(about.idempotency?.key);
     const id =
       (await answeredBefore(document, fresh, about.idempotency?.key, service)) ??
-      (await projectMeant(document, conflictMode, fresh, service.tools));
+      (await projectMeant(document, { conflictMode, fresh, actor: call.actor }, service.tools));
     const input = { project: document, strict, ...(conflictMode && { conflictMode }) };
     const result = await service.handle(importProject, { ...about, id, input });
     const { outcome } = result.state as ProjectState;

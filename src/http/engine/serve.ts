@@ -235,9 +235,28 @@ const numberOf = (model: ReadModel): number => {
   return models;
 };
 
+/** The guards of the documents of a list, at a version of the collection. */
+type GuardsAt = { readonly version: number; readonly all: readonly string[] };
+
+/** Judges guards, and notes the verdicts. */
+const withNotes = (may: (guard: string) => boolean) => {
+  const verdicts = new Map<string, boolean>();
+  return {
+    verdicts,
+    may: (guard: string): boolean => {
+      const verdict = may(guard);
+      verdicts.set(guard, verdict);
+      return verdict;
+    },
+  };
+};
+
+const keyOfAccess = (refused: readonly string[]): string =>
+  refused.length === 0 ? '' : digest('sha256', refused.join('\n'), 'hex');
+
 /**
- * Answers a list. Answers that are the same for everybody are kept, for each read model, until something in their
- * collection changes.
+ * Answers a list. Answers are kept, for each read model, until something in their collection changes: one for all callers
+ * from whom the same documents are hidden. Each request judges the guards anew, since other collections decide about them.
  */
 const serveList = (route: ListRoute, live: Service): Serve => {
   const { list, parent, join, joinOn, bare } = route;
@@ -265,35 +284,46 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     return plan;
   };
 
-  const isRestricted = ({ actor }: Call): boolean => list.guard !== undefined && !actor.admin;
+  /** The guards of each read model. */
+  const guards = new WeakMap<ReadModel, GuardsAt>();
 
-  const queryFor = (call: Call, params: Params, page: Page, model: ReadModel): Query => {
+  /** Judges the guards for a caller; undefined: the caller may read all. */
+  const judgeFor = ({ actor }: Call, model: ReadModel): ((guard: string) => boolean) | undefined =>
+    list.guard === undefined || actor.admin ? undefined : mayReadGuard(actor, model);
+
+  const queryFor = (params: Params, page: Page, may: Query['may']): Query => {
     const query: { -readonly [K in keyof Query]: Query[K] } = { ...page };
     const above = params[parent?.param ?? ''] ?? '';
     if (parent?.field !== undefined)
       query.where = both({ field: parent.field, op: 'equals', value: above }, page.where);
     else if (parent) query.part = above;
-    if (isRestricted(call)) query.may = mayReadGuard(call.actor, model);
+    if (may) query.may = may;
     return query;
   };
 
-  /** `version` is the collection's version if the answer is the same for everybody and may be kept; else undefined. */
+  /** `kept`: the answer may be kept, if the collection stays at this version meanwhile. */
   const answer = async (
     call: Call,
     service: Service,
     { page, values, joined, envelope }: ReturnType<typeof planOf>,
-    kept: { readonly key: string; readonly version: number } | undefined,
+    kept: { readonly keyFor: (refused: readonly string[]) => string; readonly version: number } | undefined,
   ): Promise<Outgoing> => {
     const { model } = service;
+    const judge = judgeFor(call, model);
+    const notes = kept && judge && withNotes(judge);
     const params = parent ? await resolved(route, call, service, undefined) : call.params;
-    const { entries, total } = await model.list(list.collection, queryFor(call, params, page, model));
+    const { entries, total } = await model.list(list.collection, queryFor(params, page, notes?.may ?? judge));
     boundPage(entries);
     const texts = joined
       ? await inBatches(entries, ({ text }) => joining(joined, JSON.parse(text), service, { ...call, query: values }))
       : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page, total }));
     const made = { version: kept?.version, body, etag: `"${tagged(body)}"` };
-    if (kept && model.version(list.collection) === kept.version) answers.set(kept.key, made);
+    if (kept && model.version(list.collection) === kept.version) {
+      const all = notes ? [...notes.verdicts.keys()] : [];
+      if (notes) guards.set(model, { version: kept.version, all });
+      answers.set(kept.keyFor(all.filter((guard) => !notes?.verdicts.get(guard))), made);
+    }
     return made;
   };
 
@@ -302,11 +332,17 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     const { model } = service;
     // Callers who are no admins have read models of their own for earlier times.
     const isShared = service === live || call.actor.admin;
-    if (!isShared || parent || plan.joined || isRestricted(call)) return answer(call, service, plan, undefined);
+    if (!isShared || parent || plan.joined) return answer(call, service, plan, undefined);
     const version = model.version(list.collection);
-    const key = `${numberOf(model)} ${call.querystring}`;
-    const known = answers.get(key);
-    return known?.version === version ? known : answer(call, service, plan, { key, version });
+    const keyFor = (refused: readonly string[]): string =>
+      `${numberOf(model)} ${keyOfAccess(refused)} ${call.querystring}`;
+    const judge = judgeFor(call, model);
+    const at = judge && guards.get(model);
+    const isJudged = !judge || at?.version === version;
+    const known = isJudged
+      ? answers.get(keyFor(judge && at ? at.all.filter((guard) => !judge(guard)) : []))
+      : undefined;
+    return known?.version === version ? known : answer(call, service, plan, { keyFor, version });
   };
 };
 

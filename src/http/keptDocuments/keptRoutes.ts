@@ -3,6 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { KeptCommands } from '../../commands/keptDocuments/keptCommands.ts';
 import { type Authored, authored, objectId } from '../../domain/engine/authors.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { Projection } from '../../projections/engine/define.ts';
@@ -18,7 +19,7 @@ type KeptDoc = Members & Authored & { readonly _id: string; readonly name: strin
 
 type Findings = { readonly faults: readonly object[]; readonly warnings: readonly object[] };
 
-type SizeOf<Doc> = (doc: Doc, tools: Tools) => object | Promise<object>;
+type SizeOf<Doc> = (doc: Doc, actor: Actor, tools: Tools) => object | Promise<object>;
 
 type KeptRoutes<Doc extends KeptDoc> = {
   readonly commands: KeptCommands;
@@ -26,7 +27,7 @@ type KeptRoutes<Doc extends KeptDoc> = {
   /** The schema of a fault or warning. */
   readonly finding: TSchema;
   /** Finds the faults and warnings of a document. Throws `invalid` for one of another form. */
-  readonly findings: (document: Members, tools: Tools) => Findings | Promise<Findings>;
+  readonly findings: (document: Members, actor: Actor, tools: Tools) => Findings | Promise<Findings>;
   /** The members of a list that say how large a document is, and how many faults it has. */
   readonly summary: { readonly members: Readonly<Record<string, TSchema>>; readonly of: SizeOf<Doc> };
   /** Sentences of the descriptions that only this kind has. */
@@ -66,7 +67,7 @@ const joinsOf = <Doc extends KeptDoc>({ findings, summary }: Pick<KeptRoutes<Doc
   /** A document with its faults and warnings. */
   const show: Join<Doc> = async (doc, service, call) => ({
     ...((await maskDocument(doc, service, call)) as Members),
-    ...(await findings(doc, service.tools)),
+    ...(await findings(doc, call.actor, service.tools)),
   });
   const summarize: Join<Doc> = async (doc, service, call) => {
     const { _id, name, description, created, createdBy, lastUpdated, lastUpdatedBy } = (await signed(
@@ -74,7 +75,7 @@ const joinsOf = <Doc extends KeptDoc>({ findings, summary }: Pick<KeptRoutes<Doc
       service,
       call,
     )) as Doc;
-    const size = await summary.of(doc, service.tools);
+    const size = await summary.of(doc, call.actor, service.tools);
     return {
       ...{ _id, name, description: typeof description === 'string' ? description : '', ...size },
       ...{ created, createdBy, lastUpdated, lastUpdatedBy },
@@ -132,9 +133,9 @@ const reading = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route
       body: schemas.one.body,
       exact: '*',
       answer: enveloped(schemas.findings),
-      run: async ({ body }, { tools }) => ({
+      run: async ({ body, actor }, { tools }) => ({
         text: withMessage(`Successfully validated ${of.category}`)(
-          exactText(await findings(schemas.one.input({}, body), tools)),
+          exactText(await findings(schemas.one.input({}, body), actor, tools)),
         ),
       }),
     }),
@@ -149,7 +150,7 @@ const reading = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route
       run: async ({ params, actor }, { entry, tools }) => ({
         body: {
           message: `Successfully validated ${of.category}`,
-          data: await findings(JSON.parse((await entry(documents, params.id, actor)).text), tools),
+          data: await findings(JSON.parse((await entry(documents, params.id, actor)).text), actor, tools),
           metadata: {},
         },
       }),

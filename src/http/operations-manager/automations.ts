@@ -6,7 +6,7 @@ import { componentCollections } from '../../commands/operations-manager/componen
 import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
 import { authored, objectId } from '../../domain/engine/authors.ts';
-import { platform } from '../../domain/engine/core.ts';
+import { type Actor, platform } from '../../domain/engine/core.ts';
 import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
 import { automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
@@ -43,11 +43,12 @@ const triggersOf = async (model: ReadModel, actionId: string): Promise<readonly 
 const exportsOf = (
   triggers: readonly TriggerDoc[],
   words: Words,
+  actor: Actor,
   { tools, model }: Service,
 ): Promise<readonly Members[]> =>
   Promise.all(
     triggers.map(async (doc) => {
-      const view = 'formId' in doc ? { ...doc, formId: await nameOf(model, forms, doc.formId) } : doc;
+      const view = 'formId' in doc ? { ...doc, formId: await nameOf(model, forms, doc.formId, actor) } : doc;
       return exportedTrigger(await tools.state(trigger, doc._id), view as never, words);
     }),
   );
@@ -55,16 +56,16 @@ const exportsOf = (
 type Exporting = Call<'id', unknown, { readonly as?: Words }>;
 
 /** Operation 3: the automation with its triggers, with usernames, group objects and the component's name. */
-const exportOf: Join<AutomationDoc, Exporting> = async (doc, service, { query: { as: words } }) => {
+const exportOf: Join<AutomationDoc, Exporting> = async (doc, service, { actor, query: { as: words } }) => {
   const { model, tools } = service;
   const own = await triggersOf(model, doc._id);
   const sign = await signing(model, [doc, ...own]);
   const view = {
     ...sign(doc),
-    componentName: await nameOf(model, componentCollections.get(doc.componentType ?? ''), doc.componentName),
+    componentName: await nameOf(model, componentCollections.get(doc.componentType ?? ''), doc.componentName, actor),
     gbac: await withGroups(model, doc.gbac),
   };
-  const triggers = await exportsOf(own.map(sign), words, service);
+  const triggers = await exportsOf(own.map(sign), words, actor, service);
   return exportedAutomation(await tools.state(automation, doc._id), { shown: view, triggers }, words);
 };
 
@@ -121,7 +122,7 @@ const importAutomations = importRoute({
     const [data = null] = imported === undefined ? [] : await readableDocuments(model, automations, [imported], who);
     if (imported === undefined || (replayed && data === null)) return { data: null, position, replayed };
     const missingSecrets = await missingInAutomation(automation, imported, path, service);
-    return { data, position, replayed, missingSecrets, warnings: await neverRunning([imported], tools) };
+    return { data, position, replayed, missingSecrets, warnings: await neverRunning([imported], actor, tools) };
   },
 });
 

@@ -57,7 +57,7 @@ const explaining = ({ actor, abandoned }: Pick<Call, 'actor' | 'abandoned'>, ser
   const signal = abandoned();
   return async (trigger: TestedTrigger, event: TestEvent): Promise<Explained> => {
     signal.throwIfAborted();
-    return explain(trigger, event, { account: actor.id, signal });
+    return explain(trigger, event, { account: actor.id, actor: async () => actor, signal });
   };
 };
 

@@ -6,6 +6,7 @@ import {
   importTrigger,
   updateTrigger,
 } from '../../commands/operations-manager/triggers.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import type { Fault } from '../../domain/engine/requestError.ts';
 import { importedTriggerSchema, missingInTrigger } from '../../domain/operations-manager/importedTriggers.ts';
 import { triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
@@ -18,7 +19,7 @@ import { schedulePlans, triggerSchedules } from '../../projections/operations-ma
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
-import type { Route } from '../engine/route.ts';
+import type { Call, Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
@@ -41,21 +42,24 @@ const withRuns = async (doc: TriggerDoc, { moment }: Pick<Service, 'moment'>, re
 const showTrigger = (doc: TriggerDoc, service: Pick<Service, 'model' | 'moment'>) =>
   withRuns(doc, service, (projection) => documentOf(service.model, projection, doc._id));
 
+type Caller = Pick<Call, 'actor'>;
+
 /** The same, with what its form lacks. Lists are without that: they would look up a form for each trigger. */
-const shownAlone = async (doc: TriggerDoc, service: Pick<Service, 'model' | 'moment' | 'tools'>) =>
-  withFormFault(await showTrigger(doc, service), service);
+const shownAlone = async (doc: TriggerDoc, service: Pick<Service, 'model' | 'moment' | 'tools'>, { actor }: Caller) =>
+  withFormFault(await showTrigger(doc, service), actor, service);
 
 /** A trigger that was just changed. The schedule that follows from the change may not be in the read models yet. */
-const shownAtOnce = async (doc: TriggerDoc, service: Pick<Service, 'moment' | 'tools'>) =>
-  withFormFault(await withRuns(doc, service, (projection) => service.tools.shown(projection, doc._id)), service);
+const shownAtOnce = async (doc: TriggerDoc, service: Pick<Service, 'moment' | 'tools'>, { actor }: Caller) =>
+  withFormFault(await withRuns(doc, service, (projection) => service.tools.shown(projection, doc._id)), actor, service);
 
 /** A trigger that says why its form lets no run of its schedule pass. */
 const withFormFault = async <Doc extends TriggerDoc & { readonly fault?: Fault }>(
   doc: Doc,
+  actor: Actor,
   { tools }: Pick<Service, 'tools'>,
 ): Promise<Doc> => {
   const { content } = await tools.state(trigger, doc._id); // the document has masked secrets
-  const fault = doc.fault ?? (content && (await formFaultOf(content, tools)));
+  const fault = doc.fault ?? (content && (await formFaultOf(content, actor, tools)));
   return fault ? { ...doc, fault } : doc;
 };
 
@@ -72,14 +76,14 @@ const importTriggers = importRoute({
   member: 'triggers',
   document: importedTriggerSchema,
   itemSchema: triggerSchema,
-  take: async ({ document: trigger, path, overwrite, about }, service) => {
+  take: async ({ document: trigger, path, overwrite, about }, service, call) => {
     const { id, doc, position, replayed } = await service.handle(importTrigger, {
       ...about,
       id: trigger._id,
       input: { trigger, overwrite },
     });
     const missingSecrets = missingInTrigger(await service.tools.state(importTrigger.aggregate, id), path);
-    return { data: await shownAtOnce(doc as TriggerDoc, service), position, replayed, missingSecrets };
+    return { data: await shownAtOnce(doc as TriggerDoc, service, call), position, replayed, missingSecrets };
   },
 });
 

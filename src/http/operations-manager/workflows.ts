@@ -7,6 +7,7 @@ import {
   transformationFaultsOf,
   workflowCommands,
 } from '../../commands/operations-manager/workflows.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
 import { workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
@@ -26,9 +27,9 @@ const findingSchema = Type.Object(
   { title: 'Finding', description: 'Fault or warning of a document' },
 );
 
-const sizeOf = async (doc: WorkflowDoc, tools: Tools) => {
+const sizeOf = async (doc: WorkflowDoc, actor: Actor, tools: Tools) => {
   const graph = workflowGraph(plainValue(doc) as WorkflowDocument, isInstant);
-  const faults = [...faultsOf(graph), ...(await transformationFaultsOf(graph, tools))];
+  const faults = [...faultsOf(graph), ...(await transformationFaultsOf(graph, actor, tools))];
   return {
     tasks: graph.tasks.filter(({ kind }) => kind !== 'start' && kind !== 'end').length,
     faults: faults.length,

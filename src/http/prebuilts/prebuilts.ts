@@ -179,7 +179,7 @@ const importRoute = actionRoute({
     const openEnds = {
       // A repeated request may find the package of another caller.
       missingSecrets: current && now?.size === 0 ? missingInPackage(given, current) : [],
-      warnings: await neverRunning(automationsIn(shown), service.tools),
+      warnings: await neverRunning(automationsIn(shown), call.actor, service.tools),
     };
     const data = { _id, name, ...outcomeOf({ installed: shown, kept, refused }), ...openEndsOf(openEnds) };
     const outcome = { installed: shown, kept, ...defined({ refused }) };

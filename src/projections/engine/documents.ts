@@ -68,14 +68,15 @@ export const documentOf = async <Doc>(
 
 /**
  * The name of a resource that another one names by its id, so that an export means the same elsewhere. Any other text
- * stays.
+ * stays, and so does the id of one that the actor may not read.
  */
-export const nameOf = async (
-  model: Pick<ReadStore, 'get'>,
-  collection: Pick<Collection, 'collection'> | undefined,
+export const nameOf = async <Doc extends { readonly name: string }>(
+  model: Pick<ReadStore, 'getMany' | 'guard'>,
+  collection: Collection<Doc> | undefined,
   idOrName: string | null,
+  actor: Pick<Actor, 'id' | 'admin' | 'groups'>,
 ): Promise<string | null> => {
   if (collection === undefined || idOrName === null) return idOrName;
-  const entry = await model.get(collection.collection, idOrName);
-  return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : idOrName;
+  const [found] = await readableDocuments(model, collection, [idOrName], actor);
+  return found ? found.name : idOrName;
 };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { ok, refused } from '../../support/people.ts';
+import { until } from '../../support/until.ts';
 import { useService } from '../../support/useService.ts';
+import { ours, workflow } from '../../support/workflowSamples.ts';
 
 const list = '/automation-studio/projects';
 const om = '/operations-manager';
@@ -93,6 +95,48 @@ describe('members of projects', function () {
     const body = ok(await ask(who, 'GET', path));
     return body.total ?? body.metadata?.total ?? body.length;
   };
+  const child = (incoming: object) =>
+    workflow({ c: ours('childJob', { variables: {}, ...incoming }) }, ['start -> c', 'c -> end']);
+  const trigger = (more: object) => ({
+    name: 'By hand',
+    type: 'manual',
+    actionType: 'automations',
+    enabled: true,
+    formId: null,
+    formData: null,
+    formSchemaHash: null,
+    legacyWrapper: false,
+    ...more,
+  });
+  let actionId = '';
+  const errorOf = async (id: string): Promise<string> => {
+    let now: any; // answers are whatever the route says
+    await until(async () => {
+      now = ok(await ask('admin', 'GET', `${om}/jobs/${id}`)).data;
+      return now.status === 'error';
+    }, 'the error');
+    return JSON.stringify(now.error);
+  };
+  const start = async (who: Role, workflow: string): Promise<string> => {
+    const options = { variables: { shape: name('Shape') } };
+    return ok(await ask(who, 'POST', `${om}/jobs/start`, { workflow, options })).data._id;
+  };
+
+  /** Documents outside of the project that name its components. */
+  const addOutside = async () => {
+    const quick = workflow({ set: ours('newVariable', { name: 'n', value: 1 }) }, ['start -> set', 'set -> end']);
+    const documents = {
+      Open: quick,
+      Outside: child({ workflow: name('Open a site') }),
+      'Outside by id': child({ workflow: ids.workflow }),
+      'Outside by no name': child({ workflow: 'Nothing' }),
+      Shapes: child({ workflow: 'Open', data_array: [{}], loopType: 'parallel', transformation: '$var.job.shape' }),
+    };
+    for (const [word, document] of Object.entries(documents))
+      ok(await ask('admin', 'POST', `${om}/workflows`, { ...document, name: word }));
+    const automation = { name: 'Elsewhere', componentType: 'workflows', componentName: 'Open' };
+    actionId = ok(await ask('admin', 'POST', `${om}/automations`, automation)).data._id;
+  };
   const reads = { owner: 200, editor: 200, operator: 200, viewer: 200, stranger: 404 };
   const runs = { ...reads, viewer: 403 };
   const changes = { ...runs, operator: 403 };
@@ -113,6 +157,7 @@ describe('members of projects', function () {
     position = Number(headers.get('x-event-position'));
     ok(await ask('stranger', 'GET', `${list}/${id}`));
     ok(await ask('admin', 'POST', `${list}/import`, { project, conflictMode: 'overwrite' }));
+    await addOutside();
   });
 
   it('are those of the document who are here; the export has all of them', async () => {
@@ -270,6 +315,123 @@ describe('members of projects', function () {
     refused(await ask('stranger', 'POST', `${om}/jobs/pause`, { jobIds: [job] }), 404);
     refused(await ask('viewer', 'POST', `${om}/tasks/${job}.a1.1/finish`, { result: 'success' }), 403);
     ok(await ask('operator', 'POST', `${om}/tasks/${job}.a1.1/finish`, { result: 'success' }));
+  });
+
+  it('count for children of jobs, which begin with the rights of the account that started the job', async () => {
+    const hidden = await errorOf(await start('stranger', 'Outside'));
+    assert.match(hidden, /There is no workflow/);
+    assert.equal(
+      hidden.replaceAll(name('Open a site'), 'Nothing'),
+      await errorOf(await start('stranger', 'Outside by no name')),
+    );
+    assert.match(await errorOf(await start('stranger', 'Outside by id')), /There is no workflow/);
+    assert.match(await errorOf(await start('viewer', 'Outside')), /may see the workflow, but not run it/);
+    assert.match(await errorOf(await start('stranger', 'Shapes')), /There is no transformation/);
+    const id = await start('operator', 'Outside');
+    await until(async () => {
+      const { tasks } = ok(await ask('admin', 'GET', `${om}/jobs/${id}`)).data;
+      return tasks.c.children?.[0]?.status === 'running';
+    }, 'the child');
+  });
+
+  it('count for jobs of actions', async () => {
+    const models = '/lifecycle-manager/resources';
+    const action = (word: string, workflow: string) => ({ name: word, type: 'update', workflow });
+    const actions = [action('By name', name('Open a site')), action('By a part', 'Open a site')];
+    const { data } = ok(await ask('admin', 'POST', models, { name: 'Sites', schema: {}, actions }));
+    ok(await ask('admin', 'POST', `${models}/Sites/instances`, { name: 'Bonn', instanceData: {} }));
+    const jobOf = async (who: Role, n: number): Promise<string> => {
+      const body = { actionId: data.actions[n]._id, instance: 'Bonn', inputs: {} };
+      return ok(await ask(who, 'POST', `${models}/Sites/run-action`, body)).data.tasks[0].job;
+    };
+    const isRun = async (job: string): Promise<boolean> =>
+      (await ask('admin', 'GET', `${om}/jobs/${job}`)).text.includes('"a1"');
+    const refusedJob = await jobOf('stranger', 0);
+    assert.match(await errorOf(refusedJob), /may not run its component/);
+    assert.equal(await isRun(refusedJob), false);
+    const job = await jobOf('operator', 1);
+    assert.equal(await isRun(job), true);
+    ok(await ask('admin', 'POST', `${om}/jobs/cancel`, { jobIds: [job] }));
+    assert.equal(await isRun(await jobOf('stranger', 1)), false);
+  });
+
+  it('count for triggers at each run: for their transformation and their form', async () => {
+    const shaping = {
+      ...{ name: 'Shaping', type: 'endpoint', verb: 'POST', routeName: 'shaping', schema: null },
+      ...{ actionType: 'automations', actionId, enabled: true, jst: name('Shape') },
+    };
+    refused(await ask('stranger', 'POST', `${om}/triggers`, shaping), 404, /jst/);
+    ok(await ask('admin', 'POST', `${om}/triggers`, shaping));
+    const run = (id: string) => `${om}/triggers/manual/${id}/run`;
+    refused(await ask('stranger', 'POST', `${om}/triggers/endpoint/shaping`, {}), 422, /no transformation/);
+    ok(await ask('operator', 'POST', `${om}/triggers/endpoint/shaping`, {}));
+    const formed = (formId: string) => trigger({ actionId, name: 'Formed', formId, formData: {} });
+    const missing = await ask('stranger', 'POST', `${om}/triggers`, formed('none'));
+    const hidden = await ask('stranger', 'POST', `${om}/triggers`, formed(ids.form));
+    assert.equal(hidden.status, missing.status);
+    assert.equal(hidden.text.replaceAll(ids.form, 'none'), missing.text);
+    const { _id: withForm } = ok(await ask('viewer', 'POST', `${om}/triggers`, formed(ids.form))).data;
+    refused(await ask('stranger', 'POST', run(withForm), {}), 409, /is gone/);
+    ok(await ask('viewer', 'POST', run(withForm), {}));
+  });
+
+  it('alone learn names from exports and faults', async () => {
+    const named = { name: 'By id', componentType: 'template', componentName: ids.template };
+    const byId = ok(await ask('admin', 'POST', `${om}/automations`, named)).data._id;
+    for (const [automation, hidden, word] of [
+      [actionId, ids.form, 'New site'],
+      [byId, ids.template, 'Banner'],
+    ] as const) {
+      const path = `${om}/automations/${automation}/export`;
+      assert.ok((await ask('viewer', 'GET', path)).text.includes(name(word)), path);
+      const { text } = await ask('stranger', 'GET', path);
+      assert.ok(text.includes(hidden) && !text.includes(name(word)), text);
+    }
+    const transforming = (tr_id: string) =>
+      workflow({ a: ours('transformation', { tr_id, variableMap: {} }) }, ['start -> a', 'a -> end']);
+    const faults = async (who: Role, document: object) =>
+      ok(await ask(who, 'POST', `${om}/workflows/validate`, document)).data;
+    const unknown = transforming('7e0a1b2c3d4e5f60718294ff');
+    const hidden = JSON.stringify(await faults('stranger', transforming(ids.transformation))).replaceAll(
+      ids.transformation,
+      '-',
+    );
+    assert.equal(hidden, JSON.stringify(await faults('stranger', unknown)).replaceAll('7e0a1b2c3d4e5f60718294ff', '-'));
+    assert.deepEqual((await faults('operator', transforming(ids.transformation))).faults, []);
+    const childOf = (workflow: string) => child({ workflow });
+    assert.equal(
+      JSON.stringify(await faults('stranger', childOf(ids.workflow))).replaceAll(ids.workflow, '-'),
+      JSON.stringify(await faults('stranger', childOf('none'))).replaceAll('none', '-'),
+    );
+    assert.deepEqual((await faults('viewer', childOf(ids.workflow))).warnings, []);
+  });
+
+  it('alone learn its id from an import as another project', async () => {
+    const insert = { project, conflictMode: 'insert-new' };
+    const { data, metadata } = ok(await ask('stranger', 'POST', `${list}/import`, insert));
+    assert.notEqual(data._id, id);
+    assert.deepEqual(metadata.failedComponents, []);
+    ok(await ask('admin', 'DELETE', `${list}/${data._id}`));
+  });
+
+  it('and groups decide about each answer of a list, though answers are kept', async () => {
+    const path = `${om}/automations?limit=100`;
+    const closed = { name: 'Closed', gbac: { read: [], write: ['lookers'] } };
+    ok(await ask('admin', 'POST', `${om}/automations`, closed));
+    const shows = async (who: Role | 'admin'): Promise<boolean> =>
+      (await ask(who, 'GET', path)).text.includes('Closed');
+    const all = await total('admin', path);
+    for (const who of ['viewer', 'stranger', 'admin', 'viewer', 'stranger'] as const) {
+      const isHidden = who === 'stranger';
+      assert.equal(await shows(who), !isHidden, who);
+      assert.equal(await total(who, path), isHidden ? all - 1 : all, who);
+    }
+    const join = async (...groups: readonly string[]): Promise<void> =>
+      void ok(await ask('admin', 'PATCH', '/authorization/accounts/stranger', { memberOf: ['operators', ...groups] }));
+    await join('lookers');
+    assert.equal(await shows('stranger'), true);
+    await join();
+    assert.equal(await shows('stranger'), false);
   });
 
   it('are changed by owners, and go on counting when the project is gone', async () => {

@@ -34,7 +34,13 @@ describe('An event of some depth', () => {
       sees: async () => true,
     });
     const signal = new AbortController().signal;
-    return (await explain({ id: '1', content, account: 'a' }, event, { account: 'a', signal })).reasons;
+    return (
+      await explain({ id: '1', content, account: 'a' }, event, {
+        account: 'a',
+        actor: async () => viewer.actor,
+        signal,
+      })
+    ).reasons;
   };
 
   it('has that of the job in whose stream it is, else what it says itself, else 0', async () => {

@@ -164,6 +164,7 @@ describe('Templates are rendered', () => {
   };
   // An engine that shows what it was asked for.
   const service = {
+    tools: { stateForRights: async () => template.initial, gbacAbove: () => undefined },
     renderer: {
       render: async (text: string, variables: object) =>
         Object.hasOwn(variables, 'said')

@@ -106,7 +106,6 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'commands/authors.ts', // documents that are taken in name their authors
     'commands/members.ts', // projects name accounts and groups
     'commands/names.ts', // access lists name groups
-    'domain/accounts.ts', // children of a job are begun by the account that started it
     'domain/admins.ts',
     'domain/gbac.ts',
     'domain/groups.ts',

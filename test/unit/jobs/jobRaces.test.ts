@@ -5,6 +5,7 @@ import { moveJobs } from '../../../src/commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../../src/commands/operations-manager/jobs.ts';
 import { watchJobs } from '../../../src/commands/operations-manager/watchings.ts';
 import { workflowCommands } from '../../../src/commands/operations-manager/workflows.ts';
+import { platform } from '../../../src/domain/engine/core.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
 import { context } from '../../support/given.ts';
 import { nodesOnLog, type TestNode } from '../../support/node.ts';
@@ -54,7 +55,7 @@ describe('Jobs on two nodes', () => {
     await slow.command(workflowCommands.create, 'whole', { ...whole, name: 'Whole' });
     const [parent] = ids as [string];
     held.arm();
-    await slow.command(startJob, parent, { workflow: 'Whole' });
+    await slow.command(startJob, parent, { workflow: 'Whole' }, { actor: platform });
     await held.atStop;
     const deleting = await node(log.store, { reacting: false });
     await deleting.command(workflowCommands.remove, 'part');
