@@ -17,6 +17,12 @@ export const adapterFailure = (
     metadata: { adapter: { name, status, body } },
   });
 
+/** The same for an authentication provider. */
+export const providerFailure = (name: string, reason: string): RequestError =>
+  new RequestError('adapter_failed', `Authentication provider ${JSON.stringify(name)}: ${reason}`, {
+    metadata: { provider: { name } },
+  });
+
 /** Nobody knows whether the device took a configuration: no outcome may be stored, and nobody may send it again. */
 export class UnknownOutcome extends RequestError {
   constructor(adapter: string, reason: string) {

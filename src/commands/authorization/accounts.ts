@@ -16,11 +16,13 @@ import {
   setPassword as set,
   update,
 } from '../../domain/authorization/accounts.ts';
+import { provider } from '../../domain/authorization/providers.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { adminRemains, membership } from './admins.ts';
 import { unknownGroups, unknownRoles, without } from './names.ts';
+import { accountsOfProvider } from './providers.ts';
 
 const command = commandsOf(account);
 const none = account.initial.content;
@@ -105,12 +107,18 @@ export const provisionAccount = command({
   input: provisionSchema,
   on: 'any',
   choosesNames: true,
-  locks: ({ exists, externalId }) => (exists && externalId === undefined ? membership : undefined),
+  locks: ({ exists, externalId }, { provenance }) => {
+    if (externalId !== undefined) return undefined;
+    return exists ? [accountsOfProvider(provenance), membership] : accountsOfProvider(provenance);
+  },
   prepare: async ({ id, input, state }, tools) => {
-    if (state.externalId !== undefined) return { takenNames: [], adminRemains: true };
+    const { content } = await tools.state(provider, input.provenance);
+    if (state.externalId !== undefined)
+      return { isProvider: content !== undefined, takenNames: [], adminRemains: true };
     const any = namesFor(input).map((value) => ({ field: 'username' as const, op: 'equals' as const, value }));
     const others = state.exists ? [] : await tools.query(accounts, { any });
     return {
+      isProvider: content !== undefined,
       takenNames: others.map(({ username }) => username),
       adminRemains: !state.exists || (await adminRemains(tools, { account: id, inactive: true, memberOf: [] })),
     };

@@ -16,6 +16,9 @@ import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 
 const command = commandsOf(provider);
 
+/** The lock of the first logins by a provider, and of its deletion: a provider with accounts stays. */
+export const accountsOfProvider = (name: string): string => `provider-${name}`;
+
 type Asked = { readonly state: ProviderState; readonly input: { readonly properties?: LdapProperties } };
 
 const prepare = async ({ state, input: { properties } }: Asked, { seal }: Tools) => ({
@@ -41,6 +44,7 @@ export const deleteProvider = command({
   name: 'deleteProvider',
   input: noInput,
   on: 'existing',
+  locks: ({ content }, _, id) => (content ? accountsOfProvider(id) : undefined),
   prepare: async ({ id }, { count }) => ({
     properties: undefined,
     accounts: await count(externalIds, { field: 'provenance', op: 'equals', value: id }),

@@ -252,8 +252,11 @@ export const provisionSchema = Type.Object({
   externalGroups: texts,
 });
 
-/** `takenNames`: names in question that other accounts have. */
-export type ProvisionRefs = Pick<AccountRefs, 'adminRemains'> & { readonly takenNames: readonly string[] };
+/** `isProvider`: the provider is there. `takenNames`: names in question that other accounts have. */
+export type ProvisionRefs = Pick<AccountRefs, 'adminRemains'> & {
+  readonly isProvider: boolean;
+  readonly takenNames: readonly string[];
+};
 
 /** The names that an account of a provider may have, best first. */
 export const namesFor = ({ provenance, username }: Static<typeof provisionSchema>): readonly string[] => [
@@ -275,6 +278,11 @@ export const provision = (
   { refs }: Context<ProvisionRefs>,
 ): readonly AccountEvent[] => {
   const { provenance, externalId, firstname, email, externalGroups } = input;
+  if (!refs.isProvider)
+    throw new RequestError(
+      'unauthenticated',
+      `There is no authentication provider ${JSON.stringify(provenance)} any more`,
+    );
   if (!state.exists) return [{ topic: 'accountProvisioned', data: { ...input, username: freeName(input, refs) } }];
   const { content } = state;
   if (content.provenance !== provenance || state.isService || (state.externalId ?? externalId) !== externalId)

@@ -10,7 +10,7 @@ import { type Provider, providers } from '../../projections/authorization/provid
 import { documentOf, documentsOf } from '../../projections/engine/documents.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
 import { DirectorySilent } from '../../southbound/directory.ts';
-import { adapterFailure, reasonOf } from '../../southbound/failure.ts';
+import { providerFailure, reasonOf } from '../../southbound/failure.ts';
 import type { Asked, Directory, DirectoryAnswer } from '../../southbound/port.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import type { Known, LoginSettings } from './principal.ts';
@@ -87,7 +87,7 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
     /** Asks a provider about a person. Nothing is stored. Throws `adapter_failed` if it does not answer. */
     ask: async (provider: Provider, person: Asked) => {
       const answer = await directory(provider, person).catch((error: unknown) => {
-        throw adapterFailure(provider.name, error instanceof DirectorySilent ? error.message : reasonOf(error));
+        throw providerFailure(provider.name, error instanceof DirectorySilent ? error.message : reasonOf(error));
       });
       const { externalGroups = [], authenticated = null } = answer ?? {};
       const ids = externalGroups.map((name) => groupMappingId(provider.name, name));

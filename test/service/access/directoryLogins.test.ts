@@ -141,7 +141,11 @@ describeSlapd('logins by a directory over HTTP', entries, (directory) => {
       properties: { ...properties(), bindPassword: 'wrong one' },
     };
     ok(await service.ask('POST', providers, wrong));
-    refused(await test({ username: 'carl' }, 'wrong'), 502, /InvalidCredentials/);
+    refused(
+      await test({ username: 'carl' }, 'wrong'),
+      502,
+      /Authentication provider \\"wrong\\": .*InvalidCredentials/,
+    );
   });
 
   it('hang with the directory, and nobody else does', async () => {

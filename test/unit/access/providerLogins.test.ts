@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { deleteAccount, updateAccount } from '../../../src/commands/authorization/accounts.ts';
 import { createProvider, deleteProvider, updateProvider } from '../../../src/commands/authorization/providers.ts';
 import { createGroupMapping, deleteGroupMapping } from '../../../src/commands/group-mappings/groupMappings.ts';
+import { provider } from '../../../src/domain/authorization/providers.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { groupMappingId } from '../../../src/domain/group-mappings/groupMappings.ts';
 import type { Principal } from '../../../src/http/authentication/principal.ts';
@@ -170,6 +171,26 @@ describe('logins by authentication providers', () => {
     for (const change of [{ password: 'another password' }, { memberOf: ['staff'] }, { externalGroups: [] }])
       await refused(one.command(updateAccount, 'anna', change), 'conflict');
     await refused(one.command(deleteProvider, 'corp'), 'conflict', /1 accounts/);
+  });
+
+  it('make no account of a provider that is deleted meanwhile, on this node or on another', async () => {
+    const two = await node();
+    for (let round = 0; round < 12; round++) {
+      const [name, person] = [`brief ${round}`, `person ${round}`];
+      await provide(name);
+      people[name] = { [person]: {} };
+      await two.catchUp();
+      const deletion = async (): Promise<unknown> => {
+        for (let turn = 0; turn < round; turn++) await new Promise(setImmediate);
+        return (round % 2 === 0 ? one : two).command(deleteProvider, name);
+      };
+      const [login] = await Promise.allSettled([call(basic(`${name}\\${person}`)), deletion()]);
+      const [{ content }, found] = [
+        await one.tools.state(provider, name),
+        await one.tools.query(accounts, { field: 'provenance', op: 'equals', value: name }),
+      ];
+      assert.equal(content !== undefined, found.length > 0, `round ${round}: ${login.status}`);
+    }
   });
 
   it('make no account when the profile says so, and let no inactive one in', async () => {
