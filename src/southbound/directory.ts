@@ -61,13 +61,13 @@ const bindAsSearcher = async ({ client, properties: { bindDn, bindPassword } }: 
 };
 
 /** The only person whom the filter finds; undefined if it finds none, or several. */
-const find = async ({ client, properties }: Talk, username: string): Promise<Person | undefined> => {
-  const { userBase, userFilter = '(uid={{username}})', attributes = {} } = properties;
+const findOne = async ({ client, properties }: Talk, filter: string): Promise<Person | undefined> => {
+  const { userBase, attributes = {} } = properties;
   const { firstname = 'givenName', email = 'mail', memberOf = 'memberOf' } = attributes;
   const nameAttribute = attributes.username ?? 'uid';
   const { searchEntries } = await client
     .search(userBase, {
-      filter: filterOf(userFilter, { username }),
+      filter,
       attributes: [nameAttribute, firstname, email, memberOf, 'entryUUID', 'objectGUID'],
       explicitBufferAttributes: ['objectGUID'],
       sizeLimit: 2,
@@ -90,6 +90,27 @@ const find = async ({ client, properties }: Talk, username: string): Promise<Per
     email: (textsOf(entry, email)[0] ?? '').slice(0, 320),
     memberOf: textsOf(entry, memberOf),
   };
+};
+
+const find = (talk: Talk, username: string): Promise<Person | undefined> =>
+  findOne(talk, filterOf(talk.properties.userFilter ?? '(uid={{username}})', { username }));
+
+/** The filter of an id that a person had before; undefined if it is a DN. */
+const filterOfId = (externalId: string): string | undefined => {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(externalId)) return `(entryUUID=${externalId})`;
+  if (/^[0-9a-f]{32}$/.test(externalId)) return `(objectGUID=${externalId.replace(/../g, '\\$&')})`;
+  return undefined;
+};
+
+/** The person with this id, by the name that they had or, if that is another one's, by the name that they have now. */
+const findAgain = async (talk: Talk, username: string, externalId: string): Promise<Person | undefined> => {
+  const before = await find(talk, username);
+  if (before?.externalId === externalId) return before;
+  const filter = filterOfId(externalId);
+  const renamed = filter === undefined ? undefined : await findOne(talk, filter);
+  // They count only if the filter of people finds them.
+  const now = renamed && (await find(talk, renamed.username));
+  return now?.externalId === externalId ? now : undefined;
 };
 
 /** True if the password is that of the entry. */
@@ -165,9 +186,9 @@ const groupsOf = async (talk: Talk, { dn, username, memberOf }: Person): Promise
 };
 
 /** Asks for a person, for the password if there is one, and only then for groups. */
-const ask = async (talk: Talk, { username, password }: Asked): Promise<DirectoryAnswer> => {
+const ask = async (talk: Talk, { username, password, externalId }: Asked): Promise<DirectoryAnswer> => {
   await bindAsSearcher(talk);
-  const person = await find(talk, username);
+  const person = await (externalId === undefined ? find(talk, username) : findAgain(talk, username, externalId));
   if (!person) return undefined;
   const { groupBase, nestedGroups = false } = talk.properties;
   if (password !== undefined) {

@@ -195,8 +195,15 @@ export type Person = {
   readonly memberOf: readonly string[];
 };
 
-/** A person to look for. Without a password only their groups are asked for. */
-export type Asked = { readonly username: string; readonly password?: string | undefined };
+/**
+ * A person to look for. Without a password only their groups are asked for. With `externalId` it is this person and no
+ * other, who may have another name by now.
+ */
+export type Asked = {
+  readonly username: string;
+  readonly password?: string | undefined;
+  readonly externalId?: string | undefined;
+};
 
 /** Undefined: nobody, or several, have the name. `authenticated` is null if there was no password. */
 export type DirectoryAnswer =

@@ -251,6 +251,7 @@ export const provisionSchema = Type.Object({
   email: text,
   externalGroups: texts,
 });
+export type ProvisionInput = SchemaData<typeof provisionSchema>;
 
 /** `isProvider`: the provider is there. `takenNames`: names in question that other accounts have. */
 export type ProvisionRefs = Pick<AccountRefs, 'adminRemains'> & {
@@ -259,12 +260,12 @@ export type ProvisionRefs = Pick<AccountRefs, 'adminRemains'> & {
 };
 
 /** The names that an account of a provider may have, best first. */
-export const namesFor = ({ provenance, username }: Static<typeof provisionSchema>): readonly string[] => [
+export const namesFor = ({ provenance, username }: ProvisionInput): readonly string[] => [
   username,
   `${provenance}\\${username}`,
 ];
 
-const freeName = (input: Static<typeof provisionSchema>, { takenNames }: ProvisionRefs): string => {
+const freeName = (input: ProvisionInput, { takenNames }: ProvisionRefs): string => {
   const free = namesFor(input).find((name) => name.length <= 256 && !takenNames.includes(name));
   if (free === undefined)
     throw new RequestError('conflict', `Other accounts have the names that ${input.provenance} has for this account`);
@@ -274,7 +275,7 @@ const freeName = (input: Static<typeof provisionSchema>, { takenNames }: Provisi
 /** Makes the account of a person at their first login, and notes later what the provider says of them. */
 export const provision = (
   state: AccountState,
-  input: Static<typeof provisionSchema>,
+  input: ProvisionInput,
   { refs }: Context<ProvisionRefs>,
 ): readonly AccountEvent[] => {
   const { provenance, externalId, firstname, email, externalGroups } = input;

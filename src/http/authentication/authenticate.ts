@@ -4,13 +4,14 @@ import type { Node } from '../../node.ts';
 import { credentials } from '../../projections/authorization/accounts.ts';
 import type { Directory } from '../../southbound/port.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
-import { apiTokens as apiTokensOf, type TokenEntry } from './apiTokens.ts';
+import { apiTokens as apiTokensOf } from './apiTokens.ts';
 import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
 import { limiter as limiterOf } from './limiter.ts';
 import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
-import { accountChanges, concerning, principals, type VerifiedAccounts, verifiedAccounts } from './principals.ts';
+import { accountChanges, concerning, principals, verifiedAccounts } from './principals.ts';
 import { providerLogins } from './providerLogins.ts';
 import { tokens as tokensOf } from './tokens.ts';
+import { type VouchedAccounts, vouchedAccounts, vouching as vouchingOf } from './vouching.ts';
 
 type Options = {
   /** Called several times per request, so it must be cheap. */
@@ -44,29 +45,24 @@ const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): strin
 };
 
 /** Finds the callers who send tokens of scripts, workers and services. */
-const tokenCallers = (apiTokens: ReturnType<typeof apiTokensOf>, verified: VerifiedAccounts) => {
+const tokenCallers = (apiTokens: ReturnType<typeof apiTokensOf>, vouched: VouchedAccounts) => {
   const cachedApiToken = (token: string, address: string, everSince: boolean): Principal | undefined => {
     const entry = apiTokens.fromCache(token);
-    const owner = entry && verified.keptAs(entry, everSince);
+    const owner = entry && vouched.keptAs(entry, everSince);
     if (!owner) return undefined;
     apiTokens.noteUse(entry, address);
     return apiTokens.callerBy(entry, owner);
   };
 
-  const principalOf = async (entry: TokenEntry): Promise<Principal | undefined> => {
-    const owner = await verified.loadAs(entry);
-    return owner && apiTokens.callerBy(entry, owner);
-  };
-
   const byApiToken = async (token: string, address: string): Promise<Principal> => {
     const entry = await apiTokens.load(token);
-    const principal = entry && (await principalOf(entry));
-    if (!principal)
+    const owner = entry && (await vouched.loadAs(entry));
+    if (!owner)
       throw new LoginRefused('unauthenticated', 'No such token, or it has ended', { account: entry?.account });
     apiTokens.noteUse(entry, address);
-    return principal;
+    return apiTokens.callerBy(entry, owner);
   };
-  return { cachedApiToken, principalOf, byApiToken };
+  return { cachedApiToken, byApiToken };
 };
 
 /** Finds out who calls: by HTTP Basic (basicLogins.ts), by the token of a login (tokens.ts), or by that of a
@@ -81,11 +77,13 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
   const verified = verifiedAccounts(accounts, changes);
   const providers = providerLogins({ node, accounts, directory, settings });
   const check = passwordCheck(node, accounts, providers);
+  const vouching = vouchingOf({ providers, settings, now });
+  const vouched = vouchedAccounts(verified, vouching);
   const accountNamed = async (username: string) => (await model.idsNamed(credentials.collection, username))[0];
-  const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, now });
+  const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, vouching, now });
   const tokens = tokensOf(node, settings);
   const apiTokens = apiTokensOf(node);
-  const { cachedApiToken, principalOf, byApiToken } = tokenCallers(apiTokens, verified);
+  const { cachedApiToken, byApiToken } = tokenCallers(apiTokens, vouched);
 
   const sweeping = setInterval(() => {
     tokens.sweep().catch(() => undefined);
@@ -97,7 +95,7 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
     if (token !== undefined) {
       if (isApiToken(token, credentials)) return cachedApiToken(token, credentials.address, everSince);
       const login = tokens.fromCache(token);
-      const caller = login && verified.keptAs(login, everSince);
+      const caller = login && vouched.keptAs(login, everSince);
       return caller && cameBy(caller.principal, 'cookie');
     }
     const caller = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
@@ -106,7 +104,7 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
 
   const byToken = async (token: string): Promise<Principal> => {
     const login = await tokens.load(token);
-    const known = login && (await verified.loadAs(login));
+    const known = login && (await vouched.loadAs(login));
     if (!known)
       throw new LoginRefused('unauthenticated', 'The login has ended; log in again', { account: login?.account });
     return cameBy(known.principal, 'cookie');
@@ -114,7 +112,7 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
 
   const reload = async (before: Known): Promise<Known> => {
     await upToDate();
-    const known = await verified.loadLike(before);
+    const known = vouched.unlessGone(await verified.loadLike(before));
     if (!known) throw unauthenticated('The account may no longer log in, or not with this name and password');
     return known;
   };
@@ -154,7 +152,7 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
      * The account verified before, as it is now. It checks no password. Throws `unauthenticated` if the credentials no
      * longer hold.
      */
-    again: (before: Known): Known | Promise<Known> => verified.keptLike(before) ?? reload(before),
+    again: (before: Known): Known | Promise<Known> => vouched.unlessGone(verified.keptLike(before)) ?? reload(before),
     /**
      * The account with this id as it is now, with its rights; undefined if it is deleted or inactive. For the key of a caller
      * who sent a token (`callerKey`): with the token's rights; undefined if it has ended.
@@ -164,12 +162,13 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
       if (token !== undefined) {
         await upToDate();
         const entry = await apiTokens.byId(token);
-        return entry && principalOf(entry);
+        const owner = entry && vouched.unlessGone(await verified.loadAs(entry));
+        return owner && apiTokens.callerBy(entry, owner);
       }
       const known = changes.awaited() || changes.mappingsAwaited() ? undefined : accounts.fromCache(id);
-      if (known) return known.principal;
+      if (known) return vouched.unlessGone(known)?.principal;
       await upToDate();
-      return (await accounts.load(id))?.principal;
+      return vouched.unlessGone(await accounts.load(id))?.principal;
     },
     /** The rights of the account with this id as it is now, and the ways to them; undefined if there is no such account. */
     rightsOf: async (id: string) => {
@@ -194,7 +193,7 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
         changes.onStored(event);
         tokens.onEvent(event);
         apiTokens.onEvent(event);
-        if (splitStream(event.stream).category === 'provider') basic.providerChanged();
+        if (splitStream(event.stream).category === 'provider') vouching.providerChanged();
       }
     },
     /** Call with the same events, from every node, once their documents can be read. */

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { lruCache } from '../../concurrency/lruCache.ts';
+import { sharing } from '../../concurrency/sharing.ts';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Node } from '../../node.ts';
@@ -11,6 +12,7 @@ import { type limiter as limiterOf, networkOf } from './limiter.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Principals, VerifiedAccounts } from './principals.ts';
 import { type ProviderLogins, ProviderSilent } from './providerLogins.ts';
+import type { Answered, Vouching } from './vouching.ts';
 
 type Needs = {
   readonly accounts: VerifiedAccounts;
@@ -21,26 +23,12 @@ type Needs = {
   /** Waits until the read models show all accounts. */
   readonly upToDate: () => Promise<void>;
   readonly settings: () => LoginSettings;
+  readonly vouching: Pick<Vouching, 'restOf' | 'isDue' | 'note'>;
   readonly now: () => number;
 };
 
-/** Shares work in progress: callers with the same key get the same promise. */
-const sharing = <T>() => {
-  const under = new Map<string, Promise<T>>();
-  return (key: string, work: () => Promise<T>): Promise<T> => {
-    const caller = under.get(key);
-    if (caller) return caller;
-    const mine = work().finally(() => under.delete(key));
-    under.set(key, mine);
-    return mine;
-  };
-};
-
-/**
- * A credential that was verified. `used`: when it was last used or, if a provider has the password, verified.
- * `silent`: the provider was asked again since, and did not answer.
- */
-type Verified = { readonly caller: Known; readonly since: number; used: number; silent: boolean };
+/** A credential that was verified. `used`: when it was last used. */
+type Verified = Answered & { readonly caller: Known; used: number };
 
 /**
  * Authenticates HTTP Basic. A verified credential is kept until `principalTimeout` after its last use, as a keyed
@@ -49,7 +37,8 @@ type Verified = { readonly caller: Known; readonly since: number; used: number; 
  * The password of a provider's account may change elsewhere: it is asked for again after `principalTimeout`, and ahead of
  * that while in use. Once the provider does not answer, the credential is kept for one more such time.
  */
-export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, settings, now }: Needs) => {
+export const basicLogins = (needs: Needs) => {
+  const { accounts, check, accountNamed, limiter, upToDate, settings, vouching, now } = needs;
   const verified = lruCache<Verified>(20_000);
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
@@ -59,14 +48,10 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
   const keyed = (authorization: string): string => hash('sha512-256', key + authorization, 'base64url');
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
   let failed = 0;
-  // A provider that has changed since a credential was verified is asked again.
-  let providersChanged = -Infinity;
 
   /** How long the credential is kept, in milliseconds. */
-  const restOf = ({ used, since, silent, caller }: Verified): number => {
-    if (caller.isProvided && since <= providersChanged) return 0;
-    return used + timeoutMs() * (silent ? 2 : 1) - now();
-  };
+  const restOf = (entry: Verified): number =>
+    entry.caller.isProvided ? vouching.restOf(entry) : entry.used + timeoutMs() - now();
 
   const askAgain = (authorization: string, hidden: string): void => {
     const userPassword = userPasswordIn(authorization);
@@ -81,9 +66,9 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
     const restMs = entry ? restOf(entry) : 0;
     if (!entry || (restMs <= 0 && !everSince)) return undefined;
     const caller = accounts.keptLike(entry.caller, everSince);
-    if (!caller || entry.used + timeoutMs() / 2 > now()) return caller;
-    if (caller.isProvided) askAgain(authorization, hidden);
-    else entry.used = now();
+    if (!caller) return undefined;
+    if (!caller.isProvided) entry.used = now();
+    else if (vouching.isDue(entry)) askAgain(authorization, hidden);
     return caller;
   };
 
@@ -112,8 +97,10 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
       return 'silent' as const;
     });
     if (caller === 'silent') return loadKept(hidden);
-    if (caller) verified.set(hidden, { caller, since, used: now(), silent: false });
-    else verified.delete(hidden);
+    if (caller) {
+      verified.set(hidden, { caller, since, used: now(), silent: false });
+      vouching.note(caller, since);
+    } else verified.delete(hidden);
     return caller;
   };
 
@@ -149,10 +136,6 @@ export const basicLogins = ({ accounts, check, accountNamed, limiter, upToDate, 
     verify,
     /** How many wrong user names or passwords were sent. */
     failed: (): number => failed,
-    /** Call when a provider has changed. */
-    providerChanged: (): void => {
-      providersChanged = now();
-    },
   };
 };
 

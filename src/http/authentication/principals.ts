@@ -225,7 +225,7 @@ const sameName = ({ username }: Principal['actor'], known: Known | undefined): K
  * An account that was verified before. A login goes on as long as `credential` stays the same; a token, which outlives the
  * password, as long as `deactivated` does.
  */
-type Proof =
+export type Proof =
   | { readonly account: string; readonly credential: string }
   | { readonly account: string; readonly deactivated: number };
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { provisionAccount } from '../../commands/authorization/accounts.ts';
+import type { ProvisionInput } from '../../domain/authorization/accounts.ts';
 import { same } from '../../domain/engine/changes.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -63,6 +64,23 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
     return byHand ?? (settings().brokerPrincipal ? derivedId(key) : undefined);
   };
 
+  /** Stores what a provider says of a person, if it differs from what is stored. */
+  const noteAnswer = async (id: string, input: ProvisionInput): Promise<void> => {
+    const { username, provenance, ...now } = input;
+    const doc = await documentOf(model, accounts, id);
+    if (doc && same({ ...doc, ...now }, doc)) return;
+    const actor: Actor = { id, username, provenance, groups: [], admin: false, via: 'ldap' };
+    await handle(provisionAccount, { id, input, actor, operation: 'provisionAccount', requestId: randomUUID() });
+    await settled();
+  };
+
+  /** The answer of a provider. Throws `ProviderSilent`. */
+  const answerOf = (provider: Provider, person: Asked): Promise<DirectoryAnswer> =>
+    directory(provider, person).catch((error: unknown) => {
+      warn('An authentication provider does not answer', { provider: provider.name, reason: String(error) });
+      throw new ProviderSilent(provider.name);
+    });
+
   /** The account of a person whom the provider has verified, with what the provider says of them now. */
   const admit = async (
     { name: provenance }: Provider,
@@ -72,14 +90,7 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
     const { externalId, username, firstname, email } = person;
     const id = await idOf(externalKey(provenance, externalId), provenance, username, isQualified);
     if (id === undefined) return undefined;
-    const doc = await documentOf(model, accounts, id);
-    const now = { externalGroups, firstname, email, externalId };
-    if (!doc || !same({ ...doc, ...now }, doc)) {
-      const actor: Actor = { id, username, provenance, groups: [], admin: false, via: 'ldap' };
-      const input = { provenance, username, ...now };
-      await handle(provisionAccount, { id, input, actor, operation: 'provisionAccount', requestId: randomUUID() });
-      await settled();
-    }
+    await noteAnswer(id, { provenance, username, externalId, externalGroups, firstname, email });
     return principals.load(id);
   };
 
@@ -101,22 +112,40 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
      * The account of who has sent this name and password; undefined if no provider knows the name, or the first that does
      * knows another password. Throws `ProviderSilent`.
      */
-    verify: async ({ username, password }: Required<Asked>): Promise<Known | undefined> => {
+    verify: async ({
+      username,
+      password,
+    }: Required<Pick<Asked, 'username' | 'password'>>): Promise<Known | undefined> => {
       const { list, name, isQualified } = await providersFor(username);
-      let silent: string | undefined;
+      let silent: ProviderSilent | undefined;
       for (const provider of list) {
-        let answer: DirectoryAnswer;
-        try {
-          answer = await directory(provider, { username: name, password });
-        } catch (error) {
-          silent ??= provider.name;
-          warn('An authentication provider does not answer', { provider: provider.name, reason: String(error) });
-          continue;
-        }
+        const answer = await answerOf(provider, { username: name, password }).catch((error: unknown) => {
+          if (!(error instanceof ProviderSilent)) throw error;
+          silent ??= error;
+          return undefined;
+        });
         if (answer) return answer.authenticated ? admit(provider, answer, isQualified) : undefined;
       }
-      if (silent !== undefined) throw new ProviderSilent(silent);
+      if (silent) throw silent;
       return undefined;
+    },
+    /**
+     * Asks again about the person of an account, without a password, and notes their groups: none if they are not there any
+     * more. Returns true if they are. Throws `ProviderSilent`.
+     */
+    askAgain: async (id: string): Promise<boolean> => {
+      const doc = await documentOf(model, accounts, id);
+      if (doc?.externalId === undefined) return false;
+      const { provenance, username, externalId, firstname, email } = doc;
+      const provider = (await enabledOnes()).find(({ name }) => name === provenance);
+      if (!provider) return false;
+      const prefix = `${provenance}\\`;
+      const name = username.startsWith(prefix) ? username.slice(prefix.length) : username;
+      const answer = await answerOf(provider, { username: name, externalId });
+      const { externalGroups = [], person = { firstname, email } } = answer ?? {};
+      const now = { externalGroups, firstname: person.firstname, email: person.email };
+      await noteAnswer(id, { provenance, username, externalId, ...now });
+      return answer !== undefined;
     },
   };
 };

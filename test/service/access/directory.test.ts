@@ -21,7 +21,9 @@ const entries = () =>
   [
     personEntry('anna', { givenName: 'Anna', mail: 'anna@example.net' }),
     ...odd.map((uid) => personEntry(uid).replace(/^.*\n/, `dn:: ${Buffer.from(quoted(uid)).toString('base64')}\n`)),
-    ...['twin', 'twin2', 'twin3', 'deep', 'full', 'many'].map((uid) => personEntry(uid, { mail: 'same@example.net' })),
+    ...['twin', 'twin2', 'twin3', 'deep', 'full', 'many', 'moving'].map((uid) =>
+      personEntry(uid, { mail: 'same@example.net' }),
+    ),
     groupEntry('noc', [dnOf('anna')]),
     groupEntry('a', [groupDn('c'), dnOf('anna')]),
     groupEntry('b', [groupDn('a')]),
@@ -113,6 +115,23 @@ describeSlapd('a directory', entries, (directory) => {
     assert.deepEqual([wrong?.authenticated, wrong?.externalGroups], [false, []]);
     for (const nobody of ['nobody', '']) assert.equal(await about(nobody, 'x'), undefined);
     assert.equal(await about('anna', ''), undefined);
+  });
+
+  it('knows a person again by their id, under another name, and nobody else', async () => {
+    const again = (username: string, externalId: string, more: Partial<LdapProperties> = {}) =>
+      ask({ name: 'corp', properties: properties(more) }, { username, externalId });
+    const { externalId = '' } = (await about('moving'))?.person ?? {};
+    assert.deepEqual((await again('moving', externalId))?.externalGroups, []);
+    await directory().change((client) => client.modifyDN(dnOf('moving'), dnOf('moved')));
+    const moved = await again('moving', externalId);
+    assert.deepEqual([moved?.person.username, moved?.authenticated], ['moved', null]);
+    assert.equal((await again('anna', externalId))?.person.username, 'moved');
+    const locked = { userFilter: '(&(uid={{username}})(!(uid=moved)))' };
+    assert.equal(await again('moving', externalId, locked), undefined);
+    for (const id of ['', '*', ')(uid=*', 'f'.repeat(32), dnOf('moved'), externalId.replace(/^./, 'x')])
+      assert.equal(await again('moved', id), undefined, id);
+    await directory().change((client) => client.del(dnOf('moved')));
+    for (const name of ['moving', 'moved', 'anna']) assert.equal(await again(name, externalId), undefined);
   });
 
   it('follows groups of groups to a depth of 10, and loops end', async () => {

@@ -5,11 +5,14 @@ import { describeSlapd, groupEntry, personEntry, searcher } from '../../support/
 import { usePeople, useService } from '../../support/useService.ts';
 
 const providers = '/authorization/providers';
-const people = ['anna', 'bob', 'carl', 'reader'];
+const people = ['anna', 'bob', 'carl', 'reader', 'leaver'];
 const entries = () =>
   [
     ...people.map((uid) => personEntry(uid, { givenName: uid.toUpperCase() })),
-    groupEntry('noc', ['uid=anna,ou=people,dc=example', 'uid=carl,ou=people,dc=example']),
+    groupEntry(
+      'noc',
+      ['anna', 'carl', 'leaver'].map((uid) => `uid=${uid},ou=people,dc=example`),
+    ),
     groupEntry('watch', ['uid=bob,ou=people,dc=example']),
   ].join('');
 
@@ -146,6 +149,20 @@ describeSlapd('logins by a directory over HTTP', entries, (directory) => {
       502,
       /Authentication provider \\"wrong\\": .*InvalidCredentials/,
     );
+  });
+
+  it('end with the person in the directory, by each way', async () => {
+    const login = await service.ask('POST', '/login', { username: 'leaver', password: 'password of leaver' }, {});
+    const { token } = ok(await as('leaver')('POST', '/authorization/tokens', { name: 'ci' })).data;
+    const by = (text: string) =>
+      service.ask('GET', '/authorization/groups', undefined, { Authorization: `Bearer ${text}` }, null);
+    for (const text of [login.text, token]) ok(await by(text));
+    await directory().change((client) => client.del('uid=leaver,ou=people,dc=example'));
+    // A provider that has changed is asked again at once.
+    ok(await service.ask('PATCH', `${providers}/corp`, { order: 7 }));
+    for (const text of [login.text, token]) refused(await by(text), 401);
+    refused(await as('leaver')('GET', '/whoami'), 401);
+    assert.deepEqual(ok(await service.ask('GET', '/authorization/accounts/leaver/rights')).roles, []);
   });
 
   it('hang with the directory, and nobody else does', async () => {

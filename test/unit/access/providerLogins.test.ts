@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { deleteAccount, updateAccount } from '../../../src/commands/authorization/accounts.ts';
 import { createProvider, deleteProvider, updateProvider } from '../../../src/commands/authorization/providers.ts';
+import { createToken } from '../../../src/commands/authorization/tokens.ts';
+import { tokenText } from '../../../src/commands/authorization/tokenTexts.ts';
 import { createGroupMapping, deleteGroupMapping } from '../../../src/commands/group-mappings/groupMappings.ts';
 import { provider } from '../../../src/domain/authorization/providers.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
@@ -13,6 +16,7 @@ import { defaults, fixedClock, nodesOnLog, type TestNode } from '../../support/n
 import { until } from '../../support/until.ts';
 
 const minute = 60_000;
+const secret = 'S'.repeat(43);
 const basic = (username: string, password = `password of ${username.replace(/^.*\\/, '')}`) =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
@@ -25,15 +29,18 @@ describe('logins by authentication providers', () => {
   let people: Record<string, Record<string, Known>>;
   let silent: Set<string>;
   let asked: string[];
-  const directory: Directory = async ({ name: provider }, { username, password }) => {
-    asked.push(`${provider}/${username}`);
+  const directory: Directory = async ({ name: provider }, { username: name, password, externalId: id }) => {
+    asked.push(`${provider}/${name}`);
     if (silent.has(provider)) throw new Error('no answer');
-    const known = people[provider]?.[username.toLowerCase()];
-    if (!known) return undefined;
-    const { externalId = `id of ${username.toLowerCase()}`, groups = [] } = known;
-    const person = { dn: '', externalId, username: username.toLowerCase(), firstname: '', email: '', memberOf: [] };
-    const authenticated = password === (known.password ?? `password of ${username.toLowerCase()}`);
-    return { person, authenticated, externalGroups: authenticated ? groups : [] };
+    const idOf = (username: string, { externalId = `id of ${username}` }: Known) => externalId;
+    const found = Object.entries(people[provider] ?? {}).find(([username, known]) =>
+      id === undefined ? username === name.toLowerCase() : idOf(username, known) === id,
+    );
+    if (!found) return undefined;
+    const [username, known] = found;
+    const person = { dn: '', externalId: idOf(username, known), username, firstname: '', email: '', memberOf: [] };
+    const authenticated = password === undefined ? null : password === (known.password ?? `password of ${username}`);
+    return { person, authenticated, externalGroups: authenticated === false ? [] : (known.groups ?? []) };
   };
   const { log, node } = nodesOnLog({ now: () => clock.now(), settings: () => settings, directory });
 
@@ -234,5 +241,83 @@ describe('logins by authentication providers', () => {
     await one.command(updateProvider, 'corp', { enabled: false });
     await two.catchUp();
     await refused(call(basic('anna'), two));
+  });
+
+  describe('go on without a password', () => {
+    const logIn = async (username: string): Promise<string> =>
+      `Bearer ${await one.auth.logIn(await one.auth.verify({ username, password: `password of ${username}` }, ''), 'r')}`;
+    const tokenOf = async ({ actor }: Principal): Promise<string> => {
+      const id = randomBytes(12).toString('hex');
+      await one.command(createToken, id, { name: 'ci', secret }, { actor });
+      return `Bearer ${tokenText(id, secret)}`;
+    };
+    let ways: readonly string[];
+    beforeEach(async () => {
+      const mapping = { provenance: 'corp', externalGroup: 'noc', platformGroups: ['operators'] };
+      await one.command(createGroupMapping, groupMappingId('corp', 'noc'), mapping);
+      ways = [await logIn('anna'), await tokenOf(await call(basic('anna')))];
+      asked = [];
+    });
+    const groups = async (way: string, on = one) => (await call(way, on)).actor.groups;
+
+    it('by cookies and tokens, for which the directory is asked once in a while', async () => {
+      const two = await node();
+      for (let i = 0; i < 20; i++) for (const way of ways) assert.deepEqual(await groups(way), ['operators']);
+      assert.deepEqual(asked, []);
+      for (const way of ways) assert.deepEqual(await groups(way, two), ['operators']);
+      assert.deepEqual(asked, ['corp/anna']);
+      clock.pass(0.6 * minute);
+      for (let i = 0; i < 20; i++) for (const way of ways) assert.deepEqual(await groups(way), ['operators']);
+      await until(() => asked.length === 2, 'the directory is asked ahead of time');
+    });
+
+    it('as long as the directory has the person, and with the groups that it has', async () => {
+      const two = await node();
+      people.corp!.anna = { groups: [] };
+      clock.pass(1.1 * minute);
+      assert.deepEqual(await groups(ways[1]!), []);
+      await two.catchUp();
+      for (const on of [one, two]) for (const way of ways) assert.deepEqual(await groups(way, on), []);
+      people.corp = { annette: { groups: ['noc'], externalId: 'id of anna' } };
+      clock.pass(1.1 * minute);
+      assert.deepEqual(await groups(ways[0]!), ['operators']);
+      people.corp = { anna: { groups: ['noc'], externalId: 'another anna' } };
+      clock.pass(1.1 * minute);
+      for (const way of ways) await refused(call(way));
+      const { id } = (await one.tools.query(accounts))
+        .map(({ _id, username }) => ({ id: _id, username }))
+        .find(({ username }) => username === 'anna')!;
+      assert.equal(await one.auth.accountNow(id), undefined);
+      const [, token = ''] = /apt_([0-9a-f]{24})/.exec(ways[1]!) ?? [];
+      assert.equal(await one.auth.accountNow(`${id} ${token}`), undefined);
+      assert.deepEqual((await two.auth.rightsOf(id))?.roles, []);
+      people.corp = { anna: { groups: ['noc'] } };
+      clock.pass(1.1 * minute);
+      for (const way of ways) assert.deepEqual(await groups(way), ['operators']);
+    });
+
+    it('one more principalTimeout while the directory is silent, and then not; local accounts do', async () => {
+      const [two, local] = [await node(), await logIn('admin')];
+      silent.add('corp');
+      for (const way of ways) await refused(call(way, two), 'unavailable', /"corp"/);
+      clock.pass(0.9 * minute);
+      for (const way of ways) await groups(way);
+      clock.pass(0.2 * minute);
+      for (const way of ways) assert.deepEqual(await groups(way), ['operators']);
+      clock.pass(minute);
+      for (const way of ways) await refused(call(way), 'unavailable', /"corp"/);
+      assert.equal((await call(local)).actor.username, 'admin');
+      silent.clear();
+      for (const way of ways) assert.deepEqual(await groups(way), ['operators']);
+    });
+
+    it('while their provider is enabled', async () => {
+      clock.pass(1);
+      await one.command(updateProvider, 'corp', { enabled: false });
+      for (const way of ways) await refused(call(way));
+      clock.pass(1);
+      await one.command(updateProvider, 'corp', { enabled: true });
+      for (const way of ways) assert.deepEqual(await groups(way), ['operators']);
+    });
   });
 });
