@@ -1,6 +1,7 @@
 import { sessionReactions } from './agent-session-manager/agentSessions.ts';
 import { scheduledJobReactions } from './automation-catalog/scheduledJobMigrations.ts';
 import { projectKind, projectReactions } from './automation-studio/projects.ts';
+import { complianceReportReactions } from './configuration-manager/complianceBatches.ts';
 import { deviceGroupReactions } from './configuration-manager/deviceGroups.ts';
 import { planReactions } from './configuration-manager/plans.ts';
 import { treeReactions } from './configuration-manager/trees.ts';
@@ -31,6 +32,7 @@ export const reactions: readonly Reaction[] = [
   ...taskReactions,
   ...childReactions,
   ...modelReactions,
+  ...complianceReportReactions,
   ...planReactions,
   ...treeReactions,
   ...prebuiltReactions,

@@ -11,7 +11,7 @@ import type { KnownDevice } from '../../domain/configuration-manager/deviceSourc
 import type { TreeState } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { RequestError } from '../../domain/engine/requestError.ts';
+import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import { isSecretName, maskSecrets, openSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
 import { inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
@@ -42,13 +42,15 @@ type Needs = {
   }) => Promise<Outcome>;
 };
 
-/** The result of a work; of one that a text or a device refuses, the reason. */
+/** Refusals that will be over soon: they say nothing of the device. */
+const passing: readonly Code[] = ['limited', 'unavailable'];
+
+/** The result of a work; of one that a text, a device or its adapter refuses, the reason. */
 export const orReason = async <T>(work: () => Promise<T>): Promise<T | { readonly reason: string }> => {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof RequestError && ['unprocessable', 'adapter_failed', 'not_found'].includes(error.code))
-      return { reason: error.message };
+    if (error instanceof RequestError && !passing.includes(error.code)) return { reason: error.message };
     throw error;
   }
 };

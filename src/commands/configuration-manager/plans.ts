@@ -32,6 +32,7 @@ import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { by, type Kind, picked } from '../engine/kinds.ts';
+import { importing } from '../engine/locks.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 import { treeReferences } from './trees.ts';
@@ -46,8 +47,9 @@ const prepare = async ({ input: { nodes = [], gbac } }: { readonly input: Parts 
   return { trees, unknownGroups: await unknownGroups(tools, groupsIn(gbac)) };
 };
 
-const locks = (_: unknown, { nodes = [] }: Parts): string | undefined =>
-  nodes.length > 0 ? treeReferences : undefined;
+/** Trees that are to be deleted are gone before a plan looks for them. */
+const locks = (_: unknown, { nodes = [] }: Parts): readonly string[] =>
+  nodes.length > 0 ? [importing, treeReferences] : [];
 
 export const createCompliancePlan = command({
   name: 'createCompliancePlan',

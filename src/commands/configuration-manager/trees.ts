@@ -55,6 +55,7 @@ import type { Recorded } from '../../store/event.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { always, imported, type Kind } from '../engine/kinds.ts';
+import { importing } from '../engine/locks.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
 
@@ -200,7 +201,7 @@ export const deleteTrees = commandsOf(treeDeletion)({
   input: treeDeletionSchema,
   on: 'new',
   decide: decideTreeDeletion,
-  locks: () => treeReferences,
+  locks: () => [importing, treeReferences],
   prepare: async ({ input, actor }, tools) => {
     const missing: string[] = [];
     const referrers = new Map<string, Referrer>();

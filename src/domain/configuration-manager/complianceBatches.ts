@@ -50,13 +50,21 @@ const end = Type.Object({
 });
 export type BatchEnd = SchemaData<typeof end>;
 
+const request = Type.Object({ job: text, plan: textOrNull });
+export type BatchRequest = SchemaData<typeof request>;
+
 const topics = topicsOf({
+  complianceRunRequested: ['A run of compliance checks was started; its job waits', request],
   complianceRunStarted: ['A run of compliance checks began', start],
   compliancePlanRan: ['A run of compliance checks ended', end],
 });
 export type ComplianceBatchEvent = EventOf<typeof topics>;
 
-export type ComplianceBatchState = { readonly started?: BatchStart; readonly ended?: BatchEnd };
+export type ComplianceBatchState = {
+  readonly requested?: true;
+  readonly started?: BatchStart;
+  readonly ended?: BatchEnd;
+};
 
 /** One run of compliance checks: the pairs of devices and nodes as it began, and the sums as it ended. */
 export const complianceBatch = aggregate<ComplianceBatchState, ComplianceBatchEvent>({
@@ -65,11 +73,18 @@ export const complianceBatch = aggregate<ComplianceBatchState, ComplianceBatchEv
   topics,
   initial: {},
   evolve: {
-    complianceRunStarted: (_, started) => ({ started }),
+    complianceRunRequested: () => ({ requested: true }),
+    complianceRunStarted: (state, started) => ({ ...state, started }),
     compliancePlanRan: (state, ended) => ({ ...state, ended }),
   },
-  exists: ({ started }) => started !== undefined,
+  exists: ({ requested = false, started }) => requested || started !== undefined,
 });
+
+/** So that a batch is there before its job has begun. */
+export const requestBatch = (
+  { requested, started }: ComplianceBatchState,
+  input: BatchRequest,
+): readonly ComplianceBatchEvent[] => (requested || started ? [] : [{ topic: 'complianceRunRequested', data: input }]);
 
 /** A run that is taken up again has begun before: its pairs stay. */
 export const beginBatch = ({ started }: ComplianceBatchState, input: BatchStart): readonly ComplianceBatchEvent[] =>

@@ -4,7 +4,7 @@ import { objectId, time } from '../engine/authors.ts';
 import { aggregate, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { withMembers } from '../engine/exactMembers.ts';
-import { topicsOf } from '../engine/topics.ts';
+import { text, textOrNull, texts, topicsOf } from '../engine/topics.ts';
 import type { Comparison } from './comparing/compare.ts';
 import { type Line, lastOf, pathOf } from './treeNodes.ts';
 import type { TreeVersion } from './treeSchemas.ts';
@@ -159,25 +159,85 @@ export const reportSchema = Type.Object(
   { title: 'ComplianceReport', description: 'Differences between a device and its golden configuration' },
 );
 
-const storedReport = Type.Unsafe<StoredReport>(reportSchema);
+/** A report in events. `follows`: the reports on the same device and node that it takes the place of as the newest. */
+const storedReport = Type.Unsafe<StoredReport & { readonly follows?: readonly string[] }>(
+  Type.Object({ ...reportSchema.properties, follows: Type.Optional(texts) }),
+);
+
+const change = Type.Object({
+  device: text,
+  treeId: text,
+  version: text,
+  nodeId: text,
+  nodePath: text,
+  plan: textOrNull,
+  report: text,
+  from: textOrNull,
+  to: textOrNull,
+});
 
 const topics = topicsOf({
   complianceReported: ['A device was compared with a golden configuration', storedReport],
+  deviceComplianceChanged: ['The grade of a device against a node differs from that of the report before', change],
+  complianceReportFollowed: ['A newer report on the same device and node is there', Type.Object({ by: text })],
 });
-type ComplianceReportEvent = EventOf<typeof topics>;
+export type ComplianceReportEvent = EventOf<typeof topics>;
 
-/** A report that is stored. It never changes. */
-export const complianceReport = aggregate<{ readonly report?: StoredReport }, ComplianceReportEvent>({
+/** `by`: the newer report on the same device and node. */
+export type ComplianceReportState = { readonly report?: StoredReport; readonly by?: string };
+
+/** A report that is stored. It never changes, but for the note that a newer one is there. */
+export const complianceReport = aggregate<ComplianceReportState, ComplianceReportEvent>({
   area: 'configuration-manager',
   category: 'complianceReport',
   topics,
   initial: {},
-  evolve: { complianceReported: (_, report) => ({ report }) },
+  evolve: {
+    complianceReported: (_, { follows: _follows, ...report }) => ({ report }),
+    deviceComplianceChanged: (state) => state,
+    complianceReportFollowed: (state, { by }) => ({ ...state, by }),
+  },
   exists: ({ report }) => report !== undefined,
 });
 
-/** Each pair of a run has one report: one that is there stays. */
+/**
+ * The device, the node and the plan of a report. Reports of other plans do not count for one another, because their readers
+ * are others.
+ */
+export const subjectOf = ({
+  deviceName,
+  treeId,
+  version,
+  nodeId,
+  planId,
+}: Pick<StoredReport, 'deviceName' | 'treeId' | 'version' | 'nodeId' | 'planId'>): string =>
+  `${deviceName}\n${JSON.stringify([treeId, version, nodeId, planId])}`;
+
+/** The grade of a report as changes name it: a device that could not be checked has a grade of its own. */
+const gradeIn = ({ status, grade }: StoredReport): string | null => (status === 'error' ? 'error' : grade);
+
+/** Each pair of a run has one report: one that is there stays. `before`: the newest reports on the subject until now. */
 export const storeReport = (
-  { report }: { readonly report?: StoredReport },
-  input: StoredReport,
-): readonly ComplianceReportEvent[] => (report ? [] : [{ topic: 'complianceReported', data: input }]);
+  { report: there }: ComplianceReportState,
+  { report, before }: { readonly report: StoredReport; readonly before: readonly StoredReport[] },
+): readonly ComplianceReportEvent[] => {
+  if (there) return [];
+  const follows = before.map(({ id }) => id);
+  const reported: ComplianceReportEvent = {
+    topic: 'complianceReported',
+    data: follows.length > 0 ? { ...report, follows } : report,
+  };
+  const [last] = before.toSorted((a, b) => (a.timestamp < b.timestamp ? 1 : -1));
+  if (!last || gradeIn(last) === gradeIn(report)) return [reported];
+  const { id, deviceName: device, treeId, version, nodeId, nodePath, planId: plan } = report;
+  const places = { device, treeId, version, nodeId, nodePath, plan, report: id };
+  const grades = { from: gradeIn(last), to: gradeIn(report) };
+  return [reported, { topic: 'deviceComplianceChanged', data: { ...places, ...grades } }];
+};
+
+/** Notes a newer report. The first one counts. */
+export const followReport = (
+  { report, by }: ComplianceReportState,
+  input: { readonly by: string },
+): readonly ComplianceReportEvent[] =>
+  report && by === undefined ? [{ topic: 'complianceReportFollowed', data: { by: input.by } }] : [];

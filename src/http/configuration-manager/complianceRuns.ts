@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { batchOf } from '../../commands/configuration-manager/complianceBatches.ts';
+import { batchOf, requestComplianceBatch } from '../../commands/configuration-manager/complianceBatches.ts';
 import { startJob } from '../../commands/operations-manager/jobs.ts';
 import { type BatchDoc, checksSchema } from '../../domain/configuration-manager/complianceBatches.ts';
 import { reportSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
@@ -9,7 +9,11 @@ import { objectId } from '../../domain/engine/authors.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { complianceBatches } from '../../projections/configuration-manager/complianceBatches.ts';
-import { complianceReports, type ReportDoc } from '../../projections/configuration-manager/complianceReports.ts';
+import {
+  complianceReports,
+  type ReportDoc,
+  reportIn,
+} from '../../projections/configuration-manager/complianceReports.ts';
 import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { documentIn, documentsOf, pageOf } from '../../projections/engine/documents.ts';
@@ -27,6 +31,8 @@ type Started = {
   readonly name: string;
   readonly type: string;
   readonly component: string;
+  /** Id of the plan; null: none. */
+  readonly plan: string | null;
   /** Groups whose members see the job; none: everybody. */
   readonly groups: readonly string[];
   readonly variables: Readonly<Record<string, unknown>>;
@@ -48,7 +54,14 @@ const startChecks = async (operation: string, run: Started, call: Call, service:
       variables: run.variables,
     },
   });
-  return { id, batchId: batchOf(id), position, replayed };
+  const { idempotency: _, ...same } = about;
+  const batchId = batchOf(id);
+  const batch = await service.handle(requestComplianceBatch, {
+    ...same,
+    id: batchId,
+    input: { job: id, plan: run.plan },
+  });
+  return { id, batchId, position: Math.max(position, batch.position), replayed };
 };
 
 const devices = Type.Optional(
@@ -91,7 +104,8 @@ const runPlan = actionRoute({
     if (plan.nodes.every(({ devices = [], deviceGroups = [] }) => devices.length + deviceGroups.length === 0))
       throw new RequestError('conflict', 'The plan has no devices', { path: '/planId' });
     const groups = [...new Set([...plan.gbac.read, ...plan.gbac.write])];
-    const run = { name: plan.name, type: 'ucm_compliance_plans', component: plan._id, groups, variables: options };
+    const of = { type: 'ucm_compliance_plans', component: plan._id, plan: plan._id };
+    const run = { name: plan.name, ...of, groups, variables: options };
     const { id, batchId, position, replayed } = await startChecks('runCompliancePlan', run, call, service);
     const message = 'Successfully started compliance plan.';
     return { body: { message, planId: plan._id, instanceId: id, batchId }, position, replayed };
@@ -128,6 +142,7 @@ const runChecks = actionRoute({
       name: 'Compliance checks',
       type: 'compliance-run',
       component: treeId,
+      plan: null,
       groups: [],
       variables: { options: { ...options, treeId } },
     };
@@ -139,10 +154,10 @@ const runChecks = actionRoute({
 
 const mostIssuesInList = 20;
 
-const listedReport: Join<ReportDoc> = async ({ _id, configuration: _configuration, issues, ...report }) => ({
-  ...report,
-  issues: issues.slice(0, mostIssuesInList),
-});
+const listedReport: Join<ReportDoc> = async (doc) => {
+  const { configuration: _, issues, ...report } = reportIn(doc);
+  return { ...report, issues: issues.slice(0, mostIssuesInList) };
+};
 const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
 const { configuration: _, ...listedProperties } = reportSchema.properties;
 const listedReportSchema = Type.Object(listedProperties, {
@@ -150,7 +165,7 @@ const listedReportSchema = Type.Object(listedProperties, {
   description: 'Report with its first 20 issues',
 });
 
-const withoutKey: Join<ReportDoc> = async ({ _id, ...report }) => report;
+const withoutKey: Join<ReportDoc> = async (doc) => reportIn(doc);
 
 const instanceSchema = Type.Object(
   {

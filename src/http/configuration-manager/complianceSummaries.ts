@@ -8,7 +8,12 @@ import { versionOf } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { refuseUnknownIds } from '../../domain/engine/references.ts';
 import { name } from '../../domain/engine/schemas.ts';
-import { complianceReports, type ReportDoc } from '../../projections/configuration-manager/complianceReports.ts';
+import {
+  complianceReports,
+  newestOfNode,
+  type ReportDoc,
+  reportIn,
+} from '../../projections/configuration-manager/complianceReports.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { documentIn, pageOf, pagesOf, readableDocuments } from '../../projections/engine/documents.ts';
 import { readableBy } from '../../projections/engine/guards.ts';
@@ -29,10 +34,14 @@ const newestReports = async (all: Is[], limit: number, actor: Actor, { model }: 
   return entries.map((entry) => documentIn(complianceReports, entry));
 };
 
-/** The newest report of each device and node among those that the caller may read. */
-const latestReports = async (all: Is[], actor: Actor, { model }: Service): Promise<readonly ReportDoc[]> => {
+/**
+ * The newest report of each device and node among those that the caller may read. `of`: a tree, or a node. Several plans may
+ * have one each.
+ */
+const latestReports = async (of: string, actor: Actor, { model }: Service): Promise<readonly ReportDoc[]> => {
   const latest = new Map<string, ReportDoc>();
-  const query = { where: { all }, sort: 'timestamp', order: -1, length: 100, ...readableBy(actor, model) } as const;
+  const where = is('newestOf', of);
+  const query = { where, sort: 'timestamp', order: -1, length: 100, ...readableBy(actor, model) } as const;
   for await (const entries of pagesOf(model, complianceReports, query))
     for (const entry of entries) {
       const report = documentIn(complianceReports, entry);
@@ -44,15 +53,21 @@ const latestReports = async (all: Is[], actor: Actor, { model }: Service): Promi
 
 type NodeNamed = { readonly treeId: string; readonly version: string; readonly nodePath: string };
 
-/** The reports on a node have these values. */
-const ofNode = async (
-  { treeId, version, nodePath }: NodeNamed,
-  actor: Actor,
-  { entry }: Service,
-): Promise<[Is, Is, Is]> => {
+const nodeIn = async ({ treeId, version, nodePath }: NodeNamed, actor: Actor, { entry }: Service) => {
   const tree = documentIn(trees, await entry(trees, treeId, actor));
   const { configId } = lastOf(lineAt(versionOf(tree, version).root, nodePath, 'nodePath'));
-  return [is('treeId', tree._id), is('version', version), is('nodeId', configId)];
+  return { treeId: tree._id, version, nodeId: configId };
+};
+
+/** The reports on a node have these values. */
+const ofNode = async (...of: Parameters<typeof nodeIn>): Promise<[Is, Is, Is]> => {
+  const { treeId, version, nodeId } = await nodeIn(...of);
+  return [is('treeId', treeId), is('version', version), is('nodeId', nodeId)];
+};
+
+const latestOfNode = async (...of: Parameters<typeof nodeIn>): Promise<readonly ReportDoc[]> => {
+  const [, actor, service] = of;
+  return latestReports(newestOfNode(await nodeIn(...of)), actor, service);
 };
 
 const count = (of: string) => Type.Integer({ minimum: 0, description: of });
@@ -162,7 +177,7 @@ const summaryRoutes: readonly Route[] = [
     answer: summarySchema,
     run: async ({ params, actor }, service) => {
       const { id } = await service.entry(trees, params.treeId, actor);
-      return { body: summaryOf(await latestReports([is('treeId', id)], actor, service)) };
+      return { body: summaryOf(await latestReports(id, actor, service)) };
     },
   }),
   actionRoute({
@@ -178,9 +193,7 @@ const summaryRoutes: readonly Route[] = [
     run: async ({ params, query, actor }, service) => {
       const { versions } = documentIn(trees, await service.entry(trees, params.treeId, actor));
       const version = query.version ?? versions[0]?.name ?? '';
-      return {
-        body: summaryOf(await latestReports(await ofNode({ ...params, version }, actor, service), actor, service)),
-      };
+      return { body: summaryOf(await latestOfNode({ ...params, version }, actor, service)) };
     },
   }),
 ];
@@ -197,7 +210,7 @@ const gradeRoutes: readonly Route[] = [
     body: Type.Object({ ...node, options: gradeOptions }, closed),
     answer: gradesSchema,
     run: async ({ body, actor }, service) => {
-      const reports = await latestReports(await ofNode(body, actor, service), actor, service);
+      const reports = await latestOfNode(body, actor, service);
       return { body: gradesOf(reports, body.options) };
     },
   }),
@@ -212,8 +225,8 @@ const gradeRoutes: readonly Route[] = [
     body: Type.Object({ reportId: name('Id of the report'), options: gradeOptions }, closed),
     answer: reportSchema,
     run: async ({ body: { reportId, options }, actor }, { entryById }) => {
-      const { _id, ...report } = documentIn(complianceReports, await entryById(complianceReports, reportId, actor));
-      return { body: { ...report, ...graded({ _id, ...report }, options) } };
+      const report = documentIn(complianceReports, await entryById(complianceReports, reportId, actor));
+      return { body: { ...reportIn(report), ...graded(report, options) } };
     },
   }),
 ];
@@ -344,7 +357,7 @@ const historyRoutes: readonly Route[] = [
         'compliance report',
         '/reportIds',
       );
-      return { body: reports.map(({ _id, ...report }) => report) };
+      return { body: reports.map(reportIn) };
     },
   }),
 ];

@@ -7,6 +7,11 @@ import { plans } from './plans.ts';
 export const complianceBatches = projection<BatchDoc>()(complianceBatch, {
   collection: 'complianceBatches',
   on: {
+    complianceRunRequested: (_, event) => {
+      const { job, plan } = event.data;
+      const none = { finished: null, nodes: [], devices: 0, totals: null, grade: null, failed: [] };
+      return { _id: idOf(event), job, planId: plan, started: event.metadata.at, ...none };
+    },
     complianceRunStarted: (_, event) => {
       const {
         data: { job, plan, nodes, failed },
@@ -40,6 +45,7 @@ export const complianceBatches = projection<BatchDoc>()(complianceBatch, {
         failed: [...failed],
       },
   },
+  retires: { ended: ({ finished }) => finished ?? undefined, from: 'started' },
   guard: ({ planId }) => (planId === null ? undefined : documentGuard(plans, planId)),
   sorts: { started: ({ started }) => started },
   filters: {

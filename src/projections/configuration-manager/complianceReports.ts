@@ -1,16 +1,43 @@
-import { complianceReport, type StoredReport } from '../../domain/configuration-manager/complianceReports.ts';
+import {
+  complianceReport,
+  type StoredReport,
+  subjectOf,
+} from '../../domain/configuration-manager/complianceReports.ts';
 import { idOf, projection } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
 import { plans } from './plans.ts';
 
-export type ReportDoc = { readonly _id: string } & StoredReport;
+/** `followed`: when a newer report on the same device and node was stored; null: this is the newest. */
+export type ReportDoc = { readonly _id: string; readonly followed: string | null } & StoredReport;
 
-/** Reports of compliance checks. A report is read by those who may read its plan. */
+/** The report as it is answered. */
+export const reportIn = ({ _id, followed: _, ...report }: ReportDoc): StoredReport => report;
+
+type OfNode = Pick<StoredReport, 'treeId' | 'version' | 'nodeId'>;
+
+/** The value of `newestOf` for a node of a tree. */
+export const newestOfNode = ({ treeId, version, nodeId }: OfNode): string => `${treeId} ${nodeId} ${version}`;
+
+/**
+ * Reports of compliance checks. A report is read by those who may read its plan. The newest of each device, node and plan are
+ * found by their subject.
+ */
 export const complianceReports = projection<ReportDoc>()(complianceReport, {
   collection: 'complianceReports',
-  on: { complianceReported: (_, event) => ({ _id: idOf(event), ...event.data }) },
+  on: {
+    complianceReported: (_, event) => {
+      const { follows: _follows, ...report } = event.data;
+      return { _id: idOf(event), followed: null, ...report };
+    },
+    deviceComplianceChanged: (doc) => doc,
+    complianceReportFollowed: (doc, { metadata: { at } }) => doc && { ...doc, followed: at },
+  },
+  retires: { ended: ({ followed }) => followed ?? undefined, from: 'timestamp' },
   guard: ({ planId }) => (planId === null ? undefined : documentGuard(plans, planId)),
-  sorts: { deviceName: ({ deviceName }) => deviceName, timestamp: ({ timestamp }) => timestamp },
+  sorts: {
+    subject: (doc) => (doc.followed === null ? subjectOf(doc) : `${subjectOf(doc)}\n${doc._id}`),
+    timestamp: ({ timestamp }) => timestamp,
+  },
   filters: {
     batchId: ({ batchId }) => batchId,
     planId: ({ planId }) => planId ?? [],
@@ -19,5 +46,7 @@ export const complianceReports = projection<ReportDoc>()(complianceReport, {
     nodeId: ({ nodeId }) => nodeId,
     deviceName: ({ deviceName }) => deviceName,
     status: ({ status }) => status,
+    /** The tree, and the node, of which it is a newest report. */
+    newestOf: (doc) => (doc.followed === null ? [doc.treeId, newestOfNode(doc)] : []),
   },
 });

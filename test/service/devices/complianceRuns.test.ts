@@ -120,6 +120,8 @@ describe('Runs of compliance plans', () => {
     const variables = { ntp: '192.0.2.9' };
     await planOf('Varied', [{ ...node, devices: ['sw-1', 'sw-2'], variables }]);
     const { instanceId, batchId } = ok(await run('Varied', { devices: ['sw-2', 'sw-3'] }));
+    // The batch is there before the run has begun.
+    assert.ok(Array.isArray(await reportsOf(batchId)));
     await jobs.inState(instanceId, 'complete');
     const [report, ...others] = await reportsOf(batchId);
     assert.deepEqual([report.deviceName, report.totals.errors, others], ['sw-2', 1, []]);
@@ -128,6 +130,28 @@ describe('Runs of compliance plans', () => {
     await planOf('Empty', [node]);
     refused(await run('Empty'), 409, /no devices/);
     refused(await run('Nowhere'), 404);
+  });
+
+  it('say which devices have changed, and count the newest report of each alone', async () => {
+    const node = await treeOf(service.ask, 'Changing', text);
+    const planId = await planOf('Changing', [{ ...node, devices: ['sw-1', 'sw-2'] }]);
+    const runOnce = async (): Promise<void> =>
+      void (await jobs.inState(ok(await run(planId)).instanceId, 'complete', 'error'));
+    const summary = async () => ok(await service.ask('GET', `${manager}/compliance_reports/tree/Changing`));
+    await runOnce();
+    assert.deepEqual([(await summary()).errors, (await summary()).numDevices], [0, 2]);
+    const { treeId } = node;
+    const data = { template: 'hostname sw-2\n<e/>ntp server 192.0.2.1', variables: {} };
+    const change = { treeId, treeVersion: 'initial', nodePath: 'base', data, updateVariables: false };
+    ok(await service.ask('PUT', `${manager}/node/config`, change));
+    await runOnce();
+    await runOnce();
+    assert.deepEqual([(await summary()).warnings, (await summary()).numDevices], [1, 2]);
+    const changes = ok(await service.ask('GET', '/audit/events?topic=deviceComplianceChanged')).results;
+    assert.deepEqual(
+      changes.map(({ data: { device, from, to, plan } }: any) => [device, from, to, plan]),
+      [['sw-1', 'pass', 'fail', planId]],
+    );
   });
 
   it('are seen by those who may read the plan', async () => {

@@ -17,12 +17,17 @@ import {
   type Checks,
   complianceBatch,
 } from '../../../domain/configuration-manager/complianceBatches.ts';
-import { complianceReport, type StoredReport } from '../../../domain/configuration-manager/complianceReports.ts';
+import {
+  complianceReport,
+  type StoredReport,
+  subjectOf,
+} from '../../../domain/configuration-manager/complianceReports.ts';
 import { usualThrottle } from '../../../domain/configuration-manager/planSchemas.ts';
 import { plan } from '../../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt, linesOf, lineTo, pathOf } from '../../../domain/configuration-manager/treeNodes.ts';
 import { tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
 import { defined } from '../../../domain/engine/defined.ts';
+import { complianceReports } from '../../../projections/configuration-manager/complianceReports.ts';
 import { deviceGroups } from '../../../projections/configuration-manager/deviceGroups.ts';
 import { plans } from '../../../projections/configuration-manager/plans.ts';
 import { trees } from '../../../projections/configuration-manager/trees.ts';
@@ -34,7 +39,7 @@ import { type Operation, type Run, RunEnded } from './run.ts';
 type Needs = {
   readonly handle: Handle;
   readonly tools: Tools;
-  readonly model: Pick<ReadModel, 'getMany'>;
+  readonly model: Pick<ReadModel, 'getMany' | 'idsNamed'>;
   readonly devices: Pick<Devices, 'seenBy'>;
   readonly renderer: Pick<Renderer, 'compare'>;
   /** Keyed digest of a text. */
@@ -145,6 +150,13 @@ const complianceStarts = (tools: Tools) => {
 export const complianceRuns = ({ handle, tools, model, devices, renderer, digest, now }: Needs) => {
   const { planStart, checksStart } = complianceStarts(tools);
 
+  /** The newest reports on the subject of a report; several if runs have checked it at the same time. */
+  const newestBefore = async (report: StoredReport): Promise<readonly StoredReport[]> => {
+    const ids = await model.idsNamed(complianceReports.collection, subjectOf(report));
+    const states = await Promise.all(ids.map((id) => tools.state(complianceReport, id)));
+    return states.flatMap(({ report, by }) => (report && by === undefined ? [report] : []));
+  };
+
   /** The pairs of the run as they were stored when it began. */
   const beginning = async (run: Run, startOf: (run: Run) => Promise<BatchStart>): Promise<BatchStart> => {
     const id = batchOf(run.job);
@@ -202,6 +214,8 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
           const actor = await step();
           const { calls } = devices.seenBy(actor);
           configuration ??= await orReason(() => calls(started.metadata.traceparent, signal).configuration(device));
+          // A call that was broken off says nothing of the device.
+          signal.throwIfAborted();
           const { state } = await tools.version(tree, node.treeId, node.revision);
           const version = versionOf(state, node.version);
           const line = lineTo(version.root, node.nodeId);
@@ -211,9 +225,11 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
             variables: node.variables as Members | undefined,
             grading: batch.grading,
           });
-          const input = { ...report, id, batchId, planId: batch.plan };
+          const whole = { ...report, id, batchId, planId: batch.plan };
+          const input = { report: whole, before: await newestBefore(whole) };
+          signal.throwIfAborted();
           await handle(storeComplianceReport, { ...requestFor(started), id, input });
-          count(input);
+          count(whole);
         }
       };
 
