@@ -1,53 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { builtInOf } from '../../support/builtIn.ts';
+import { checkKilledRun, controllerOf, goldenText, treeOf } from '../../support/complianceRuns.ts';
 import { itInSoak } from '../../support/itInSoak.ts';
 import { cannotKill } from '../../support/killing.ts';
 import { ok, refused } from '../../support/people.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
-import { until } from '../../support/until.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 
 const manager = '/configuration_manager';
-
-/** A controller that answers configurations: those of devices whose name ends in 0 have no NTP server; bad-1 fails. */
-const controllerOf = async (count: number) => {
-  const reads: string[] = [];
-  const server: Server = createServer((request, response) => {
-    const name = (request.url ?? '').split('/')[2] ?? '';
-    reads.push(name);
-    if (name === 'bad-1') return void response.writeHead(500).end('{}');
-    const config = `hostname ${name}\n${name.endsWith('0') ? '' : 'ntp server 192.0.2.1\n'}`;
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ config }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const names = [...Array.from({ length: count }, (_, i) => `sw-${i + 1}`), 'bad-1'];
-  const devices = names.map((name) => ({ name, ostype: 'cisco-ios' }));
-  return {
-    reads,
-    names: names.slice(0, -1),
-    adapter: { name: 'campus', type: 'http', properties: { baseUrl }, devices },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-};
-
-type Ask = (method: string, path: string, body?: unknown) => Promise<any>;
-
-/** A tree with a text at its root, and the id of its root. */
-const treeOf = async (ask: Ask, name: string, template: string) => {
-  const { id, root } = ok(await ask('POST', `${manager}/configs`, { name, deviceType: 'cisco-ios' }));
-  const text = { treeId: id, treeVersion: 'initial', nodePath: 'base', data: { template, variables: {} } };
-  ok(await ask('PUT', `${manager}/node/config`, { ...text, updateVariables: false }));
-  return { treeId: id, version: 'initial', nodeId: root.attributes.configId };
-};
-
-const text = 'hostname {{ device.name }}\n<e/>ntp server {{ ntp | default("192.0.2.1") }}';
 
 describe('Runs of compliance plans', () => {
   const service = useService({ OUTBOUND_ALLOW: '127.0.0.1' });
@@ -68,7 +28,7 @@ describe('Runs of compliance plans', () => {
     ok(await service.ask('GET', `${manager}/compliance_reports/batch/${batchId}`));
 
   it('check all devices of their nodes and groups, each once for each node, and sum up what they found', async () => {
-    const node = await treeOf(service.ask, 'Campus', text);
+    const node = await treeOf(service.ask, 'Campus', goldenText);
     const other = await treeOf(service.ask, 'Names', 'hostname {{ device.name }}');
     const group = { name: 'Switches', devices: campus.names };
     const { id: groupId } = ok(await service.ask('POST', `${manager}/devicegroup`, group));
@@ -116,7 +76,7 @@ describe('Runs of compliance plans', () => {
   });
 
   it('are limited to some devices, take the variables of their nodes, and refuse a plan without devices', async () => {
-    const node = await treeOf(service.ask, 'Varied', text);
+    const node = await treeOf(service.ask, 'Varied', goldenText);
     const variables = { ntp: '192.0.2.9' };
     await planOf('Varied', [{ ...node, devices: ['sw-1', 'sw-2'], variables }]);
     const { instanceId, batchId } = ok(await run('Varied', { devices: ['sw-2', 'sw-3'] }));
@@ -133,7 +93,7 @@ describe('Runs of compliance plans', () => {
   });
 
   it('say which devices have changed, and count the newest report of each alone', async () => {
-    const node = await treeOf(service.ask, 'Changing', text);
+    const node = await treeOf(service.ask, 'Changing', goldenText);
     const planId = await planOf('Changing', [{ ...node, devices: ['sw-1', 'sw-2'] }]);
     const runOnce = async (): Promise<void> =>
       void (await jobs.inState(ok(await run(planId)).instanceId, 'complete', 'error'));
@@ -155,7 +115,7 @@ describe('Runs of compliance plans', () => {
   });
 
   it('are seen by those who may read the plan', async () => {
-    const node = await treeOf(service.ask, 'Closed', text);
+    const node = await treeOf(service.ask, 'Closed', goldenText);
     await planOf('Closed', [{ ...node, devices: ['sw-1'] }], { gbac: { write: ['ops'] } });
     const { instanceId, batchId } = ok(await run('Closed'));
     await jobs.inState(instanceId, 'complete');
@@ -183,7 +143,7 @@ describe('Runs of compliance plans', () => {
   });
 
   it('start by automations once the plan is active; checks without a plan take the devices of the tree', async () => {
-    const node = await treeOf(service.ask, 'Automated', text);
+    const node = await treeOf(service.ask, 'Automated', goldenText);
     const plan = await planOf('Automated', [{ ...node, devices: ['sw-1'] }]);
     await jobs.automation('ucm_compliance_plans', 'Automated');
     const draft = await jobs.inState(await jobs.start('Automated'), 'error');
@@ -224,7 +184,12 @@ describe('Sums, grades and histories of reports', () => {
     ok(await service.ask('POST', `${manager}/adapters`, { ...adapter, devices }));
     const { id, root } = ok(await service.ask('POST', `${manager}/configs`, { name: 'Campus', deviceType: null }));
     node = { treeId: id, version: 'initial', nodeId: root.attributes.configId };
-    const stored = { treeId: id, treeVersion: 'initial', nodePath: 'base', data: { template: text, variables: {} } };
+    const stored = {
+      treeId: id,
+      treeVersion: 'initial',
+      nodePath: 'base',
+      data: { template: goldenText, variables: {} },
+    };
     ok(await service.ask('PUT', `${manager}/node/config`, { ...stored, updateVariables: false }));
   });
   after(() => campus.close());
@@ -314,41 +279,19 @@ describe(`A run of a compliance plan, killed in its middle${cannotKill}`, functi
   this.timeout(120_000);
 
   const runKilled = async (devices: number, kills: number): Promise<void> => {
-    const campus = await controllerOf(devices);
     const folder = temporaryFolder();
     const settings = { OUTBOUND_ALLOW: '127.0.0.1' };
     let server = await startServer(folder, settings);
     try {
-      ok(await server.ask('POST', `${manager}/adapters`, campus.adapter));
-      const node = await treeOf(server.ask, 'Killed', text);
-      const plan = { name: 'Killed', nodes: [{ ...node, devices: campus.names }] };
-      ok(await server.ask('POST', `${manager}/compliance_plans`, plan));
-      const { instanceId, batchId } = ok(
-        await server.ask('POST', `${manager}/compliance_plans/run`, { planId: 'Killed' }),
-      );
-      for (let kill = 1; kill <= kills; kill++) {
-        await until(() => campus.reads.length >= (devices * kill) / (kills + 1));
+      const kill = async (): Promise<void> => {
         server.child.kill('SIGKILL');
         await server.ended;
         server = await startServer(folder, settings);
-      }
-      const { status, variables } = await builtInOf((method, path, body) => server.ask(method, path, body)).inState(
-        instanceId,
-        'complete',
-        'error',
-        'incomplete',
-      );
-      assert.equal(status, 'complete');
-      const errors = devices / 10;
-      assert.deepEqual(variables.totals, { errors, warnings: 0, infos: 0, passes: 2 * devices - errors });
-      const reports = ok(await server.ask('GET', `${manager}/compliance_reports/batch/${batchId}`));
-      assert.equal(reports.length, devices);
-      const ends = ok(await server.ask('GET', '/audit/events?topic=compliancePlanRan')).results;
-      assert.equal(ends.length, 1);
+      };
+      await checkKilledRun({ devices, kills, kill, ask: (...args) => server.ask(...args) });
       await server.stop();
     } finally {
       server.child.kill('SIGKILL');
-      campus.close();
     }
   };
 

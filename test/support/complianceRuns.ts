@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { builtInOf } from './builtIn.ts';
+import { ok } from './people.ts';
+import { until } from './until.ts';
+
+const manager = '/configuration_manager';
+
+type Ask = (method: string, path: string, body?: unknown) => Promise<any>;
+
+/** A controller that answers configurations: those of devices whose name ends in 0 have no NTP server; bad-1 fails. */
+export const controllerOf = async (count: number) => {
+  const reads: string[] = [];
+  const server: Server = createServer((request, response) => {
+    const name = (request.url ?? '').split('/')[2] ?? '';
+    reads.push(name);
+    if (name === 'bad-1') return void response.writeHead(500).end('{}');
+    const config = `hostname ${name}\n${name.endsWith('0') ? '' : 'ntp server 192.0.2.1\n'}`;
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ config }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const names = [...Array.from({ length: count }, (_, i) => `sw-${i + 1}`), 'bad-1'];
+  const devices = names.map((name) => ({ name, ostype: 'cisco-ios' }));
+  return {
+    reads,
+    names: names.slice(0, -1),
+    adapter: { name: 'campus', type: 'http', properties: { baseUrl }, devices },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+/** A tree with a text at its root, and the id of its root. */
+export const treeOf = async (ask: Ask, name: string, template: string) => {
+  const { id, root } = ok(await ask('POST', `${manager}/configs`, { name, deviceType: 'cisco-ios' }));
+  const text = { treeId: id, treeVersion: 'initial', nodePath: 'base', data: { template, variables: {} } };
+  ok(await ask('PUT', `${manager}/node/config`, { ...text, updateVariables: false }));
+  return { treeId: id, version: 'initial', nodeId: root.attributes.configId };
+};
+
+export const goldenText = 'hostname {{ device.name }}\n<e/>ntp server {{ ntp | default("192.0.2.1") }}';
+
+type Killed = {
+  readonly devices: number;
+  readonly kills: number;
+  readonly ask: Ask;
+  /** Kills a process, and starts it again. */
+  readonly kill: (times: number) => Promise<void>;
+};
+
+/** Runs a plan whose service is killed so many times in its middle: each pair has one report, nothing is counted twice. */
+export const checkKilledRun = async ({ devices, kills, ask, kill }: Killed): Promise<void> => {
+  const campus = await controllerOf(devices);
+  try {
+    ok(await ask('POST', `${manager}/adapters`, campus.adapter));
+    const node = await treeOf(ask, 'Killed', goldenText);
+    ok(
+      await ask('POST', `${manager}/compliance_plans`, { name: 'Killed', nodes: [{ ...node, devices: campus.names }] }),
+    );
+    const { instanceId, batchId } = ok(await ask('POST', `${manager}/compliance_plans/run`, { planId: 'Killed' }));
+    for (let times = 1; times <= kills; times++) {
+      await until(() => campus.reads.length >= (devices * times) / (kills + 1));
+      await kill(times);
+    }
+    const { status, variables } = await builtInOf(ask).inState(instanceId, 'complete', 'error', 'incomplete');
+    assert.equal(status, 'complete');
+    const errors = devices / 10;
+    assert.deepEqual(variables.totals, { errors, warnings: 0, infos: 0, passes: 2 * devices - errors });
+    const reports = ok(await ask('GET', `${manager}/compliance_reports/batch/${batchId}`));
+    assert.equal(reports.length, devices);
+    assert.equal(ok(await ask('GET', '/audit/events?topic=compliancePlanRan')).results.length, 1);
+  } finally {
+    campus.close();
+  }
+};
