@@ -53,7 +53,7 @@ type Killed = {
   readonly kill: (times: number) => Promise<void>;
 };
 
-/** Runs a plan whose service is killed so many times in its middle: each pair has one report, nothing is counted twice. */
+/** Runs a plan, and kills the service in its middle: each pair has one report, nothing is counted twice. */
 export const checkKilledRun = async ({ devices, kills, ask, kill }: Killed): Promise<void> => {
   const campus = await controllerOf(devices);
   try {

@@ -55,7 +55,7 @@ export const storeComplianceReport = ofReport({
   decide: storeReport,
 });
 
-/** Follows from a report that takes the place of others. */
+/** Follows from a newer report on the same subject. */
 const followComplianceReport = ofReport({
   name: 'followComplianceReport',
   input: Type.Object({ by: Type.String() }),

@@ -200,10 +200,7 @@ export const complianceReport = aggregate<ComplianceReportState, ComplianceRepor
   exists: ({ report }) => report !== undefined,
 });
 
-/**
- * The device, the node and the plan of a report. Reports of other plans do not count for one another, because their readers
- * are others.
- */
+/** The device, the node and the plan of a report: reports of another plan have other readers, so they do not count. */
 export const subjectOf = ({
   deviceName,
   treeId,
