@@ -1,6 +1,5 @@
 import { compileUserSchema, findFaults, patternMatcher, schemaMatcher } from '@automation-platform/bounded-schemas';
 import { isObject, plainValue } from '@automation-platform/json';
-import { LRUCache } from 'lru-cache';
 import type { Actor } from '../../domain/engine/core.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { faultsInTheOpen, maskSecrets } from '../../domain/engine/secretFields.ts';
@@ -16,6 +15,7 @@ import { openTasks } from '../../projections/operations-manager/openTasks.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
 import { whyNotRun } from '../engine/access.ts';
 import type { Tools } from '../engine/define.ts';
+import { perRevision, type Version } from '../engine/perRevision.ts';
 import { componentCollections } from './components.ts';
 import { faultsOf, transformationFaultsOf, workflowMeant } from './workflows.ts';
 import { workflowAt, workflowNamed } from './workflowsInUse.ts';
@@ -43,35 +43,23 @@ export const perTools = <Value>(make: () => Value): ((tools: Partial<Tools>) => 
   };
 };
 
+const readyFor = (document: WorkflowDocument): Ready => ({
+  graph: workflowGraph(plainValue(document) as WorkflowDocument, isInstant),
+  namesInitiator: JSON.stringify(document).includes('initiator'),
+});
+
 /** The revisions that are in use. */
-const keptBy = perTools(
-  () =>
-    new LRUCache<string, Ready>({
-      maxSize: mostKept,
-      sizeCalculation: ({ graph }) => Math.min(bytesOf(graph), mostKept / 2),
-    }),
+const keptBy = perTools(() =>
+  perRevision({ make: readyFor, sizeOf: ({ graph }: Ready) => bytesOf(graph), most: mostKept }),
 );
-
-type Version = { readonly id: string; readonly revision: number };
-
-const keyOf = ({ id, revision }: Version): string => `${id} ${revision}`;
-
-const readyFor = (version: Version, document: WorkflowDocument, tools: Tools): Ready => {
-  const all = keptBy(tools);
-  const before = all.get(keyOf(version));
-  if (before) return before;
-  const graph = workflowGraph(plainValue(document) as WorkflowDocument, isInstant);
-  const ready: Ready = { graph, namesInitiator: JSON.stringify(document).includes('initiator') };
-  all.set(keyOf(version), ready);
-  return ready;
-};
 
 /** The revision that a job runs; undefined if it cannot be read any more. */
 const readyAt = async (version: Version, tools: Tools): Promise<Ready | undefined> => {
-  const before = keptBy(tools).get(keyOf(version));
+  const revisions = keptBy(tools);
+  const before = revisions.find(version);
   if (before) return before;
   const document = await workflowAt(version, tools);
-  return document && readyFor(version, document, tools);
+  return document && revisions.of(version, () => document);
 };
 
 const match = patternMatcher(refuse);
@@ -121,7 +109,7 @@ export const workflowToStart = async (
 ): Promise<StartedWorkflow | undefined> => {
   const found = await workflowNamed(name, actor, tools);
   if (!found) return undefined;
-  const ready = readyFor(found, found.document, tools);
+  const ready = keptBy(tools).of(found, () => found.document);
   ready.faults ??= faultsOf(ready.graph);
   const self = { id, initiator: actor.username, level };
   return {

@@ -23,7 +23,7 @@ import {
   workflowFaults,
 } from '../../domain/operations-manager/workflows/workflowFaults.ts';
 import { type WorkflowGraph, workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
-import { readWorkflow, type Task } from '../../domain/operations-manager/workflows/workflows.ts';
+import { readWorkflow, type Task, type WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { workflows } from '../../projections/operations-manager/workflows.ts';
 import { isHidden } from '../engine/access.ts';
@@ -114,16 +114,42 @@ const findable = { pattern: patternFault, inputs: inputFaults };
 /** The faults of a workflow that follow from its document alone, with which it cannot be started. */
 export const faultsOf = (graph: WorkflowGraph): readonly WorkflowFault[] => workflowFaults(graph, findable).faults;
 
+/** The transformations that tasks name, once for each task. */
+const transformationsIn = ({ tasks }: WorkflowGraph): readonly string[] =>
+  tasks.flatMap((task) => transformationNamedBy(task)?.idOrName ?? []);
+
 /** Says why a transformation that a workflow names cannot run, as of now. */
-const transformationsOf = async (
-  { tasks }: WorkflowGraph,
+const transformationsNow = async (
+  names: readonly string[],
   actor: Actor,
   tools: Tools,
 ): Promise<Required<Known>['transformation']> => {
-  const names = new Set(tasks.flatMap((task) => transformationNamedBy(task)?.idOrName ?? []));
   const faults = new Map<string, string | undefined>();
-  await oneByOne([...names], async (idOrName) => faults.set(idOrName, await whyUnfit(idOrName, actor, tools)));
+  await oneByOne([...new Set(names)], async (idOrName) => faults.set(idOrName, await whyUnfit(idOrName, actor, tools)));
   return (idOrName) => faults.get(idOrName);
+};
+
+const transformationsOf = (graph: WorkflowGraph, actor: Actor, tools: Tools) =>
+  transformationsNow(transformationsIn(graph), actor, tools);
+
+/** The size of a workflow, and how many faults follow from its document alone. */
+export const sizeOf = (document: WorkflowDocument) => {
+  const graph = workflowGraph(plainValue(document) as WorkflowDocument, isInstant);
+  return {
+    tasks: graph.tasks.filter(({ kind }) => kind !== 'start' && kind !== 'end').length,
+    faults: faultsOf(graph).length,
+    transformations: transformationsIn(graph),
+  };
+};
+
+/** The same with the faults of the transformations that it names, as of now, for an actor. */
+export const sizeNow = async (
+  { tasks, faults, transformations }: ReturnType<typeof sizeOf>,
+  actor: Actor,
+  tools: Tools,
+): Promise<{ readonly tasks: number; readonly faults: number }> => {
+  const why = await transformationsNow(transformations, actor, tools);
+  return { tasks, faults: faults + transformations.filter((idOrName) => why(idOrName) !== undefined).length };
 };
 
 /** The faults of the transformations that a workflow names, as of now, for an actor. */

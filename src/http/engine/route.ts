@@ -208,6 +208,8 @@ export type ListRoute = Common & {
   /** The page that further parameters of the route ask for, in other words than all lists have. */
   readonly page?: Checked<[page: Page, values: unknown], Page>;
   readonly join?: AnyJoin;
+  /** The part of a document that the join reads. It is made once for each revision; without it the join gets the document. */
+  readonly outline?: Checked<[doc: unknown], object>;
   /** The query parameter that asks for the join; if not set, every answer is joined. */
   readonly joinOn?: string;
   /**

@@ -113,13 +113,20 @@ export const getRoute = <
 ): GetRoute => route;
 
 /** A route that gives a list. */
-export const listRoute = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
+export const listRoute = <
+  const Path extends string,
+  Doc,
+  Filter extends string,
+  Q extends Queries = NoQueries,
+  Part = Doc,
+>(
   route: Base<Path, Q, NoInfer<Filter>> & {
     readonly list: Collection<Doc, string, Filter>;
     readonly order?: 1 | -1;
     readonly limit?: number;
     readonly page?: (page: Page, values: QueryOf<Q>) => Page;
-    readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
+    readonly join?: Join<NoInfer<Part>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
+    readonly outline?: (doc: NoInfer<Doc>) => Part & object;
     readonly joinOn?: keyof NoInfer<Q> & string;
     readonly bare?: Join<NoInfer<Doc>, Call<ParamIn<Path>>>;
     readonly envelope: ListEnvelope;

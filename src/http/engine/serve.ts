@@ -2,6 +2,7 @@ import { hash as digest, randomUUID } from 'node:crypto';
 import { exactText } from '@automation-platform/json';
 import { LRUCache } from 'lru-cache';
 import { missing } from '../../commands/engine/decide.ts';
+import { perRevision } from '../../commands/engine/perRevision.ts';
 import { randomId } from '../../commands/engine/randomIds.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
@@ -10,7 +11,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
-import type { Query, ReadModel, Where } from '../../projections/engine/port.ts';
+import type { Entry, Query, ReadModel, Where } from '../../projections/engine/port.ts';
 import { derivedId, derivedUuid } from '../../store/derivedIds.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import { bareList } from './envelopes.ts';
@@ -259,13 +260,23 @@ const keyOfAccess = (refused: readonly string[]): string =>
  * from whom the same documents are hidden. Each request judges the guards anew, since other collections decide about them.
  */
 const serveList = (route: ListRoute, live: Service): Serve => {
-  const { list, parent, join, joinOn, bare } = route;
+  const { list, parent, join, joinOn, bare, outline } = route;
   const parse = listQueryOf(route);
   const plans = new LRUCache<string, ReturnType<typeof planOf>>({ max: 1000 });
   const answers = new LRUCache<string, { version: number | undefined; body: Buffer; etag: string }>({
     maxSize: 32 * 1024 * 1024,
     sizeCalculation: ({ body }) => body.length + 200,
   });
+
+  const outlines =
+    outline &&
+    perRevision({
+      make: (text: string) => outline(JSON.parse(text)),
+      sizeOf: (part) => JSON.stringify(part).length + 200,
+      most: 16 * 1024 * 1024,
+    });
+  const toJoin = (entry: Pick<Entry, 'id' | 'revision' | 'text'>, joined: AnyJoin): unknown =>
+    outlines && joined === join ? outlines.of(entry, () => entry.text) : JSON.parse(entry.text);
 
   /** Parses a query string. `joined` is the join to apply, if the query asks for it. */
   const planOf = (querystring: string) => {
@@ -315,7 +326,7 @@ const serveList = (route: ListRoute, live: Service): Serve => {
     const { entries, total } = await model.list(list.collection, queryFor(params, page, notes?.may ?? judge));
     boundPage(entries);
     const texts = joined
-      ? await inBatches(entries, ({ text }) => joining(joined, JSON.parse(text), service, { ...call, query: values }))
+      ? await inBatches(entries, (entry) => joining(joined, toJoin(entry, joined), service, { ...call, query: values }))
       : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page, total }));
     const made = { version: kept?.version, body, etag: `"${tagged(body)}"` };

@@ -19,23 +19,31 @@ type KeptDoc = Members & Authored & { readonly _id: string; readonly name: strin
 
 type Findings = { readonly faults: readonly object[]; readonly warnings: readonly object[] };
 
-type SizeOf<Doc> = (doc: Doc, actor: Actor, tools: Tools) => object | Promise<object>;
-
-type KeptRoutes<Doc extends KeptDoc> = {
+type KeptRoutes<Doc extends KeptDoc, Size extends object> = {
   readonly commands: KeptCommands;
   readonly documents: Projection<Doc, never, string, string>;
   /** The schema of a fault or warning. */
   readonly finding: TSchema;
   /** Finds the faults and warnings of a document. Throws `invalid` for one of another form. */
   readonly findings: (document: Members, actor: Actor, tools: Tools) => Findings | Promise<Findings>;
-  /** The members of a list that say how large a document is, and how many faults it has. */
-  readonly summary: { readonly members: Readonly<Record<string, TSchema>>; readonly of: SizeOf<Doc> };
+  /** How large a document is, and how many faults it has. */
+  readonly summary: {
+    readonly members: Readonly<Record<string, TSchema>>;
+    /** Computed once for each revision. */
+    readonly of: (doc: Doc) => Size;
+    /** The members of a list. They may depend on other documents. */
+    readonly now: (size: Size, actor: Actor, tools: Tools) => Promise<object>;
+  };
   /** Sentences of the descriptions that only this kind has. */
   readonly sentences: { readonly [route in 'create' | 'replace' | 'remove']: string };
   readonly areas: () => readonly AreaRoutes[];
 };
 
-const schemasOf = <Doc extends KeptDoc>({ commands: { word, schema }, finding, summary }: KeptRoutes<Doc>) => {
+type Described = Pick<KeptRoutes<never, never>, 'commands' | 'finding'> & {
+  readonly summary: Pick<KeptRoutes<never, never>['summary'], 'members'>;
+};
+
+const schemasOf = ({ commands: { word, schema }, finding, summary }: Described) => {
   const findings = {
     faults: Type.Array(finding, { description: 'What must be mended before it can run' }),
     warnings: Type.Array(finding, { description: 'What may be meant otherwise; stops nothing' }),
@@ -63,32 +71,31 @@ const schemasOf = <Doc extends KeptDoc>({ commands: { word, schema }, finding, s
 
 const maskDocument: Join<KeptDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
-const joinsOf = <Doc extends KeptDoc>({ findings, summary }: Pick<KeptRoutes<Doc>, 'findings' | 'summary'>) => {
-  /** A document with its faults and warnings. */
-  const show: Join<Doc> = async (doc, service, call) => ({
+/** A document with its faults and warnings. */
+const showing =
+  <Doc extends KeptDoc>(findings: KeptRoutes<Doc, never>['findings']): Join<Doc> =>
+  async (doc, service, call) => ({
     ...((await maskDocument(doc, service, call)) as Members),
     ...(await findings(doc, call.actor, service.tools)),
   });
-  const summarize: Join<Doc> = async (doc, service, call) => {
-    const { _id, name, description, created, createdBy, lastUpdated, lastUpdatedBy } = (await signed(
-      doc,
-      service,
-      call,
-    )) as Doc;
-    const size = await summary.of(doc, call.actor, service.tools);
+
+/** The part of a document that lists show, with its size. */
+const outlineWith =
+  <Doc extends KeptDoc, Size extends object>(sizeOf: (doc: Doc) => Size) =>
+  (doc: Doc) => {
+    const { _id, name, description, created, createdBy, lastUpdated, lastUpdatedBy } = doc;
     return {
-      ...{ _id, name, description: typeof description === 'string' ? description : '', ...size },
-      ...{ created, createdBy, lastUpdated, lastUpdatedBy },
+      about: { _id, name, description: typeof description === 'string' ? description : '' },
+      authors: { created, createdBy, lastUpdated, lastUpdatedBy },
+      size: sizeOf(doc),
     };
   };
-  return { show, summarize };
-};
 
-const reading = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route[] => {
-  const { commands, documents, findings } = resource;
+const reading = <Doc extends KeptDoc, Size extends object>(resource: KeptRoutes<Doc, Size>): readonly Route[] => {
+  const { commands, documents, findings, summary } = resource;
   const { of, word, schema } = commands;
   const schemas = schemasOf(resource);
-  const { show, summarize } = joinsOf(resource);
+  const outline = outlineWith(summary.of);
   const path = `/${of.category}s`;
   const access = ['operators', 'readers'] as const;
   return [
@@ -99,7 +106,12 @@ const reading = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route
       access,
       summary: `List ${of.category}s`,
       list: documents,
-      join: summarize,
+      outline,
+      join: async ({ about, authors, size }: ReturnType<typeof outline>, service, call) => ({
+        ...about,
+        ...(await summary.now(size, call.actor, service.tools)),
+        ...((await signed(authors, service, call)) as Authored),
+      }),
       envelope: resultsWithMessage(`Successfully retrieved ${of.category}s`),
       answer: enveloped(Type.Array(schemas.summary)),
     }),
@@ -162,17 +174,17 @@ const reading = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route
       access,
       summary: `Get a ${of.category}`,
       get: documents,
-      join: show,
+      join: showing(findings),
       envelope: withMessage(`Successfully retrieved ${of.category}`),
       answer: enveloped(schemas.document),
     }),
   ];
 };
 
-const importing = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): Route => {
-  const { commands, areas } = resource;
+const importing = <Doc extends KeptDoc, Size extends object>(resource: KeptRoutes<Doc, Size>): Route => {
+  const { commands, findings, areas } = resource;
   const { of, word, schema, needs } = commands;
-  const { show } = joinsOf(resource);
+  const show = showing<Doc>(findings);
   return importRoute({
     name: `import${word}s`,
     method: 'put',
@@ -196,14 +208,14 @@ const importing = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): Route => {
   });
 };
 
-const changing = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route[] => {
+const changing = <Doc extends KeptDoc, Size extends object>(resource: KeptRoutes<Doc, Size>): readonly Route[] => {
   const { commands, sentences, areas } = resource;
   const { of, needs } = commands;
   const refuse = needs && ((call: Call<string, Members>) => refuseNeeded(needs(call.body), call, areas()));
   const path = `/${of.category}s`;
   const same = {
     access: ['operators'],
-    join: joinsOf(resource).show,
+    join: showing(resource.findings),
     answer: enveloped(schemasOf(resource).document),
   } as const;
   return [
@@ -250,7 +262,6 @@ const changing = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Rout
 };
 
 /** The routes of documents that are kept with all their members (domain/engine/keptDocuments.ts). */
-export const keptRoutes = <Doc extends KeptDoc>(resource: KeptRoutes<Doc>): readonly Route[] => [
-  ...reading(resource),
-  ...changing(resource),
-];
+export const keptRoutes = <Doc extends KeptDoc, Size extends object>(
+  resource: KeptRoutes<Doc, Size>,
+): readonly Route[] => [...reading(resource), ...changing(resource)];

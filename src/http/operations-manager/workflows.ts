@@ -1,17 +1,6 @@
-import { plainValue } from '@automation-platform/json';
 import { Type } from 'typebox';
-import type { Tools } from '../../commands/engine/define.ts';
-import {
-  faultsOf,
-  findingsIn,
-  transformationFaultsOf,
-  workflowCommands,
-} from '../../commands/operations-manager/workflows.ts';
-import type { Actor } from '../../domain/engine/core.ts';
-import { isInstant } from '../../domain/operations-manager/workflows/dataTasks.ts';
-import { workflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
-import type { WorkflowDocument } from '../../domain/operations-manager/workflows/workflows.ts';
-import { type WorkflowDoc, workflows } from '../../projections/operations-manager/workflows.ts';
+import { findingsIn, sizeNow, sizeOf, workflowCommands } from '../../commands/operations-manager/workflows.ts';
+import { workflows } from '../../projections/operations-manager/workflows.ts';
 import type { AreaRoutes, Route } from '../engine/route.ts';
 import { keptRoutes } from '../keptDocuments/keptRoutes.ts';
 
@@ -27,15 +16,6 @@ const findingSchema = Type.Object(
   { title: 'Finding', description: 'Fault or warning of a document' },
 );
 
-const sizeOf = async (doc: WorkflowDoc, actor: Actor, tools: Tools) => {
-  const graph = workflowGraph(plainValue(doc) as WorkflowDocument, isInstant);
-  const faults = [...faultsOf(graph), ...(await transformationFaultsOf(graph, actor, tools))];
-  return {
-    tasks: graph.tasks.filter(({ kind }) => kind !== 'start' && kind !== 'end').length,
-    faults: faults.length,
-  };
-};
-
 /** Workflows (docs/workflows.md). */
 export const workflowRoutes = (areas: () => readonly AreaRoutes[]): readonly Route[] =>
   keptRoutes({
@@ -46,6 +26,7 @@ export const workflowRoutes = (areas: () => readonly AreaRoutes[]): readonly Rou
     summary: {
       members: { tasks: Type.Integer({ description: 'How many tasks it has, without start and end' }) },
       of: sizeOf,
+      now: sizeNow,
     },
     sentences: {
       create:

@@ -66,14 +66,15 @@ const runTransformation = actionRoute({
 
 /** Transformations (docs/transformations.md). */
 export const transformationRoutes = (areas: () => readonly AreaRoutes[]): readonly Route[] => [
-  ...keptRoutes<TransformationDoc>({
+  ...keptRoutes({
     commands: transformationCommands,
     documents: transformations,
     finding: findingSchema,
     findings: findingsIn,
     summary: {
       members: { steps: Type.Integer({ description: 'How many steps and assignments it has, without its functions' }) },
-      of: (doc) => ({ steps: doc.steps.length, faults: planOf(doc).faults.length }),
+      of: (doc: TransformationDoc) => ({ steps: doc.steps.length, faults: planOf(doc).faults.length }),
+      now: async (size) => size,
     },
     sentences: {
       create: 'The body is the document. One with faults is kept, and cannot run.',

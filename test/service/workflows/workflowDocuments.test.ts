@@ -103,6 +103,25 @@ describe('Workflows as documents, over HTTP', () => {
     assert.ok(!fewer.some(({ code }: { code: string }) => code === 'child'));
   });
 
+  it('are counted with their faults at each revision, and with those of the transformations that they name as of now', async () => {
+    const steps = { a: ours('transformation', { tr_id: 'Later' }), b: ours('transformation', { tr_id: 'Later' }) };
+    const made = await make(workflow(steps, ['start -> a', 'a -> b', 'b -> end'], { name: 'Counted' }));
+    const counted = async () => {
+      const [{ tasks, faults }] = ok(await some.reader('GET', `${path}?multiEquals[name]=Counted`)).data;
+      return { tasks, faults };
+    };
+    assert.deepEqual(await counted(), { tasks: 2, faults: 2 });
+    const later = { name: 'Later', incoming: [], outgoing: [], steps: [], functions: [], comments: [] };
+    const { _id } = ok(await service.ask('POST', '/template_builder/transformations', later)).data;
+    assert.deepEqual(await counted(), { tasks: 2, faults: 0 });
+    ok(
+      await service.ask('PUT', `${path}/${made._id}`, workflow({ a: worker() }, ['a -> nowhere'], { name: 'Counted' })),
+    );
+    const { faults } = ok(await service.ask('GET', `${path}/${made._id}`)).data;
+    assert.deepEqual(await counted(), { tasks: 1, faults: faults.length });
+    ok(await service.ask('DELETE', `/template_builder/transformations/${_id}`));
+  });
+
   it('are refused for their form, and change nothing then', async () => {
     const flow = workflow({}, ['start -> end'], { name: 'Refused' });
     for (const [wrong, at] of [
