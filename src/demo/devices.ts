@@ -89,3 +89,25 @@ export const deviceSteps: readonly ((kept: Kept) => Step)[] = [
     body: { config: { device: 'lab-01', config: hardening }, options: {} },
   }),
 ];
+
+/** A credential, and an inventory whose nodes are devices that name it. */
+export const campusSteps: readonly ((kept: Kept) => Step)[] = [
+  () => ({
+    method: 'POST',
+    path: '/configuration_manager/credentials',
+    body: { name: 'campus', username: 'netops', password: 'demo-campus-password', groups: ['network-operations'] },
+  }),
+  () => ({
+    method: 'POST',
+    path: '/inventory_manager/v1/inventories',
+    body: {
+      name: 'Campus',
+      description: 'Switches of the campus: devices without an adapter',
+      devices: ['core-01', 'core-02', 'access-11'].map((name, i) => ({
+        name,
+        attributes: { host: `192.0.2.${101 + i}`, platform: 'cisco_ios', protocol: 'lab', credential: 'campus' },
+        tags: [name.startsWith('core') ? 'core' : 'access'],
+      })),
+    },
+  }),
+];

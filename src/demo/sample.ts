@@ -1,5 +1,5 @@
 import { agentSteps } from './agents.ts';
-import { deviceSteps } from './devices.ts';
+import { campusSteps, deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { complianceSteps, goldenSteps } from './golden.ts';
@@ -295,4 +295,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
     },
   }),
   ...complianceSteps,
+  ...campusSteps,
 ];

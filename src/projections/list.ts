@@ -12,6 +12,7 @@ export { projects } from './automation-studio/projects.ts';
 export { adapters } from './configuration-manager/adapters.ts';
 export { complianceBatches } from './configuration-manager/complianceBatches.ts';
 export { complianceReports } from './configuration-manager/complianceReports.ts';
+export { deviceCredentials } from './configuration-manager/credentials.ts';
 export { deviceGroups } from './configuration-manager/deviceGroups.ts';
 export { plans } from './configuration-manager/plans.ts';
 export { trees } from './configuration-manager/trees.ts';

@@ -47,7 +47,7 @@ export const showRunning = async (
   if (show !== undefined || !type.showsWithin) return cli.read(command);
   for (const line of enter ?? type.enter) await cli.run(line);
   const text = await cli.read(command);
-  for (const line of leave ?? type.leave) if (!isCommit(line)) await cli.run(line);
+  for (const line of leave ?? type.leave) if (!isCommit(line, type)) await cli.run(line);
   return text;
 };
 
@@ -63,7 +63,7 @@ const judgeAnswer = async (text: string, { cli, type, properties, options }: Cha
 
 /** Sends the steps up to the first one that the device refuses. */
 const send = async (steps: readonly Step[], isCandidate: boolean, change: Change): Promise<Sent> => {
-  const { cli, effect } = change;
+  const { cli, type, effect } = change;
   const answers: { readonly step: Step; readonly text: string }[] = [];
   const unrecognized: string[] = [];
   const refusalOf = async (step: Step, text: string): Promise<Sent['refused']> => {
@@ -74,7 +74,7 @@ const send = async (steps: readonly Step[], isCandidate: boolean, change: Change
   };
   let before: Step | undefined;
   for (const step of steps) {
-    if (isCandidate ? isCommit(step.text) : step.part === 'lines') effect();
+    if (isCandidate ? isCommit(step.text, type) : step.part === 'lines') effect();
     const { output, late } = await cli.run(step.text, true);
     // Text after something that looked like a prompt still answers the line before.
     const isLate = before !== undefined && late.trim() !== '';
@@ -128,7 +128,7 @@ const leftOf = async (
   change: Change,
 ): Promise<readonly string[] | null> => {
   const { refused, answers } = outcome;
-  const isCommitted = answers.some(({ step }) => step !== refused?.step && isCommit(step.text));
+  const isCommitted = answers.some(({ step }) => step !== refused?.step && isCommit(step.text, change.type));
   if (isForgotten && !isCommitted) return [];
   const accepted = refused?.step.part === 'lines' ? lines.slice(0, refused.step.number - 1) : lines;
   if (refused?.step.part === 'enter' || accepted.length === 0) return [];
@@ -144,7 +144,7 @@ const answerOf = (status: number, body: object, account: ChangeAccount): Adapter
 /** True if the lines go into a candidate. */
 const takesCandidate = ({ type, properties }: Change, enter: readonly string[], leave: readonly string[]): boolean => {
   const { candidate } = type;
-  if (!candidate) return properties.leave !== undefined && leave.some(isCommit);
+  if (!candidate) return properties.leave !== undefined && leave.some((line) => isCommit(line, type));
   return candidate.entered === undefined || enter.some((line) => candidate.entered?.test(line));
 };
 
@@ -171,7 +171,7 @@ export const applyChange = async (change: Change, config: string): Promise<Adapt
   }
   const back = options.verify === false ? undefined : await readBackOf(lines, change);
   const words = outcome.answers.map(({ text }) => text).join('\n');
-  const open = commitWarnings(steps, isCandidate || (!type.candidate && showsCandidate(cli.prompt(), words)));
+  const open = commitWarnings(steps, type, isCandidate || (!type.candidate && showsCandidate(cli.prompt(), words)));
   const verified = verdictOf(back);
   const isOpen = open.length > 0 || (outcome.unrecognized.length > 0 && verified !== true);
   const output = outcome.answers.flatMap(({ step, text }) =>
@@ -191,8 +191,10 @@ export const applyChange = async (change: Change, config: string): Promise<Adapt
 };
 
 /** Why the lines may not be, or not stay, the running configuration of a device with a candidate. */
-const commitWarnings = (steps: readonly Step[], isCandidate: boolean): readonly string[] => {
-  const commit = steps.findLast(({ text }) => isCommit(text));
+const commitWarnings = (steps: readonly Step[], type: DeviceType, isCandidate: boolean): readonly string[] => {
+  const commit = steps.findLast(({ text }) => isCommit(text, type));
   if (!commit) return isCandidate ? ['No line commits the configuration'] : [];
-  return isProvisional(commit.text) ? ['The device goes back by itself, unless the commit is confirmed in time'] : [];
+  return isProvisional(commit.text, type)
+    ? ['The device goes back by itself, unless the commit is confirmed in time']
+    : [];
 };

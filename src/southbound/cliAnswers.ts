@@ -1,4 +1,4 @@
-import { generic } from './types/table.ts';
+import { deviceTypes, generic } from './types/table.ts';
 import type { DeviceType } from './types/type.ts';
 
 /** Words of an adapter's devices beside those of the table of types: parts of lines, in any case. */
@@ -39,12 +39,24 @@ export const refusalIn = (printed: string, known: KnownAnswers, type?: DeviceTyp
   return lines.length > mostLines ? undefined : judge(printed, known, type).refusal;
 };
 
-/** True for a line that makes a candidate the running configuration. */
-export const isCommit = (line: string): boolean => /^\s*commit\b(?!\s+check\b)/i.test(line);
+const begins = (line: string, words = '\n'): boolean => `${line.trim().toLowerCase()} `.startsWith(`${words} `);
+
+/** The ways of a type to take candidates: those of all types where it has none of its own. */
+const candidatesOf = ({ candidate }: DeviceType) =>
+  candidate ? [candidate] : deviceTypes.flatMap((type) => type.candidate ?? []);
 
 /** True for a commit that the device takes back by itself, unless it is confirmed in time. */
-export const isProvisional = (line: string): boolean =>
-  /^\s*commit(?:-confirm\b|\s+timer\b|\s+confirmed\b(?!\s+(?:accept|cancel)\b))/i.test(line);
+export const isProvisional = (line: string, type: DeviceType = generic): boolean =>
+  candidatesOf(type).some(({ confirmed, confirm, cancel }) => {
+    // `commit confirmed`, `commit timer`, `commit-confirm`: its first words, without the time.
+    const [words] = /^\S+(?: [a-z]+)?(?= )/.exec(confirmed ?? '') ?? [];
+    return begins(line, words) && !begins(line, cancel) && (confirm === words || !begins(line, confirm));
+  });
+
+/** True for a line that makes a candidate the running configuration. */
+export const isCommit = (line: string, type: DeviceType = generic): boolean =>
+  !candidatesOf(type).some(({ check }) => begins(line, check)) &&
+  (candidatesOf(type).some(({ commit }) => begins(line, commit)) || isProvisional(line, type));
 
 const commitPrompt = /^RP\/\d+\/\w+\/CPU\d+:/;
 

@@ -1,5 +1,5 @@
 import { withinTime } from '@automation-platform/client';
-import { isWellFormed } from '@automation-platform/json';
+import { isWellFormed, type Members } from '@automation-platform/json';
 import {
   type HttpProperties,
   missingProperty,
@@ -14,9 +14,11 @@ import {
   type KnownDevice,
 } from '../domain/configuration-manager/deviceSources.ts';
 import type { Actor } from '../domain/engine/core.ts';
+import { defined } from '../domain/engine/defined.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
+import { withCredentials } from './deviceCredentials.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
@@ -34,6 +36,8 @@ type Call = {
   readonly traceparent: string | undefined;
   readonly alone: boolean;
   readonly ending: AbortSignal;
+  /** The host key is asked for: nobody logs in. */
+  readonly asksKey?: boolean;
 };
 
 /** Work with a device, through the adapter that speaks to it. */
@@ -44,6 +48,10 @@ type Needs = {
     /** The sources that know a device, among those that the actor sees. */
     find(device: string, actor: Actor): Promise<readonly KnownDevice[]>;
     list(asked: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage>;
+    /** The credential of a name, with sealed secrets; undefined if nobody has it, or the actor does not see it. */
+    credential(name: string, actor: Actor): Promise<Members | undefined>;
+    /** The fingerprint that is pinned for a device; undefined if there is none. */
+    pinned(device: KnownDevice): Promise<string | undefined>;
   };
   /** Names of sources in the order in which they are searched for a device. */
   readonly order: () => readonly string[];
@@ -77,22 +85,40 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
     throw new RequestError('not_found', `No device is called ${JSON.stringify(name)}`, { path: 'device' });
   };
 
+  const opened = (properties: Members): Members => openSecrets(properties, unseal) as Members;
+
   /** How a device is reached, with open secrets. Nodes of inventories may lack what is needed. */
-  const propertiesOf = ({ type, properties }: KnownDevice, failure: (reason: string) => RequestError): unknown => {
-    const missing = missingProperty(type, properties);
+  const propertiesOf = async (
+    { type, properties }: KnownDevice,
+    actor: Actor,
+    failure: (reason: string) => RequestError,
+  ): Promise<Members> => {
+    const whole = await withCredentials(opened(properties), async (name) => {
+      const credential = await sources.credential(name, actor);
+      return credential && opened(credential);
+    });
+    const missing = missingProperty(type, whole);
     if (missing !== undefined) throw failure(`has no ${missing}`);
-    return openSecrets(properties, unseal);
+    return whole;
   };
 
-  const open = async ({ known, actor, traceparent }: Call): Promise<DeviceAdapter> => {
+  /** A device over SSH with the host key that it must show. */
+  const targetOf = async (of: KnownDevice, properties: Members): Promise<SshTarget> => {
+    const ssh = properties as SshProperties; // as the schemas of adapters and of attributes say
+    const hostKey = ssh.hostKey ?? (await sources.pinned(of));
+    return { device: of.device, properties: { ...ssh, ...defined({ hostKey }) } };
+  };
+
+  const open = async ({ known, actor, traceparent, asksKey = false }: Call): Promise<DeviceAdapter> => {
     const { type, created, source } = known;
     const { name } = source;
     if (type === 'lab') return labAdapter({ name, made: created, folder: labFolder });
-    const opened = propertiesOf(known, (reason) => adapterFailure(name, `the device ${reason}`));
-    if (type === 'http') return httpAdapter(name, opened as HttpProperties, guard, traceparent);
-    const ssh = opened as SshProperties;
-    const jump = ssh.jumpHost === undefined ? undefined : await jumpHost(name, ssh.jumpHost, actor);
-    return sshAdapter(name, ssh, guard, { sessions, jump });
+    const failure = (reason: string) => adapterFailure(name, `the device ${reason}`);
+    const whole = asksKey ? opened(known.properties) : await propertiesOf(known, actor, failure);
+    if (type === 'http') return httpAdapter(name, whole as HttpProperties, guard, traceparent);
+    const { properties } = await targetOf(known, whole);
+    const jump = properties.jumpHost === undefined ? undefined : await jumpHost(name, properties.jumpHost, actor);
+    return sshAdapter(name, properties, guard, { sessions, jump });
   };
 
   /** The device by which a source reaches its own, with its own credentials. It is reached directly. */
@@ -102,9 +128,9 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       throw error instanceof RequestError && error.code === 'not_found' ? fails('is not known') : error;
     });
     if (found.type !== 'ssh') throw fails('is not reached over SSH');
-    const properties = propertiesOf(found, fails) as SshProperties;
-    if (properties.jumpHost !== undefined) throw fails('has a jump host itself: there may be one');
-    return { device: found.device, properties };
+    const target = await targetOf(found, await propertiesOf(found, actor, fails));
+    if (target.properties.jumpHost !== undefined) throw fails('has a jump host itself: there may be one');
+    return target;
   };
 
   /** Makes one call, which ends when the source's time is over. */
@@ -131,6 +157,8 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
   };
 
   const callsOf = (actor: Actor, traceparent: string | undefined, ending: AbortSignal): DeviceCalls => {
+    const asking = async <T>(name: string, work: Work<T>, asksKey = false): Promise<T> =>
+      calling({ known: await lookUp(name, actor), actor, traceparent, alone: false, ending, asksKey }, work);
     const reading = async (name: string, work: Work<string>): Promise<string> => {
       const known = await lookUp(name, actor);
       const text = await calling({ known, actor, traceparent, alone: false, ending }, work);
@@ -149,6 +177,17 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       },
       configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
       run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),
+      reach: (name) => asking(name, (adapter, device, signal) => adapter.reach(device, signal)),
+      hostKey: (name) =>
+        asking(
+          name,
+          async (adapter, device, signal) => {
+            if (adapter.hostKey) return adapter.hostKey(device, signal);
+            const message = 'The device is not reached over SSH, so it has no host key';
+            throw new RequestError('unprocessable', message, { path: 'device' });
+          },
+          true,
+        ),
     };
   };
 
@@ -157,6 +196,12 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       find: async (name) => {
         const { source, type, device } = await lookUp(name, actor);
         return { source, type, device };
+      },
+      checkCredentials: async (name) => {
+        const device = await lookUp(name, actor);
+        const failure = (reason: string) => adapterFailure(device.source.name, `the device ${reason}`);
+        const { jumpHost: jump } = await propertiesOf(device, actor, failure);
+        if (typeof jump === 'string') await jumpHost(device.source.name, jump, actor);
       },
       list: (asked) => sources.list(asked, actor, order()),
       calls: (traceparent, ending = stopping.signal) => callsOf(actor, traceparent, ending),

@@ -57,10 +57,15 @@ export const httpAdapter = (
     return found;
   };
 
+  const configuration: DeviceAdapter['configuration'] = (device, signal) =>
+    text(call(device, { method: 'GET', path: 'configuration' }, signal), 'config');
+
   return {
     apply: (device, config, options, signal) =>
       call(device, { method: 'POST', path: 'configuration', body: { config, options } }, signal),
-    configuration: (device, signal) => text(call(device, { method: 'GET', path: 'configuration' }, signal), 'config'),
+    configuration,
+    // A controller has no smaller call.
+    reach: async (device, signal) => void (await configuration(device, signal)),
     run: (device, command, signal) =>
       text(call(device, { method: 'POST', path: 'commands', body: { command } }, signal), 'output'),
   };

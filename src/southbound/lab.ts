@@ -74,6 +74,7 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
       return { ...answer(200, { device: device.name, status: 'success', changed, ...account }), account };
     },
     configuration: async (device) => print(await running(device)),
+    reach: async (device) => void (await running(device)),
     run: async (device, command) =>
       answerTo(command, { device, sections: await running(device), up: Math.max(0, now() - Date.parse(made)) }),
   };

@@ -19,6 +19,9 @@ export type { Device } from '../domain/configuration-manager/deviceSources.ts';
 /** A device, and the source by which it is reached: an adapter or an inventory. */
 export type FoundDevice = { readonly source: DeviceSource; readonly type: AdapterType; readonly device: Device };
 
+/** A host key as a device shows it. */
+export type HostKey = { readonly fingerprint: string; readonly type: string };
+
 /**
  * The answer of the southbound system: its status (of HTTP, or the nearest to it), and its body as JSON text. A JSON
  * body stays unchanged. Any other body becomes a JSON string. `unverified`: nobody knows whether the device took all of
@@ -51,6 +54,10 @@ export type DeviceAdapter = {
   configuration(device: Device, signal: AbortSignal): Promise<string>;
   /** Returns the output of a command. */
   run(device: Device, command: string, signal: AbortSignal): Promise<string>;
+  /** Makes sure that the device answers. */
+  reach(device: Device, signal: AbortSignal): Promise<void>;
+  /** Returns the host key that the device shows, and logs in nowhere. Only devices over SSH have one. */
+  hostKey?(device: Device, signal: AbortSignal): Promise<HostKey>;
 };
 
 /** Calls of devices by their names. */
@@ -63,12 +70,21 @@ export type DeviceCalls = {
   configuration(device: string): Promise<string>;
   /** Returns the output of a command. Throws `adapter_failed` with `metadata.adapter` when there is no output. */
   run(device: string, command: string): Promise<string>;
+  /** Makes sure that the device answers. */
+  reach(device: string): Promise<void>;
+  /**
+   * Returns the host key that the device shows, and logs in nowhere. Throws `unprocessable` for a device that is not reached
+   * over SSH.
+   */
+  hostKey(device: string): Promise<HostKey>;
 };
 
 /** The devices of all adapters and inventories that somebody sees. */
 type SeenDevices = {
   /** Returns the device of a name. Throws `not_found` where no source that is seen knows the name. */
   find(device: string): Promise<FoundDevice>;
+  /** Throws `conflict` if the actor does not see a credential that the device is reached with. */
+  checkCredentials(device: string): Promise<void>;
   /** Returns a page of devices, sorted by name. */
   list(asked: DevicesAsked): Promise<DevicePage>;
   /**

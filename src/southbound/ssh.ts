@@ -5,9 +5,9 @@ import { refusalIn } from './cliAnswers.ts';
 import { adapterFailure, UnknownOutcome } from './failure.ts';
 import type { Outbound } from './outbound.ts';
 import type { Device, DeviceAdapter } from './port.ts';
-import { SshFailure, type SshTarget } from './sshConnection.ts';
+import { askHostKey, SshFailure, type SshTarget } from './sshConnection.ts';
 import type { Cli } from './sshSession.ts';
-import { type SshSessions, withCli } from './sshSessions.ts';
+import { maxBytes, type SshSessions, withCli } from './sshSessions.ts';
 import { typeOf } from './types/table.ts';
 
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
@@ -69,5 +69,10 @@ export const sshAdapter = (
         throw new RequestError('invalid', 'A command is one line without control characters');
       return session(device, signal, (cli) => cli.read(command));
     },
+    reach: (device, signal) => session(device, signal, async () => undefined),
+    hostKey: (device, signal) =>
+      askHostKey({ device, properties, guard, jump, maxBytes, signal }).catch((error: unknown) => {
+        throw error instanceof SshFailure ? failed(error.message) : error;
+      }),
   };
 };

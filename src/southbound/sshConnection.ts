@@ -1,15 +1,32 @@
 import { hash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { own } from '@automation-platform/json';
 import ssh2, { type ClientChannel, type ConnectConfig, type PseudoTtyOptions } from 'ssh2';
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
+import { sshPlaceOf } from '../domain/configuration-manager/deviceSources.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { abortable, reasonOf } from './failure.ts';
 import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
-import type { Device } from './port.ts';
+import type { Device, HostKey } from './port.ts';
 
 /** A session cannot begin or go on. The message contains no secrets. */
 export class SshFailure extends Error {}
+
+/** The device shows a host key that is not the pinned one, or none is pinned. */
+class OtherHostKey extends SshFailure {
+  readonly key: HostKey;
+
+  constructor(key: HostKey, expected: string | undefined) {
+    const { fingerprint } = key;
+    super(
+      expected === undefined
+        ? `no host key is pinned: the device shows ${fingerprint}`
+        : `the host key is ${fingerprint}, which is not the one that is pinned`,
+    );
+    this.key = key;
+  }
+}
 
 // Bytes beside the output itself: key exchange, banners, packets.
 const overhead = 1024 * 1024;
@@ -59,15 +76,15 @@ type Connection = Omit<SshShell, 'shell'> & { readonly client: ssh2.Client };
  * credentials.
  */
 const logIn = async (stream: Duplex, { device, properties, maxBytes, signal }: Login): Promise<Connection> => {
-  const { username, password } = properties;
-  const wanted = hostKeyOf({ device, properties });
+  const { username = '', password } = properties;
+  const expected = pinnedKeyOf({ device, properties });
   const client = new ssh2.Client();
-  let shown: string | undefined;
+  let refused: OtherHostKey | undefined;
   let [bytes, tooMuch] = [0, false];
   // The first error ends the work, whatever the work waits for.
   const broken = new Promise<never>((_, reject) => {
     client.on('error', (error) =>
-      reject(tooMuch ? new SshFailure('there is too much output') : failureOf(error, shown, wanted)),
+      reject(tooMuch ? new SshFailure('there is too much output') : (refused ?? failureOf(error))),
     );
     client.on('keyboard-interactive', (_name, _text, _language, ...[prompts, answer]) =>
       answer(prompts.map(({ prompt }) => (/\b(?:user ?name|login)\b/i.test(prompt) ? username : (password ?? '')))),
@@ -99,8 +116,9 @@ const logIn = async (stream: Duplex, { device, properties, maxBytes, signal }: L
       ...credentialsOf(properties),
       algorithms: { compress: ['none'] },
       hostVerifier: (offered: Buffer) => {
-        shown = `SHA256:${hash('sha256', offered, 'base64').replace(/=+$/, '')}`;
-        return shown === wanted.replace(/=+$/, '');
+        const key = hostKeyIn(offered);
+        if (key.fingerprint !== expected) refused = new OtherHostKey(key, expected);
+        return refused === undefined;
       },
     });
     stream.on('data', (chunk: Buffer) => {
@@ -117,20 +135,27 @@ const logIn = async (stream: Duplex, { device, properties, maxBytes, signal }: L
   }
 };
 
-/** Throws `SshFailure` for a key that cannot be read, and where no host key is pinned. */
-const hostKeyOf = ({ device, properties: { hostKey, privateKey, passphrase } }: SshTarget): string => {
-  const key = privateKey === undefined ? undefined : ssh2.utils.parseKey(privateKey, passphrase);
-  if (key instanceof Error) throw new SshFailure('the private key cannot be read, or its passphrase is wrong');
-  const wanted = typeof hostKey === 'string' ? hostKey : hostKey[device.name];
-  if (wanted === undefined) throw new SshFailure('no host key is pinned for this device');
-  return wanted;
+/** Fingerprint and type of a public key as it travels: its first member is its type (RFC 4253, 6.6). */
+const hostKeyIn = (key: Buffer): HostKey => ({
+  fingerprint: `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`,
+  type: key.toString('latin1', 4, 4 + key.readUInt32BE(0)),
+});
+
+/** The fingerprint that the device must show; undefined if there is none. */
+const pinnedKeyOf = ({ device, properties: { hostKey } }: SshTarget): string | undefined => {
+  const expected = typeof hostKey === 'object' ? own(hostKey, device.name) : hostKey;
+  return expected?.replace(/=+$/, '');
 };
 
-const placeOf = ({ name, host = name, port = 22 }: Device) => ({ host, port });
+/** Throws `SshFailure` for a key that cannot be read. */
+const checkPrivateKey = ({ properties: { privateKey, passphrase } }: SshTarget): void => {
+  const key = privateKey === undefined ? undefined : ssh2.utils.parseKey(privateKey, passphrase);
+  if (key instanceof Error) throw new SshFailure('the private key cannot be read, or its passphrase is wrong');
+};
 
 /** A socket to the device, from here. */
 const directly = async (device: Device, guard: Outbound, signal: AbortSignal): Promise<Socket> => {
-  const { host, port } = placeOf(device);
+  const { host, port } = sshPlaceOf(device);
   const addresses = await abortable(guard.addresses(host), signal);
   // A line is a few bytes that wait for nothing, and the next line waits for its answer.
   return connect({ host, port, lookup: pinned(addresses), noDelay: true });
@@ -139,33 +164,51 @@ const directly = async (device: Device, guard: Outbound, signal: AbortSignal): P
 /** A stream to the device from another one, which looks its name up. */
 const through = (client: ssh2.Client, device: Device): Promise<Duplex> =>
   new Promise((resolve, reject) => {
-    const { host, port } = placeOf(device);
+    const { host, port } = sshPlaceOf(device);
     client.forwardOut('127.0.0.1', 0, host, port, (error, stream) =>
       error ? reject(new SshFailure('the jump host does not reach the device')) : resolve(stream),
     );
   });
 
+/** A stream to the device, by way of its jump host if it has one. `opened` gets the connection to that. */
+const reach = async ({ device, jump, guard, maxBytes, signal }: Opening, opened: Connection[]): Promise<Duplex> => {
+  if (!jump) return directly(device, guard, signal);
+  checkPrivateKey(jump);
+  const login = logIn(await directly(jump.device, guard, signal), { ...jump, maxBytes, signal });
+  const way = await login.catch((error: unknown) => {
+    throw error instanceof SshFailure ? new SshFailure(`jump host: ${error.message}`) : error;
+  });
+  opened.push(way);
+  return way.during(through(way.client, device), signal);
+};
+
+/** The host key that the device shows. Nobody logs in there. Throws `SshFailure`. */
+export const askHostKey = async (opening: Opening): Promise<HostKey> => {
+  const opened: Connection[] = [];
+  try {
+    const stream = await reach(opening, opened);
+    const { device, maxBytes, signal } = opening;
+    opened.push(await logIn(stream, { device, properties: { username: 'nobody' }, maxBytes, signal }));
+  } catch (error) {
+    if (error instanceof OtherHostKey) return error.key;
+    throw sshFailureOf(error, opening.signal);
+  } finally {
+    for (const one of opened.toReversed()) one.close();
+  }
+  throw new SshFailure('the device shows no host key');
+};
+
 /** Opens a shell on the device. Throws `SshFailure`. */
-export const openShell = async ({ jump, guard, signal, ...target }: Opening): Promise<SshShell> => {
-  const { maxBytes } = target;
+export const openShell = async (opening: Opening): Promise<SshShell> => {
+  const { device, properties, maxBytes, signal } = opening;
   const opened: Connection[] = [];
   const close = (): void => {
     for (const one of opened.toReversed()) one.close();
   };
   try {
-    hostKeyOf(target);
-    const first = jump ?? target;
-    opened.push(
-      await logIn(await directly(first.device, guard, signal), { ...first, maxBytes, signal }).catch(
-        (error: unknown) => {
-          throw jump && error instanceof SshFailure ? new SshFailure(`jump host: ${error.message}`) : error;
-        },
-      ),
-    );
-    const [way] = opened;
-    if (jump && way)
-      opened.push(await logIn(await way.during(through(way.client, target.device), signal), { ...target, signal }));
-    const last = opened.at(-1) ?? raise(new SshFailure('the connection broke off'));
+    checkPrivateKey(opening);
+    const last = await logIn(await reach(opening, opened), { device, properties, maxBytes, signal });
+    opened.push(last);
     const terminal = { term: 'dumb', cols: 511, rows: 1000 };
     const shell = await last.during(
       shellOf(last.client, terminal).catch(() => shellOf(last.client, false)),
@@ -193,10 +236,6 @@ export const sshFailureOf = (error: unknown, signal: AbortSignal): unknown => {
   return isKnown ? new SshFailure(reasonOf(error)) : error;
 };
 
-const raise = (error: Error): never => {
-  throw error;
-};
-
 const shellOf = (client: ssh2.Client, terminal: PseudoTtyOptions | false): Promise<ClientChannel> =>
   new Promise((resolve, reject) => {
     try {
@@ -209,13 +248,7 @@ const shellOf = (client: ssh2.Client, terminal: PseudoTtyOptions | false): Promi
     }
   });
 
-const failureOf = (
-  error: Error & { readonly level?: string; readonly code?: string },
-  shown: string | undefined,
-  wanted: string,
-): SshFailure => {
-  if (shown !== undefined && shown !== wanted.replace(/=+$/, ''))
-    return new SshFailure(`the host key is ${shown}, which is not the one that is pinned`);
+const failureOf = (error: Error & { readonly level?: string; readonly code?: string }): SshFailure => {
   if (error.level === 'client-authentication') return new SshFailure('the device does not accept the credentials');
   if (error.code !== undefined) return new SshFailure(reasonOf(error));
   return new SshFailure('the device does not speak SSH as it should');

@@ -6,7 +6,8 @@ import { openShell, type SshShell, type SshTarget, sshFailureOf } from './sshCon
 import { type Cli, cliOf } from './sshSession.ts';
 import type { DeviceType } from './types/type.ts';
 
-const maxBytes = 4 * 1024 * 1024;
+/** The most bytes that a call may bring. */
+export const maxBytes = 4 * 1024 * 1024;
 /** How long a session that was kept may take to show its prompt. */
 const awake = 2000;
 const defaultKeep = 30;
@@ -33,7 +34,7 @@ const open = async (way: SshWay, signal: AbortSignal): Promise<Opened> => {
   const { properties, type } = way;
   const shell = await openShell({ ...way, maxBytes, signal });
   try {
-    const { prompt: ends, username, password, enablePassword, setup = type.setup } = properties;
+    const { prompt: ends, username = '', password, enablePassword, setup = type.setup } = properties;
     const how = { type, ends, username, password, enablePassword, most: maxBytes };
     const cli = await shell.during(cliOf(shell.shell, how), signal);
     for (const command of setup) await shell.during(cli.run(command), signal);

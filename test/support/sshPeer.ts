@@ -3,14 +3,20 @@ import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import ssh2, { type AuthContext, type ServerChannel, type Session } from 'ssh2';
 
-const { private: hostKey } = ssh2.utils.generateKeyPairSync('ed25519');
-const key = ssh2.utils.parseKey(hostKey);
-assert.ok(!(key instanceof Error));
-/** Of the key with which it shows who it is. */
-export const fingerprint = `SHA256:${hash('sha256', key.getPublicSSH(), 'base64')}`;
+/** A key with which a server shows who it is. */
+export const newHostKey = () => {
+  const { private: hostKey } = ssh2.utils.generateKeyPairSync('ed25519');
+  const key = ssh2.utils.parseKey(hostKey);
+  assert.ok(!(key instanceof Error));
+  return { hostKey, fingerprint: `SHA256:${hash('sha256', key.getPublicSSH(), 'base64')}` };
+};
+const usual = newHostKey();
+export const { fingerprint } = usual;
 
 /** What a server that speaks SSH does; all that it does not say is as it should be. */
 export type Behaviour = {
+  /** The key, if not the usual one. */
+  readonly hostKey?: string;
   readonly connected?: (connection: ssh2.Connection, socket: Socket) => void;
   readonly auth?: (context: AuthContext, connection: ssh2.Connection) => void;
   readonly refusesSessions?: true;
@@ -37,7 +43,14 @@ export const prompts =
 
 /** For a socket of `peer()`: a server that speaks SSH and behaves so. */
 export const speaks =
-  ({ connected, auth = (context) => context.accept(), refusesSessions, session, shell = () => undefined }: Behaviour) =>
+  ({
+    hostKey = usual.hostKey,
+    connected,
+    auth = (context) => context.accept(),
+    refusesSessions,
+    session,
+    shell = () => undefined,
+  }: Behaviour) =>
   (socket: Socket): void => {
     const speaker = new ssh2.Server({ hostKeys: [hostKey] }, (connection) => {
       connection.on('error', () => undefined);

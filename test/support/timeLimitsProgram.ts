@@ -24,7 +24,12 @@ const source = { kind: 'adapter' as const, name: 'hung' };
 const known = { source, type: 'http' as const, properties, device: { name: 'r1' }, created: '' };
 const allowed = { hosts: new Set(['127.0.0.1']), addresses: blockList([]) };
 const devices = devicesOf({
-  sources: { find: async () => [known], list: async () => ({ total: 0, list: [] }) },
+  sources: {
+    find: async () => [known],
+    list: async () => ({ total: 0, list: [] }),
+    credential: async () => undefined,
+    pinned: async () => undefined,
+  },
   order: () => [],
   unseal: () => '',
   guard: outbound({ allowed, stores: [] }),

@@ -12,27 +12,30 @@ import { type Adapter, adapters } from '../../projections/configuration-manager/
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { by, type Kind } from '../engine/kinds.ts';
 import { queryAll } from '../engine/tools.ts';
+import { namingCredentials } from './credentials.ts';
 
 const command = commandsOf(adapter);
 
+type Input = Parameters<typeof sealProperties>[1];
+
 const prepare = async (
-  { state, input }: { readonly state: AdapterState; readonly input: Parameters<typeof sealProperties>[1] },
-  { seal }: Tools,
+  { state, input }: { readonly state: AdapterState; readonly input: Input },
+  { seal }: Pick<Tools, 'seal'>,
 ) => ({ properties: sealProperties(state, input, seal) });
+
+const named = ({ properties }: Input) => [properties, '/properties'] as const;
 
 export const createAdapter = command({
   name: 'createAdapter',
   input: newAdapterSchema,
   on: 'new',
-  prepare,
-  decide: create,
+  ...namingCredentials({ named, prepare, decide: create }),
 });
 export const replaceAdapter = command({
   name: 'replaceAdapter',
   input: adapterReplacementSchema,
   on: 'existing',
-  prepare,
-  decide: replace,
+  ...namingCredentials({ named, prepare, decide: replace }),
 });
 export const deleteAdapter = command({ name: 'deleteAdapter', input: noInput, on: 'existing', decide: remove });
 

@@ -17,9 +17,11 @@ import { type Inventory, inventories, type NodeDoc, nodes } from '../../projecti
 import type { Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
 import { storedAdapters } from './adapters.ts';
+import { credentialSeenBy } from './credentials.ts';
+import { pinOf } from './hostKeys.ts';
 
 type Needs = {
-  readonly tools: Pick<Tools, 'query' | 'mayRead'>;
+  readonly tools: Pick<Tools, 'query' | 'mayRead' | 'state'>;
   readonly model: Pick<ReadModel, 'getMany' | 'list' | 'version'>;
 };
 
@@ -194,6 +196,9 @@ export const deviceSources = ({ tools, model }: Needs) => {
   });
 
   return {
+    credential: (name: string, actor: Actor) => credentialSeenBy(name, actor, tools),
+    pinned: async (device: KnownDevice) => (await pinOf(device, tools))?.fingerprint,
+
     /** The sources that know the device, in no particular order. */
     find: async (name: string, actor: Actor): Promise<readonly KnownDevice[]> => {
       const found: KnownDevice[] = [];

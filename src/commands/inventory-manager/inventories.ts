@@ -1,7 +1,9 @@
 import type { Members } from '@automation-platform/json';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { namesOf } from '../../domain/authorization/groups.ts';
+import { isReference, namesCredential } from '../../domain/configuration-manager/credentialReferences.ts';
 import { same } from '../../domain/engine/changes.ts';
+import type { Context } from '../../domain/engine/core.ts';
 import { entriesIn, get } from '../../domain/engine/layeredMap.ts';
 import { type IsSecret, isSecretName, mask, sealBy } from '../../domain/engine/secretFields.ts';
 import {
@@ -10,6 +12,7 @@ import {
   clear,
   create,
   formerInventorySchema,
+  type InventoryEvent,
   type InventoryState,
   inventory,
   inventoryChangesSchema,
@@ -27,6 +30,7 @@ import {
 } from '../../domain/inventory-manager/inventories.ts';
 import { destinationOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import { unknownGroups } from '../authorization/names.ts';
+import { namingCredentials } from '../configuration-manager/credentials.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { by, type Kind, picked } from '../engine/kinds.ts';
 
@@ -36,10 +40,13 @@ export const createInventory = command({
   name: 'createInventory',
   input: newInventorySchema,
   on: 'new',
-  decide: create,
-  prepare: async ({ input: { groups = [], devices = [] }, state }, tools) => ({
-    unknownGroups: await unknownGroups(tools, namesOf(groups)),
-    attributes: sealedAttributes(devices, state, tools, '/devices'),
+  ...namingCredentials({
+    named: ({ devices }: Static<typeof newInventorySchema>) => [devices, '/devices'],
+    decide: create,
+    prepare: async ({ input: { groups = [], devices = [] }, state }, tools) => ({
+      unknownGroups: await unknownGroups(tools, namesOf(groups)),
+      attributes: sealedAttributes(devices, state, tools, '/devices'),
+    }),
   }),
 });
 
@@ -58,7 +65,7 @@ const isSecret: IsSecret = (name, members) => {
   if (!isSecretName(name)) return false;
   const value = members[name];
   if (typeof value !== 'string' || value === mask) return true;
-  return !(value.startsWith('$SECRET.') || /^(?:itential_|platform_|ansible_)?credential$/.test(name));
+  return !(isReference(value) || namesCredential(name));
 };
 
 /**
@@ -81,33 +88,49 @@ const sealedAttributes = (
   return (sealed as readonly Pick<Node, 'attributes'>[]).map(({ attributes }) => attributes);
 };
 
+/** The parts of a command that gives an inventory nodes. */
+const givingNodes = <Input extends { readonly nodes: readonly NewNode[] }>(
+  decide: (
+    state: InventoryState,
+    input: Input,
+    context: Context<readonly Node['attributes'][]>,
+  ) => readonly InventoryEvent[],
+) =>
+  namingCredentials<InventoryState, Input, readonly Node['attributes'][], InventoryEvent>({
+    named: ({ nodes }) => [nodes, '/nodes'],
+    prepare: async ({ input: { nodes }, state }, tools) => sealedAttributes(nodes, state, tools),
+    decide,
+  });
+
 export const addInventoryNodes = command({
   name: 'addInventoryNodes',
   input: newNodesSchema,
   on: 'existing',
-  decide: addNodes,
-  prepare: async ({ input: { nodes }, state }, tools) => sealedAttributes(nodes, state, tools),
+  ...givingNodes(addNodes),
 });
 
 export const replaceInventoryNodes = command({
   name: 'replaceInventoryNodes',
   input: allNodesSchema,
   on: 'existing',
-  decide: replaceNodes,
-  prepare: async ({ input: { nodes }, state }, tools) => sealedAttributes(nodes, state, tools),
+  ...givingNodes(replaceNodes),
 });
+
+const changedNodeSchema = Type.Object(
+  { name: Type.String(), ...nodeChangesSchema.properties },
+  { additionalProperties: false },
+);
 
 export const updateInventoryNode = command({
   name: 'updateInventoryNode',
-  input: Type.Object({ name: Type.String(), ...nodeChangesSchema.properties }, { additionalProperties: false }),
+  input: changedNodeSchema,
   on: 'existing',
-  decide: updateNode,
-  prepare: async ({ input: { name, attributes }, state }, { seal }) => {
-    if (attributes === undefined) return undefined;
-    const befores = [before(get(state.nodes, name), attributes)];
-    const sealed = sealBy(isSecret, { value: attributes, befores, seal, path: '/attributes', keepsEqual: true });
-    return sealed as Node['attributes'];
-  },
+  ...namingCredentials({
+    named: ({ attributes }: Static<typeof changedNodeSchema>) => [attributes, '/attributes'],
+    decide: updateNode,
+    prepare: async ({ input: { name, attributes }, state }, tools) =>
+      attributes && sealedAttributes([{ name, attributes }], state, tools, '')[0],
+  }),
 });
 
 export const deleteInventoryNode = command({
@@ -122,10 +145,13 @@ const restoreInventory = command({
   name: 'restoreInventory',
   input: formerInventorySchema,
   on: 'any',
-  decide: restore,
-  prepare: async ({ input: { groups = [], nodes }, state }, tools) => ({
-    unknownGroups: await unknownGroups(tools, namesOf(groups)),
-    attributes: sealedAttributes(nodes, state, tools),
+  ...namingCredentials({
+    named: ({ nodes }: Static<typeof formerInventorySchema>) => [nodes, '/nodes'],
+    decide: restore,
+    prepare: async ({ input: { groups = [], nodes }, state }, tools) => ({
+      unknownGroups: await unknownGroups(tools, namesOf(groups)),
+      attributes: sealedAttributes(nodes, state, tools),
+    }),
   }),
 });
 export const clearInventoryNodes = command({

@@ -16,12 +16,13 @@ const secret = (description: string, pattern = '^[\\x20-\\x7e]+$') =>
 const timeout = Type.Optional(
   Type.Integer({ description: 'Longest call, in milliseconds; 30000 unless given', minimum: 100, maximum: 600_000 }),
 );
-const line = (description: string) =>
+const credential = Type.Optional(name('Name of the credential that it logs in with'));
+export const line = (description: string) =>
   Type.String({ description, minLength: 1, maxLength: 1000, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
 const lines = (description: string) => Type.Optional(Type.Array(line('One line'), { description, maxItems: 20 }));
 const words = (description: string) =>
   Type.Optional(Type.Array(line('Part of a line, in any case'), { description, maxItems: 100 }));
-const fingerprint = Type.String({
+export const fingerprint = Type.String({
   description: 'SHA256:... as ssh-keygen -l prints it',
   pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
 });
@@ -31,7 +32,7 @@ const labProperties = Type.Object(
   { additionalProperties: false, title: 'LabAdapterProperties', description: 'Of simulated devices: none' },
 );
 
-const httpPropertiesSchema = Type.Object(
+export const httpPropertiesSchema = Type.Object(
   {
     baseUrl: Type.String({
       description: 'URL of the controller, without query and credentials',
@@ -40,6 +41,7 @@ const httpPropertiesSchema = Type.Object(
     }),
     auth: secret('Whole Authorization header'),
     token: secret('Bearer token'),
+    credential,
     username: Type.Optional(line('Username of HTTP Basic')),
     password: secret('Password of HTTP Basic', '^[^\\u0000-\\u001f\\u007f]+$'),
     timeout,
@@ -48,9 +50,10 @@ const httpPropertiesSchema = Type.Object(
 );
 export type HttpProperties = Static<typeof httpPropertiesSchema>;
 
-const sshPropertiesSchema = Type.Object(
+export const sshPropertiesSchema = Type.Object(
   {
-    username: line('Account on the devices'),
+    username: Type.Optional(line('Account on the devices')),
+    credential,
     password: secret('Its password', '^[^\\u0000-\\u001f\\u007f]+$'),
     privateKey: secret('Its private key, instead of a password', '^[\\x20-\\x7e\\r\\n]+$'),
     passphrase: secret('Of the private key', '^[^\\u0000-\\u001f\\u007f]+$'),
@@ -63,9 +66,11 @@ const sshPropertiesSchema = Type.Object(
         maximum: 600,
       }),
     ),
-    hostKey: Type.Union(
-      [fingerprint, Type.Record(Type.String(), fingerprint, { description: 'By name of the device' })],
-      { description: 'Fingerprint of the host key: one for all devices, or one for each' },
+    hostKey: Type.Optional(
+      Type.Union([fingerprint, Type.Record(Type.String(), fingerprint, { description: 'By name of the device' })], {
+        description:
+          'Fingerprint of the host key: one for all devices, or one for each. Without it, that which is pinned for the device',
+      }),
     ),
     timeout,
     prompt: Type.Optional(
@@ -92,11 +97,11 @@ export type SshProperties = Static<typeof sshPropertiesSchema>;
 const propertiesOf = { lab: labProperties, http: httpPropertiesSchema, ssh: sshPropertiesSchema };
 export type AdapterType = keyof typeof propertiesOf;
 
+const needed: Readonly<Record<AdapterType, readonly string[]>> = { lab: [], http: ['baseUrl'], ssh: ['username'] };
+
 /** The first property that a type needs and that is missing; undefined if there is none. */
 export const missingProperty = (type: AdapterType, properties: Members): string | undefined =>
-  (propertiesOf[type] as { readonly required?: readonly string[] }).required?.find(
-    (member) => own(properties, member) === undefined,
-  );
+  needed[type].find((member) => own(properties, member) === undefined);
 
 export const deviceSchema = Type.Object(
   {

@@ -6,6 +6,8 @@ import type { Sealed } from '../engine/sealed.ts';
 import { sealBy } from '../engine/secretFields.ts';
 import { anyMembers, nothing, text, topicsOf, typed } from '../engine/topics.ts';
 import type { AdapterType, adapterReplacementSchema, deviceSchema, newAdapterSchema } from './adapterSchemas.ts';
+import { isReference } from './credentialReferences.ts';
+import { sshPlaceOf } from './deviceSources.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -51,13 +53,15 @@ type Input = Static<typeof newAdapterSchema> | Static<typeof adapterReplacementS
  */
 export const sealProperties = (
   { content }: AdapterState,
-  { type, properties = {} }: Input,
+  { type, properties = {}, devices = [] }: Input,
   seal: (secret: string) => Sealed,
 ): Properties => {
   const before =
-    content?.type === type && same(destination(content.properties), destination(properties)) ? content.properties : {};
+    content?.type === type && same(destination(content.properties, content.devices), destination(properties, devices))
+      ? content.properties
+      : {};
   const { hostKey, ...others } = properties;
-  const sealed = sealBy((name) => secrets.has(name), {
+  const sealed = sealBy((name, members) => secrets.has(name) && !isReference(members[name]), {
     value: others,
     befores: [before],
     seal,
@@ -68,7 +72,9 @@ export const sealProperties = (
 };
 
 const secrets = new Set(['auth', 'token', 'password', 'privateKey', 'passphrase', 'enablePassword']);
-const destination = ({ baseUrl, hostKey }: Properties): unknown => ({ baseUrl, hostKey });
+/** Without a host key of its own, whoever pins one decides which server a device is. */
+const destination = ({ baseUrl, hostKey }: Properties, devices: AdapterContent['devices']): unknown =>
+  baseUrl === undefined && hostKey === undefined ? devices.map(sshPlaceOf) : { baseUrl, hostKey };
 
 /** `properties` is the result of `sealProperties`. */
 export type AdapterRefs = { readonly properties: Properties };
@@ -93,14 +99,16 @@ const faultOf = (
   devices: ReadonlySet<string>,
 ): readonly [string, string] | undefined => {
   if (type === 'http') {
-    if ([p.auth, p.token, p.username].filter((way) => way !== undefined).length > 1)
-      return ['auth', 'Only one of auth, token and username says who calls'];
+    if ([p.auth, p.token, p.username, p.credential].filter((way) => way !== undefined).length > 1)
+      return ['auth', 'Only one of auth, token, username and credential says who calls'];
     if ((p.username === undefined) !== (p.password === undefined))
       return [p.username === undefined ? 'username' : 'password', 'username and password go together'];
   }
   if (type === 'ssh') {
-    if ((p.password === undefined) === (p.privateKey === undefined))
-      return ['password', 'Either password or privateKey is needed'];
+    const ways = [p.password, p.privateKey, p.credential].filter((way) => way !== undefined);
+    if (ways.length !== 1) return ['password', 'One of password, privateKey and credential is needed'];
+    if ((p.username === undefined) === (p.credential === undefined))
+      return ['username', 'Either username or credential is needed'];
     if (p.passphrase !== undefined && p.privateKey === undefined)
       return ['passphrase', 'A passphrase belongs to a privateKey'];
     const without =

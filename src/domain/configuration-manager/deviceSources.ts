@@ -12,6 +12,9 @@ export type Device = {
   readonly ostype?: string;
 };
 
+/** Where a device listens for SSH. */
+export const sshPlaceOf = ({ name, host = name, port = 22 }: Device) => ({ host, port });
+
 /** A device, and how its source says it is reached. Secrets in the properties are sealed. */
 export type KnownDevice = {
   readonly source: DeviceSource;

@@ -1,4 +1,12 @@
 import { type Members, own } from '@automation-platform/json';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import {
+  deviceSchema,
+  fingerprint,
+  httpPropertiesSchema,
+  sshPropertiesSchema,
+} from '../configuration-manager/adapterSchemas.ts';
 import { defined } from '../engine/defined.ts';
 import { RequestError } from '../engine/requestError.ts';
 
@@ -40,30 +48,36 @@ const attributeOf = (attributes: Members, member: Member): readonly [name: strin
 const protocols = ['ssh', 'http', 'lab'] as const;
 type Protocol = (typeof protocols)[number];
 
-const isText = (value: unknown): boolean => typeof value === 'string';
-const isBetween = (least: number, most: number) => (value: unknown) => {
-  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  return Number.isInteger(number) && Number(number) >= least && Number(number) <= most;
+type Fits = (value: unknown) => boolean;
+
+const fits = (schema: TSchema): Fits => {
+  const compiled = Compile(schema);
+  return (value) => compiled.Check(value);
 };
-const fits = (form: RegExp) => (value: unknown) => typeof value === 'string' && form.test(value);
-const line = fits(/^[^\u0000-\u001f\u007f]{1,1000}$/);
+/** Numbers may be texts. */
+const fitsAsNumber = (schema: TSchema): Fits => {
+  const isFit = fits(schema);
+  return (value) => isFit(typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value);
+};
+const ssh = sshPropertiesSchema.properties;
+const line = fits(ssh.show);
 
 /** The form that each of these attributes must have, and its words. */
 const forms = {
-  host: [fits(/^[A-Za-z0-9._:%-]{1,255}$/), 'a host name or an address'],
-  port: [isBetween(1, 65_535), 'a number from 1 to 65535'],
-  ostype: [fits(/^[^\u0000-\u001f\u007f]{1,256}$/), 'the name of a type'],
+  host: [fits(deviceSchema.properties.host), 'a host name or an address'],
+  port: [fitsAsNumber(deviceSchema.properties.port), 'a number from 1 to 65535'],
+  ostype: [fits(deviceSchema.properties.ostype), 'the name of a type'],
   protocol: [(value) => protocols.some((one) => one === value), 'ssh, http or lab'],
-  baseUrl: [fits(/^https?:\/\/[^\s/?#@]{1,255}(\/[^\s?#]{0,1700})?$/), 'a URL without query and credentials'],
+  baseUrl: [fits(httpPropertiesSchema.properties.baseUrl), 'a URL without query and credentials'],
   username: [line, 'one line'],
-  credential: [isText, 'the name of a credential'],
-  hostKey: [fits(/^SHA256:[A-Za-z0-9+/]{43}=?$/), 'SHA256:... as ssh-keygen -l prints it'],
-  jumpHost: [fits(/^[^\u0000-\u001f\u007f]{1,256}$/), 'the name of a device'],
-  timeout: [isBetween(100, 600_000), 'a number from 100 to 600000'],
-  keepSession: [isBetween(0, 600), 'a number from 0 to 600'],
+  credential: [fits(ssh.credential), 'the name of a credential'],
+  hostKey: [fits(fingerprint), 'SHA256:... as ssh-keygen -l prints it'],
+  jumpHost: [fits(ssh.jumpHost), 'the name of a device'],
+  timeout: [fitsAsNumber(ssh.timeout), 'a number from 100 to 600000'],
+  keepSession: [fitsAsNumber(ssh.keepSession), 'a number from 0 to 600'],
   show: [line, 'one line'],
-  prompt: [fits(/^[\x21-\x7e]{1,10}$/), '1 to 10 visible characters'],
-} as const satisfies Partial<Record<Member, readonly [is: (value: unknown) => boolean, form: string]>>;
+  prompt: [fits(ssh.prompt), '1 to 10 visible characters'],
+} as const satisfies Partial<Record<Member, readonly [is: Fits, form: string]>>;
 type Plain = keyof typeof forms;
 
 const numbers: readonly string[] = ['port', 'timeout', 'keepSession'];
@@ -102,11 +116,14 @@ export const deviceOf = ({ name, attributes }: Node): NodeDevice | undefined => 
 
 /** How a node's device is reached, as an adapter's properties say it. Secrets are as they are stored. */
 export const propertiesOf = ({ attributes }: Pick<Node, 'attributes'>): Members => {
-  const secrets = (['password', 'privateKey', 'passphrase', 'enablePassword'] as const).flatMap((member) => {
-    const [, value] = attributeOf(attributes, member) ?? [];
-    return value === undefined ? [] : [[member, value] as const];
-  });
-  return { ...plainOf(attributes, wayMembers), ...Object.fromEntries(secrets) };
+  // Earlier versions sealed the name of a credential, too.
+  const maybeSealed = (['credential', 'password', 'privateKey', 'passphrase', 'enablePassword'] as const).flatMap(
+    (member) => {
+      const [, value] = attributeOf(attributes, member) ?? [];
+      return value === undefined ? [] : [[member, value] as const];
+    },
+  );
+  return { ...plainOf(attributes, wayMembers), ...Object.fromEntries(maybeSealed) };
 };
 
 /** Where a node's secrets are sent. The mask keeps them only while that stays the same. */

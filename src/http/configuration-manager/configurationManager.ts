@@ -3,8 +3,10 @@ import { adapterRoutes } from './adapters.ts';
 import { complianceReportRoutes } from './complianceReports.ts';
 import { complianceRunRoutes } from './complianceRuns.ts';
 import { complianceSummaryRoutes } from './complianceSummaries.ts';
+import { credentialRoutes } from './credentials.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
 import { deviceRoutes } from './devices.ts';
+import { hostKeyRoutes } from './hostKeys.ts';
 import { nodeConfigRoutes } from './nodeConfigs.ts';
 import { planRoutes } from './plans.ts';
 import { treeRoutes, treeTransferRoutes } from './trees.ts';
@@ -24,6 +26,8 @@ export const configurationManagerRoutes: AreaRoutes = {
     ...planRoutes,
     ...deviceGroupRoutes,
     ...adapterRoutes,
+    ...credentialRoutes,
     ...deviceRoutes,
+    ...hostKeyRoutes,
   ],
 };

@@ -168,13 +168,16 @@ const get = actionRoute({
   }),
 });
 
+/** The errors by which a device does not answer: it fails, or lacks its credential. */
+const unreachable: readonly string[] = ['adapter_failed', 'conflict'];
+
 const alive = actionRoute({
   name: 'isDeviceAlive',
   method: 'get',
   path: `${devicePath}/isAlive`,
   access: ['operators', 'readers'],
   summary: 'Ask if a device answers',
-  description: 'Asks the device for its configuration. 200 where it does not answer, too.',
+  description: 'Logs in, or asks the controller. 200 where it does not answer, too.',
   answer: Type.Object({
     alive: Type.Boolean(),
     reachable: Type.Boolean(),
@@ -182,10 +185,10 @@ const alive = actionRoute({
   }),
   run: async ({ params: { deviceName = '' }, actor, traceparent }, { devices }) => {
     try {
-      await devices.seenBy(actor).calls(traceparent).configuration(deviceName);
+      await devices.seenBy(actor).calls(traceparent).reach(deviceName);
       return { body: { alive: true, reachable: true } };
     } catch (error) {
-      if (!(error instanceof RequestError && error.code === 'adapter_failed')) throw error;
+      if (!(error instanceof RequestError && unreachable.includes(error.code))) throw error;
       return { body: { alive: false, reachable: false, reason: error.message } };
     }
   },
@@ -273,6 +276,7 @@ const apply = actionRoute({
     const found = await visible.find(deviceName);
     const { source, device } = found;
     const adapter = source.name;
+    await visible.checkCredentials(deviceName);
     const id = newId(about.idempotency?.key);
     const attempt = await service.handle(attemptDeviceConfig, {
       ...about,

@@ -38,6 +38,7 @@ export const forAdmins: readonly string[] = [
   'deviceConfiguration',
   'deviceGroupImport',
   'formDeletion',
+  'hostKey',
   'jobMoveDecision',
   'lastAction',
   'planDeletion',

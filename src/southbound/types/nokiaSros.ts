@@ -18,6 +18,7 @@ export const nokiaSros: DeviceType = {
     compare: 'compare',
     confirmed: 'commit confirmed {minutes}',
     confirm: 'commit confirmed accept',
+    cancel: 'commit confirmed cancel',
     rollback: ['rollback 1', 'commit'],
   },
   save: ['admin save'],

@@ -13,6 +13,8 @@ type Candidate = {
   /** A commit that the device takes back unless `confirm` comes in time. {minutes} stands for the time. */
   readonly confirmed?: string;
   readonly confirm?: string;
+  /** Takes such a commit back at once. */
+  readonly cancel?: string;
   /** Goes back to the configuration before the last commit. */
   readonly rollback?: readonly string[];
   /** Where it is entered by one way alone: only if a line before the configuration is so. */

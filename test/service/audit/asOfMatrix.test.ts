@@ -44,11 +44,11 @@ const sees = (person: Person, fate: Fate): boolean =>
 
 /** The rows whose documents have access lists, or name documents that have them. Others answer all roles alike. */
 const guarded =
-  /^\/(operations-manager\/(automations|triggers|jobs|tasks|parked|events)|configuration_manager\/compliance_(plans|reports)|automation_catalog|inventory_manager|prebuilts|authorization\/tokens|agent-session-manager\/sessions|lifecycle-manager\/action-executions)/;
+  /^\/(operations-manager\/(automations|triggers|jobs|tasks|parked|events)|configuration_manager\/(compliance_(plans|reports)|credentials)|automation_catalog|inventory_manager|prebuilts|authorization\/tokens|agent-session-manager\/sessions|lifecycle-manager\/action-executions)/;
 
 /** Those whose documents in the sample have access lists of other groups than red, and sums of what the caller may read. */
 const withOtherLists =
-  /^\/(automation_catalog|inventory_manager|configuration_manager\/compliance_reports\/(tree|node))/;
+  /^\/(automation_catalog|inventory_manager|configuration_manager\/(credentials|compliance_reports\/(tree|node)))/;
 
 type Word = 'automations' | 'triggers' | 'jobs' | 'plans' | 'prebuilts';
 const jobIds = (id: string) => ({ jobIds: [id] });
@@ -123,6 +123,11 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
     'DELETE /inventory_manager/v1/inventories/:id/nodes/:node',
     'POST /inventory_manager/v1/nodes/bulk',
     'DELETE /inventory_manager/v1/nodes/clear/:identifier',
+  ],
+  'is a credential of devices: deviceLogins.test.ts asks it': [
+    'POST /configuration_manager/credentials',
+    'PUT /configuration_manager/credentials/:name',
+    'DELETE /configuration_manager/credentials/:name',
   ],
   'needs a job that has run: takenIds.test.ts asks it': [
     'POST /agent-session-manager/sessions/:id/cancel',

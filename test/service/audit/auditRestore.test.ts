@@ -75,6 +75,14 @@ describe('restoring a resource as it was', function () {
       members: ['type', 'properties', 'devices'],
     },
     {
+      kind: 'credential',
+      make: ['/configuration_manager/credentials', { name: 'crew', username: 'one', password: 'one' }],
+      change: ['PUT', '/configuration_manager/credentials/crew', { username: 'two', password: 'two' }],
+      remove: ['DELETE', '/configuration_manager/credentials/crew'],
+      read: '/configuration_manager/credentials/crew',
+      members: ['username', 'password', 'groups'],
+    },
+    {
       kind: 'group',
       make: ['/authorization/groups', { name: 'crew', description: 'one' }],
       change: ['PATCH', '/authorization/groups/crew', { description: 'two', memberOf: ['readers'] }],

@@ -75,7 +75,7 @@ describe('Adapters over HTTP', () => {
       400,
       /"\/properties\/token"/,
     );
-    refused(await make({ type: 'ssh', properties: { username: 'u', password: 'p' } }), 400, /"\/properties\/hostKey"/);
+    refused(await make({ type: 'ssh', properties: { password: 'p' } }), 400, /"\/properties\/username"/);
     refused(
       await make({ type: 'ssh', properties: { username: 'u', password: 'p', hostKey: 'md5' } }),
       400,

@@ -62,7 +62,6 @@ describe('Devices of inventories', () => {
   it('say which attribute is missing when they are called', async () => {
     const nodes: readonly (readonly [name: string, attributes: object, missing: string])[] = [
       ['bare-1', { host: '192.0.2.1' }, 'username'],
-      ['bare-2', { host: '192.0.2.2', user: 'ann' }, 'hostKey'],
       ['bare-3', { host: '192.0.2.3', protocol: 'http' }, 'baseUrl'],
       [
         'bare-4',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { formats } from '@automation-platform/bounded-schemas';
 import { Ajv } from 'ajv';
+import { hostKeyId } from '../../../src/commands/configuration-manager/hostKeys.ts';
 import { loadSample } from '../../../src/demo/load.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import type { Kept } from '../../../src/demo/step.ts';
@@ -17,6 +18,7 @@ import { storedEarlier } from '../../support/logged.ts';
 import { parkRun } from '../../support/parked.ts';
 import { temporaryFolder } from '../../support/process.ts';
 import { type Answer, adminPassword, basic, startService, type TestService } from '../../support/service.ts';
+import { sshDevice } from '../../support/sshDevice.ts';
 import { until } from '../../support/until.ts';
 import { webhookServer } from '../../support/webhookServer.ts';
 
@@ -45,6 +47,21 @@ const denied = {
     rows: [{ account: null, address: '192.0.2.7', operation: 'login', code: 'unauthenticated', count: 12 }],
     first: '2026-01-01T09:00:00.000Z',
     last: '2026-01-01T09:00:08.500Z',
+  },
+};
+
+/** The host key of a device of the sample, which nobody can ask. */
+const pinned = {
+  stream: `hostKey-${hostKeyId({ kind: 'adapter', name: 'branches' }, 'branch-bonn-01')}`,
+  source: 'configuration-manager',
+  topic: 'hostKeyPinned',
+  data: {
+    source: { kind: 'adapter', name: 'branches' },
+    device: 'branch-bonn-01',
+    host: '198.51.100.11',
+    port: 22,
+    fingerprint: 'SHA256:uNiVztksCsDhcc0u9e8BrSDGj3WhtSrHiG1Hyr9pJyo',
+    type: 'ssh-ed25519',
   },
 };
 
@@ -84,6 +101,7 @@ const reads = ({
   'GET /configuration_manager/devices/:deviceName': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/isAlive': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
+  'GET /configuration_manager/devices/:deviceName/hostKey': { deviceName: 'branch-bonn-01' },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /inventory_manager/v1/inventories/:id/nodes/:node': { id: branches, node: 'edge-fra-01' },
   'GET /mop/listATemplate/:name': { name: precheck },
@@ -550,6 +568,16 @@ const requests = ({
   },
   'PUT /configuration_manager/adapters/:name': { params: { name: 'trier-controller' }, body: { type: 'lab' } },
   'DELETE /configuration_manager/adapters/:name': { params: { name: 'trier-controller' } },
+  'POST /configuration_manager/credentials': {
+    body: { name: 'trier', username: 'netops', password: 'demo-trier-password' },
+  },
+  'PUT /configuration_manager/credentials/:name': {
+    params: { name: 'trier' },
+    body: { username: 'netops', password: '********', groups: ['network-operations'] },
+  },
+  'DELETE /configuration_manager/credentials/:name': { params: { name: 'trier' } },
+  'POST /configuration_manager/devices/:deviceName/hostKey': { params: { deviceName: 'reachable' }, body: {} },
+  'DELETE /configuration_manager/devices/:deviceName/hostKey': { params: { deviceName: 'branch-bonn-01' } },
   'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
   'POST /configuration_manager/devices/:deviceName/configuration': {
     params: { deviceName: 'lab-03' },
@@ -775,6 +803,7 @@ const requests = ({
 const storesNothing = new Set([
   'POST /audit/restore', // as it is sent here
   'POST /authorization/providers/:name/test',
+  'POST /configuration_manager/devices/:deviceName/hostKey', // as it is sent here
   'POST /operations-manager/jobs/watch',
   'POST /operations-manager/jobs/cancel',
   'POST /mop/RunCommandTemplate',
@@ -861,6 +890,7 @@ describe('every operation answers what it says it answers:', () => {
   let kept: Kept;
   const answers = new Map<string, Answer>();
   let agent: Awaited<ReturnType<typeof webhookServer>>;
+  let device: Awaited<ReturnType<typeof sshDevice>>;
   let directory: Awaited<ReturnType<typeof emptyDirectory>>;
   before(async () => {
     agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
@@ -877,8 +907,10 @@ describe('every operation answers what it says it answers:', () => {
     kept = { ...kept, labReport: (await service.ask('GET', batch)).body[0].id };
     await service.stop();
     await parkRun(folder, parkedRun);
-    await storedEarlier(folder, [denied]);
+    await storedEarlier(folder, [denied, pinned]);
     service = await startService(settings, folder);
+    device = await sshDevice();
+    await service.ask('POST', '/configuration_manager/adapters', device.adapter);
     directory = await emptyDirectory();
     const properties = { urls: [directory.url], userBase: 'dc=example,dc=net' };
     const provider = { name: 'test-directory', type: 'ldap', enabled: false, properties };
@@ -901,6 +933,7 @@ describe('every operation answers what it says it answers:', () => {
     rmSync(folder, { recursive: true, force: true });
     agent.close();
     directory.close();
+    device.close();
   });
 
   /** A job that a worker has. */

@@ -137,6 +137,7 @@ const world = async ({ ask }: TestService) => {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
+  await post(`${cm}/credentials`, { name: 'trier', username: 'u', password: 'p' });
   const { id: token } = (await post('/authorization/tokens', { name: 'trier' })).data;
   // Nobody is asked on this machine.
   await post('/authorization/providers', provider('trier', { urls: ['ldap://127.0.0.1:1'] }));
@@ -551,6 +552,25 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', `${cm}/adapters/none`),
       refuse('stale', `${cm}/adapters/lab`, undefined, stale),
     ],
+    [`POST ${cm}/credentials`]: [
+      refuse('conflict', `${cm}/credentials`, { name: 'trier', username: 'u', password: 'p' }),
+      refuse('invalid', `${cm}/credentials`, { name: 'new', username: 'u' }),
+      refuse('not_found', `${cm}/credentials`, { name: 'new', username: 'u', password: 'p', groups: ['none'] }),
+    ],
+    [`PUT ${cm}/credentials/:name`]: [
+      refuse('not_found', `${cm}/credentials/none`, { username: 'u', password: 'p' }),
+      refuse('invalid', `${cm}/credentials/trier`, { name: 'other', username: 'u', password: 'p' }),
+      refuse('stale', `${cm}/credentials/trier`, { username: 'u', password: 'p' }, stale),
+    ],
+    [`DELETE ${cm}/credentials/:name`]: [
+      refuse('not_found', `${cm}/credentials/none`),
+      refuse('stale', `${cm}/credentials/trier`, undefined, stale),
+    ],
+    [`POST ${cm}/devices/:deviceName/hostKey`]: [
+      refuse('not_found', `${cm}/devices/none/hostKey`, {}),
+      refuse('unprocessable', `${cm}/devices/lab-01/hostKey`, {}),
+    ],
+    [`DELETE ${cm}/devices/:deviceName/hostKey`]: [refuse('not_found', `${cm}/devices/none/hostKey`)],
     [`POST ${cm}/devices/:deviceName/configuration`]: [
       refuse('not_found', `${cm}/devices/none/configuration`, { config: { config: 'x' } }),
       refuse('invalid', `${cm}/devices/lab-01/configuration`, { config: { device: 'lab-02', config: 'x' } }),

@@ -112,6 +112,19 @@ describe('The secrets of an adapter', () => {
         (error) => error instanceof RequestError && error.faults[0]?.path === '/properties/token',
       );
   });
+  it('must be sent again when a device without a host key is elsewhere', () => {
+    const ssh = (host: string, password: string) => ({
+      type: 'ssh' as const,
+      properties: { username: 'u', password },
+      devices: [{ name: 'r', host }],
+    });
+    const { properties, devices } = ssh('192.0.2.1', 'secret');
+    const sealed = sealProperties({ known: false }, ssh('192.0.2.1', 'secret'), seal);
+    const there = { known: true, content: { type: 'ssh' as const, properties: sealed, devices } };
+    assert.deepEqual(sealProperties(there, ssh('192.0.2.1', '********'), seal), sealed);
+    assert.throws(() => sealProperties(there, ssh('192.0.2.2', '********'), seal), RequestError);
+    assert.equal(properties.password, 'secret');
+  });
   it('are told by the property, not by what a device is called', () => {
     const properties = { username: 'u', password: 'p', hostKey: { password: fingerprint } };
     assert.deepEqual(sealProperties({ known: false }, { type: 'ssh', properties }, seal).hostKey, properties.hostKey);

@@ -115,7 +115,12 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/projects.ts', // their members say who may read packages
     'projections/projects.ts', // components follow them
   ],
-  'configuration-manager': ['commands/trees.ts'],
+  'configuration-manager': [
+    'commands/credentials.ts', // nodes name them
+    'commands/trees.ts',
+    'domain/adapterSchemas.ts', // nodes are reached as devices of adapters are
+    'domain/credentialReferences.ts',
+  ],
   'inventory-manager': ['domain/inventories.ts', 'domain/nodeDevices.ts', 'projections/inventories.ts'], // nodes are devices
   'json-forms': [
     'commands/forms.ts',

@@ -31,14 +31,15 @@ export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
     return { device: { ...device, adapter: source.name } };
   };
 
-  /** True if the device gives its configuration. Throws `not_found` if nobody knows it. */
+  /** True if the device answers. Throws `not_found` if nobody knows it. */
   const isAlive: OperationFor<'ConfigurationManager.isAlive'> = async ({ inputs: { name }, started, signal, step }) => {
     const visibleDevices = devices.seenBy(await step());
     try {
-      await visibleDevices.calls(started.metadata.traceparent, signal).configuration(name);
+      await visibleDevices.calls(started.metadata.traceparent, signal).reach(name);
       return { status: true };
     } catch (error) {
-      if (error instanceof RequestError && error.code === 'adapter_failed') return { status: false };
+      if (error instanceof RequestError && ['adapter_failed', 'conflict'].includes(error.code))
+        return { status: false };
       throw error;
     }
   };
