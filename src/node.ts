@@ -80,7 +80,8 @@ export const openNode = async ({
   const headAtStart = await log.head();
   const now = timeTexts(clock.now);
   const tampered = tamperedStreams(warn);
-  const { store, acknowledged } = rememberingPosition(noticingTampered(log, tampered), headAtStart);
+  const { store, stored } = rememberingPosition(noticingTampered(log, tampered), headAtStart);
+  const acknowledged = highest(headAtStart);
 
   const changes = touching(model);
   const counted = projections === allProjections ? countedEvents(foreign) : undefined;
@@ -94,7 +95,7 @@ export const openNode = async ({
     log: warn,
   });
   const leadership = given ?? run.leadership;
-  const caughtUp = settledBy(run, acknowledged, readWaitMs);
+  const caughtUp = settledBy(run, acknowledged.position, readWaitMs);
 
   const streams = streamsOf(store, aggregates, projections, tampered);
   let carryOut: Transform = async () => {
@@ -112,7 +113,7 @@ export const openNode = async ({
     rest: { ...hashing, seal, unseal, methods, transform, accountNow },
   });
   const hub = eventHub();
-  const handle = handler({ store, streams, tools, now, follow: hub.stored });
+  const handle = handler({ store, streams, tools, now, follow: hub.stored, acknowledge: acknowledged.note });
   const preview = previewer({ store, streams, tools, now });
   const reactions = reactor({
     store,
@@ -143,9 +144,12 @@ export const openNode = async ({
     head: log.head,
     /** Events of a stream by revision. */
     events: streams.events,
-    /** Highest position that this node has acknowledged, or that the log had when the node was opened. */
-    acknowledged,
-    /** Resolves once the read models show `acknowledged` and the given position; undefined: they show them already. */
+    /** Highest position that this node has stored, or that the log had when the node was opened. */
+    stored,
+    /**
+     * Resolves once the read models show all that this node has acknowledged, and the given position; undefined: they show
+     * it already. Nobody waits for what is stored in the background.
+     */
     settled: caughtUp,
     /** Finds the resource that a repeated request has changed before. */
     retries: retries(streams),
@@ -214,16 +218,27 @@ const timeTexts = (now: () => number) => {
   };
 };
 
-/** Wraps the store to note the highest acknowledged position: of this process, or of an earlier one on this log. */
-const rememberingPosition = (store: EventStore, headAtStart: number) => {
-  let highest = headAtStart;
+/** The highest of positions. */
+const highest = (first: number) => {
+  let position = first;
   return {
-    acknowledged: (): number => highest,
+    position: (): number => position,
+    note: (next: number): void => {
+      position = Math.max(position, next);
+    },
+  };
+};
+
+/** Wraps the store to note the highest position that it has stored: in this process, or before. */
+const rememberingPosition = (store: EventStore, headAtStart: number) => {
+  const { position: stored, note } = highest(headAtStart);
+  return {
+    stored,
     store: {
       ...store,
       append: async (...args) => {
         const appended = await store.append(...args);
-        highest = Math.max(highest, appended.position);
+        note(appended.position);
         return appended;
       },
     } satisfies EventStore,

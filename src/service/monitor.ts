@@ -59,7 +59,7 @@ const unknown: Page = { entries: [], total: 0 };
 
 /** The state of the service, for metrics, /health/ready and /health/status. */
 export const monitor = ({ node, opened, readModels, misplaced, logListens, parts, failedLogins }: Needs) => {
-  const { log, run, leadership, model, acknowledged, touched } = node;
+  const { log, run, leadership, model, stored, touched } = node;
   const { logKind, noteFault, scrubbed, untold, logMeasures } = measuresOf(opened);
   const started = performance.now();
   // While the read models cannot be read, nobody knows what is parked.
@@ -71,7 +71,7 @@ export const monitor = ({ node, opened, readModels, misplaced, logListens, parts
   // A request must not wait until the log is back.
   const logHead = (): Promise<number | null> =>
     log.connected() ? log.head().catch(() => null) : Promise.resolve(null);
-  const lag = () => Math.max(0, acknowledged() - run.position(), untold());
+  const lag = () => Math.max(0, stored() - run.position(), untold());
   const works = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
   // Anybody may ask, so all callers share one connection at a time.
   let underWay: Promise<boolean> | undefined;
@@ -84,7 +84,7 @@ export const monitor = ({ node, opened, readModels, misplaced, logListens, parts
   const measures: Measures = {
     projection_position: { help: 'Position of the read models in the log', value: run.position },
     projection_lag: {
-      help: 'Positions that this node has acknowledged and does not show yet, or that it was not told of yet',
+      help: 'Positions that this node has stored and does not show yet, or that it was not told of yet',
       value: lag,
     },
     store_lag: { help: 'The same figure as projection_lag', value: lag },

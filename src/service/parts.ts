@@ -61,7 +61,7 @@ export const partsOf = (config: Config, logger: Logger, opening: Opening) => {
   const triggers = eventTriggersOf(base);
   const schedules = schedulesOf(base);
   const signing = signingOf(base);
-  const streaming = eventStream({ access, log: node.log, after: node.acknowledged(), places, warn });
+  const streaming = eventStream({ access, log: node.log, after: node.stored(), places, warn });
   const rebuilding = rebuildingOf(config, node, opening.readModels, logger);
 
   // Authentication gets events first: from then on, an account that an event locks out cannot get in.
@@ -126,8 +126,8 @@ const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, 'read'>)
   const ofAdmins = new LRUCache<number, Service>({ max: mostViews });
 
   const positionOf = async (moment: Moment): Promise<number> => {
-    // All that this node has acknowledged is surely there.
-    if ('position' in moment && moment.position <= node.acknowledged()) return moment.position;
+    // All that this node has stored is surely there.
+    if ('position' in moment && moment.position <= node.stored()) return moment.position;
     const head = await log.head();
     if ('time' in moment) return index.read(head, (db) => positionAt(db, log, moment.time));
     if (moment.position > head)

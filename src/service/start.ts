@@ -87,11 +87,11 @@ const startInOrder = async (parts: Parts, tell: (line: string) => void): Promise
   const { config, node, opened, readModels, settings, lead, work, triggers, schedules, patiently } = parts;
   const step = (work: () => Promise<unknown>): Promise<unknown> => orDamaged(node, patiently(work));
   // A log that was never opened has no events yet.
-  const isUpgrade = node.acknowledged() > 0;
+  const isUpgrade = node.stored() > 0;
   const mayLead = 'embedded' in opened || !opened.remote.serverLeads();
 
   node.start();
-  parts.index.moved(node.acknowledged());
+  parts.index.moved(node.stored());
   readModels.startSnapshots(node.run);
   await step(settings.refresh);
   await step(() => bootstrap({ handle: node.handle, adminPassword: config.ADMIN_PASSWORD, tell }));

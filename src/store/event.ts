@@ -123,16 +123,24 @@ export const noticeOf = (event: StoredEvent): EventNotice => {
 /** The place of an event in the log, its id, and the source that writes it. */
 type Place = { readonly stream: string; readonly revision: number; readonly id: string; readonly source: string };
 
-/** The event as the log stores it. `previous` is the hash of its predecessor (`''` for the first event of a stream). */
-export const encode = (
-  { stream, revision, id, source }: Place,
-  event: Event,
-  about: Omit<Metadata, 'hash'>,
-  previous: string,
-): NewEvent & { readonly hash: string } => {
-  const type = `${source}:${event.topic}`;
-  const data = JSON.stringify(event.data);
+/**
+ * Makes events with the same metadata as the log stores them. `previous` is the hash of the event's predecessor (`''` for the
+ * first event of a stream).
+ */
+export const encoder = (about: Omit<Metadata, 'hash'>) => {
   const open = JSON.stringify(about);
-  const hashed = link({ stream, revision, id, type, data, metadata: open }, previous);
-  return { id, type, data, metadata: withHash(open, hashed), hash: hashed };
+  return (
+    { stream, revision, id, source }: Place,
+    event: Event,
+    previous: string,
+  ): NewEvent & { readonly hash: string } => {
+    const type = `${source}:${event.topic}`;
+    const data = JSON.stringify(event.data);
+    const hashed = link({ stream, revision, id, type, data, metadata: open }, previous);
+    return { id, type, data, metadata: withHash(open, hashed), hash: hashed };
+  };
 };
+
+/** The same for one event. */
+export const encode = (place: Place, event: Event, about: Omit<Metadata, 'hash'>, previous: string) =>
+  encoder(about)(place, event, previous);

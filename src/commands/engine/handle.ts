@@ -8,7 +8,7 @@ import type { Event, Name } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { derivedId } from '../../store/derivedIds.ts';
-import { encode, type Metadata, type Recorded } from '../../store/event.ts';
+import { encoder, type Metadata, type Recorded } from '../../store/event.ts';
 import { goesInParts, slimmed } from '../../store/payloads.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { isUnusable } from '../../store/tampered.ts';
@@ -53,6 +53,8 @@ type Needs = {
    * they stored, or 0 if they go on after the answer. With `waitForAll` they never do.
    */
   readonly follow: (events: readonly Recorded[], waitForAll: boolean) => number | Promise<number>;
+  /** Called with the position of each command that is about to be answered: from then on, reads show all up to there. */
+  readonly acknowledge?: (position: number) => void;
   /** Waits for this time. */
   readonly rest?: (ms: number) => Promise<unknown>;
 };
@@ -119,7 +121,7 @@ const attempter = ({
  * The only write path: read, fold, decide, project, append at the expected revision. If another writer was faster, it
  * starts over.
  */
-export const handler = ({ store, streams, tools, now, follow, rest = pause }: Needs) => {
+export const handler = ({ store, streams, tools, now, follow, acknowledge, rest = pause }: Needs) => {
   const exclusively = mutex();
   const { withLock, finish, finishOwn } = lockTaker(store, streams);
   const inTurn = mutex();
@@ -164,6 +166,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   const carryOut = async (wanted: Wanted) => {
     const { stream, request } = wanted;
     const { done, stored } = await exclusively(stream, () => retryUntilDone(wanted));
+    if (!request.background) acknowledge?.(done.position);
     // Reactions run outside the mutex, because they may change this stream too. They also run for a replay, because the
     // first try may not have finished them.
     // A reaction's own command (it has a `causation`) waits for all further reactions. So an event counts as done only
@@ -310,13 +313,13 @@ const homeOf = ({ command }: Attempt): string => `@platform/${command.aggregate.
 const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unknown[]) => {
   const { stream, past, about, request } = attempt;
   const home = homeOf(attempt);
+  const encode = encoder(about);
   let { hash, revision } = past;
   return events.map(({ topic, source = home }, i) => {
     const given = i === events.length - 1 ? request.eventId : undefined;
     const made = encode(
       { stream, revision: ++revision, id: given ?? randomUUID(), source },
       { topic, data: data[i] },
-      about,
       hash,
     );
     hash = made.hash;

@@ -24,7 +24,7 @@ type Needs = {
   readonly log: Log;
 };
 
-/** How many commands in the background are carried out at once. All that read wait until the read models show their events. */
+/** How many commands in the background are carried out at once. What is stored after theirs is shown after them. */
 const mostInBackground = 2;
 
 /** Tools whose read models show at least everything up to the position. `state` needs no wait: it reads the log. */
@@ -73,11 +73,8 @@ export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }:
       return work();
     });
 
-  const reactionsTo = ({ stream, source, topic }: Recorded): readonly Row[] =>
-    table.following(stream, `${source}:${topic}`);
-
   /** Carries out all commands of these reactions, in order. Returns the highest position that they reached. */
-  const parts = async (event: Recorded, reactions: readonly Row[] = reactionsTo(event)): Promise<number> => {
+  const parts = async (event: Recorded, reactions: readonly Row[] = table.following(event)): Promise<number> => {
     const keyFor = keysOf(event);
     let highest = 0;
     for (const { next, background } of reactions) {
@@ -87,7 +84,7 @@ export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }:
         // A stopped process leaves the rest to the next start, or to the process that leads next.
         stop.throwIfAborted();
         const idempotency = { key: keyFor(`${command.aggregate.category}-${id}`), request: '' };
-        const carryOut = () => handle(command, { ...requestFor(event), ...about, id, input, idempotency });
+        const carryOut = () => handle(command, { ...requestFor(event), ...about, id, input, idempotency, background });
         const { position } = await (background ? inBackground(event.position, carryOut) : carryOut());
         highest = Math.max(highest, position);
       }
@@ -134,7 +131,8 @@ export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }:
   };
 
   // A request that caused an event and the reader of the log share one run.
-  const react = (event: Recorded): Promise<number> => shared(event.id, () => retryUntilDone(event, reactionsTo(event)));
+  const react = (event: Recorded): Promise<number> =>
+    shared(event.id, () => retryUntilDone(event, table.following(event)));
 
   return {
     parts,
@@ -146,7 +144,7 @@ export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }:
      * carries out all of them later, and finds these done.
      */
     reactAtOnce: (event: Recorded): Promise<number> => {
-      const all = reactionsTo(event);
+      const all = table.following(event);
       const atOnce = all.filter(({ background }) => !background);
       if (atOnce.length === all.length) return react(event);
       return shared(`${event.id} at once`, () => retryUntilDone(event, atOnce));

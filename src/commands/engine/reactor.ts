@@ -50,9 +50,7 @@ export const reactor = ({ reactions, patienceMs = 2000, ...needs }: Needs) => {
 
   /** The events with reactions that the request waits for. */
   const waitedFor = (events: readonly Recorded[]): readonly Recorded[] =>
-    events.filter(({ stream, source, topic }) =>
-      table.following(stream, `${source}:${topic}`).some(({ background }) => !background),
-    );
+    events.filter((event) => table.following(event).some(({ background }) => !background));
 
   /**
    * Carries out the reactions to the events but for those in the background, one event after the other. Stops between two events when nobody waits any
@@ -157,7 +155,7 @@ const reactionReader = ({ store, table, runsUntil, tools, handle, events, leader
     first: 'beginning',
     begin: () => ({
       types: table.types,
-      itemsOf: (event) => (table.following(event.stream, event.type).length > 0 ? [event] : []),
+      itemsOf: (event) => (table.concerns(event) ? [event] : []),
       key: ({ stream }) => stream,
       take: async (event) => {
         await atPlace(() => react(event));

@@ -30,6 +30,8 @@ export type Request = {
   readonly depth?: number | undefined;
   /** The id of the last event that the command stores, a UUID. Without it, the id is any. */
   readonly eventId?: string | undefined;
+  /** Nobody waits for the command: reads need not show what it stores. */
+  readonly background?: boolean | undefined;
   /** The name by which the caller called the resource, if it was not the id. */
   readonly calledBy?: Pick<Name, 'name' | 'parent'> | undefined;
 };

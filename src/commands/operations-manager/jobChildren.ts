@@ -263,11 +263,10 @@ const carryDown =
     return moveAll(id, children, move);
   };
 
+type Stopping = Recorded<{ readonly stops?: readonly ChildOfTask[] }>;
+
 /** Children whose task has ended before them, or was put back, are broken off. */
-const breakOff = async ({
-  stream,
-  data,
-}: Recorded<{ readonly stops?: readonly ChildOfTask[] }>): Promise<readonly Next[]> =>
+const breakOff = async ({ stream, data }: Stopping): Promise<readonly Next[]> =>
   moveAll(splitStream(stream).id, data.stops ?? [], 'cancel');
 
 const cancel = carryDown('cancel');
@@ -276,10 +275,14 @@ export const childReactions: readonly Reaction[] = [
   {
     of: job,
     background: true,
+    when: ({ data: { stops } }: Stopping) => stops !== undefined,
+    on: { taskFinished: breakOff, tasksReverted: breakOff },
+  },
+  {
+    of: job,
+    background: true,
     on: {
       childrenBegun: begin,
-      taskFinished: breakOff,
-      tasksReverted: breakOff,
       jobPaused: carryDown('pause'),
       jobResumed: carryDown('resume'),
       jobCanceled: async (event, tools) => [...(await cancel(event, tools)), ...(await tellParent(event, tools))],

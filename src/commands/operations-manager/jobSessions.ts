@@ -91,9 +91,9 @@ const cancelAll = async (event: Recorded, tools: Tools): Promise<readonly Next[]
 type Ended = Recorded<{ readonly task: string; readonly tasks?: readonly string[] }>;
 
 /** Only a time that has come ends a run before the work that it has begun: its own limit, or that of the loop around it. */
-const cancelLate = async (event: Ended, tools: Tools): Promise<readonly Next[]> => {
+const cancelLate = (event: Ended, tools: Tools): Promise<readonly Next[]> => {
   const { task, tasks = [] } = event.data;
-  return event.metadata.operation === wakeTask.name ? cancelRuns(event, [task, ...tasks], tools) : [];
+  return cancelRuns(event, [task, ...tasks], tools);
 };
 
 const cancelReverted = (event: Recorded<{ readonly tasks: readonly string[] }>, tools: Tools) =>
@@ -101,5 +101,11 @@ const cancelReverted = (event: Recorded<{ readonly tasks: readonly string[] }>, 
 
 export const jobSessionReactions: readonly Reaction[] = [
   { of: job, on: { jobCanceled: cancelAll, jobErrored: cancelAll } },
-  { of: job, background: true, on: { taskFinished: cancelLate, tasksReverted: cancelReverted } },
+  {
+    of: job,
+    background: true,
+    when: ({ metadata }: Recorded) => metadata.operation === wakeTask.name,
+    on: { taskFinished: cancelLate },
+  },
+  { of: job, background: true, on: { tasksReverted: cancelReverted } },
 ];

@@ -292,13 +292,15 @@ export const continueJob = command({
 });
 
 /** Goes on where a decision did not do all that can be done. */
-const advanceMore = async ({ stream, data }: { readonly stream: string; readonly data: { readonly more?: true } }) =>
-  data.more ? [{ command: advanceJob, id: splitStream(stream).id, input: {} }] : [];
+const advanceMore = async ({ stream }: { readonly stream: string }) => [
+  { command: advanceJob, id: splitStream(stream).id, input: {} },
+];
 
 export const taskReactions: readonly Reaction[] = [
   {
     of: job,
     background: true,
+    when: ({ data }: { readonly data: { readonly more?: true } }) => data.more === true,
     on: {
       taskStarted: advanceMore,
       childrenBegun: advanceMore,

@@ -106,7 +106,7 @@ export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Re
   const step = Object.hasOwn(p.on, event.topic) ? p.on[event.topic] : undefined;
   if (!step) return doc;
   const next = step(doc, event);
-  if (next !== undefined) checkDocument(p, next);
+  if (next !== undefined && next !== doc) checkDocument(p, next);
   return next;
 };
 

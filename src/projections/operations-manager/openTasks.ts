@@ -83,21 +83,36 @@ const hasNone = (): Doc => undefined;
 
 type Words = { readonly kind: readonly string[]; readonly app: readonly string[]; readonly group: readonly string[] };
 
-/** The words by which a document is found. Each version of one is asked for them many times. */
-const words = new WeakMap<OpenTasksDoc, Words>();
+const noWords: Words = { kind: [], app: [], group: [] };
 
-const wordsOf = (doc: OpenTasksDoc): Words => {
-  const before = words.get(doc);
-  if (before) return before;
+const wordsIn = ({ status, open }: OpenTasksDoc): Words => {
+  if (status === 'error') return noWords;
   const [kind, app, group] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  for (const { to } of doc.status === 'error' ? [] : Object.values(doc.open)) {
-    if (to) kind.add('groups' in to ? 'people' : 'worker');
-    if (to && 'worker' in to) app.add(to.worker.app);
-    if (to && 'groups' in to) for (const one of to.groups) group.add(one);
+  let isOffered = false;
+  for (const task in open) {
+    const to = open[task]?.to;
+    if (!to) continue;
+    isOffered = true;
+    kind.add('groups' in to ? 'people' : 'worker');
+    if ('worker' in to) app.add(to.worker.app);
+    if ('groups' in to) for (const one of to.groups) group.add(one);
   }
-  const all = { kind: [...kind], app: [...app], group: [...group] };
-  words.set(doc, all);
-  return all;
+  return isOffered ? { kind: [...kind], app: [...app], group: [...group] } : noWords;
+};
+
+// Each filter asks for the words of the same document, one after the other.
+let lastOpen: OpenTasksDoc['open'] | undefined;
+let lastStatus: OpenTasksDoc['status'] | undefined;
+let lastWords = noWords;
+
+/** The words by which a document is found. */
+const wordsOf = (doc: OpenTasksDoc): Words => {
+  if (doc.open !== lastOpen || doc.status !== lastStatus) {
+    lastWords = wordsIn(doc);
+    lastOpen = doc.open;
+    lastStatus = doc.status;
+  }
+  return lastWords;
 };
 
 /** Jobs that run workflows, with the tasks that are under way. */

@@ -10,18 +10,22 @@ const deepest = 256;
  */
 export const weigh = (value: unknown, most = Number.POSITIVE_INFINITY): number => {
   let weight = 0;
-  const pending: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const { value: one, level } = next;
+  // Most values are texts and numbers, for which nothing is allocated.
+  const pending: { readonly value: object; readonly level: number }[] = [];
+  const add = (one: unknown, level: number): void => {
     weight += typeof one === 'string' ? one.length + 2 : 5;
     if (weight > most) throw new RequestError('unprocessable', `A value has more than ${most} bytes`);
-    if (typeof one !== 'object' || one === null) continue;
+    if (typeof one === 'object' && one !== null) pending.push({ value: one, level });
+  };
+  add(value, 0);
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { value: one, level } = next;
     if (level === deepest) throw new RequestError('unprocessable', `A value has more than ${deepest} levels`);
-    if (Array.isArray(one)) for (const item of one) pending.push({ value: item, level: level + 1 });
+    if (Array.isArray(one)) for (const item of one) add(item, level + 1);
     else
       for (const name in one) {
         weight += name.length + 3;
-        pending.push({ value: (one as Members)[name], level: level + 1 });
+        add((one as Members)[name], level + 1);
       }
   }
   return weight;

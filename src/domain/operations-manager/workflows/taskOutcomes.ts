@@ -118,6 +118,10 @@ const retryAt = ({ now, skipsTime }: Work, { retry }: Task, result: unknown, ret
   return skipsTime ? now : now + retry.delay;
 };
 
+/** True if the run ends with nothing that could be too large or secret, or go into a variable. */
+const endsBare = ({ weight }: TaskStates, { result, outgoing, sets, error }: Outcome): boolean =>
+  weight <= mostOfJob && result !== 'error' && outgoing === undefined && sets === undefined && error === undefined;
+
 /**
  * The event that ends a run. An outcome that is too large becomes an error. `before`: outputs that were stored for the same
  * run, whose sealed secrets stay as they are if they are equal.
@@ -128,13 +132,15 @@ export const finishedRun = (
   { task, run, outcome, before = {} }: { task: Task; run: number; outcome: Outcome; before?: Members },
 ): TaskFinished => {
   const last = taskIn(state, task.id);
-  const checked = orError(() => {
-    const outgoing = outcome.outgoing ?? {};
-    const sets = setsOf(task, outgoing, outcome);
-    checkSize(state, task, outgoing, sets);
-    weigh(outcome.error, mostOfRun);
-    return { ...outcome, outgoing: sealed(work, outgoing, sets, before), sets };
-  });
+  const checked = endsBare(state, outcome)
+    ? outcome
+    : orError(() => {
+        const outgoing = outcome.outgoing ?? {};
+        const sets = setsOf(task, outgoing, outcome);
+        checkSize(state, task, outgoing, sets);
+        weigh(outcome.error, mostOfRun);
+        return { ...outcome, outgoing: sealed(work, outgoing, sets, before), sets };
+      });
   const { result, outgoing = {}, chosen, attempt } = checked;
   const error = checked.error === undefined ? undefined : sealedError(work, checked.error);
   const sets = checked.sets ?? setsOf(task, outgoing, checked);
