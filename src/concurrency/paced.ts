@@ -1,10 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+const longestTurnMs = 5;
+const pieceLength = 32;
+
 /**
- * Shares the thread with all other work: once works have taken `mostMs` together, those that can wait begin in later turns
- * of the event loop, in the order of the calls.
+ * Shares the thread with all other work: once works of a kind have taken `mostMs` together, those that can wait begin in
+ * later turns of the event loop, in the order of the calls. Works of each kind have their part of each turn: read models
+ * keep up however many decisions wait.
  */
-export const paced = (mostMs: number) => {
+export const paced = (mostMs = longestTurnMs) => {
   let spent = 0;
   let pause: Promise<void> | undefined;
 
@@ -30,9 +34,20 @@ export const paced = (mostMs: number) => {
     return timed(work);
   };
 
+  /** Does the work in its turn. Not a promise when it does not wait. */
+  const inTurn = <T>(work: () => T): T | Promise<T> => (spent < mostMs ? timed(work) : later(work));
+
   return {
-    /** Does the work in its turn. Not a promise when it does not wait. */
-    inTurn: <T>(work: () => T): T | Promise<T> => (spent < mostMs ? timed(work) : later(work)),
+    inTurn,
+    /** Does the work with a few items at a time, one after the other. */
+    inPieces: async <Item>(items: readonly Item[], work: (piece: readonly Item[]) => unknown): Promise<void> => {
+      for (let from = 0; from < items.length; from += pieceLength) {
+        const done = inTurn(() =>
+          work(from === 0 && items.length <= pieceLength ? items : items.slice(from, from + pieceLength)),
+        );
+        if (done instanceof Promise) await done;
+      }
+    },
     /** Does work at once that counts. */
     timed,
   };

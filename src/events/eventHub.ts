@@ -1,4 +1,5 @@
 import type { Log } from '../concurrency/log.ts';
+import { paced } from '../concurrency/paced.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Projections } from '../projections/engine/run.ts';
@@ -120,6 +121,7 @@ const pauseMs = 200;
  * be read are passed on too.
  */
 export const eventFeed = ({ store, run, after, categories, onStored, onShown, onAny, log }: Needs) => {
+  const { inPieces } = paced();
   const stop = new AbortController();
   let told = after;
   let done = Promise.resolve();
@@ -133,11 +135,11 @@ export const eventFeed = ({ store, run, after, categories, onStored, onShown, on
       if (last) {
         onStored(concerning);
         await run.reached(last.position);
-        concerning.forEach(onShown);
+        await inPieces(concerning, (piece) => piece.forEach(onShown));
       }
       told = position;
       goesOn();
-      events.forEach(onAny);
+      await inPieces(events, (piece) => piece.forEach(onAny));
     }
   };
 

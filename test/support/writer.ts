@@ -117,6 +117,7 @@ export const writer = (
     now = () => new Date().toISOString(),
     shown = [things] as readonly Projection[],
     rest = undefined as ((ms: number) => Promise<void>) | undefined,
+    acknowledge = (_: number): void => undefined,
     following = {} as Partial<Parameters<typeof reactor>[0]>,
   } = {},
 ) => {
@@ -128,6 +129,7 @@ export const writer = (
     tools: noTools,
     now,
     follow: hub.stored,
+    acknowledge,
     ...(rest && { rest }),
   });
   const reactions = reactor({

@@ -70,8 +70,6 @@ type Wanted = Pick<Attempt, 'command' | 'request' | 'precomputed' | 'stream' | '
 const attempts = 10;
 // Other commands on the stream wait during these rests. The eight rests take 4 s at most, 2 s on average.
 const longestRestMs = 500;
-/** Decisions that take longer together, such as those that carry out many tasks, let other requests have their turn. */
-const longestTurnMs = 8;
 /** How long a command waits for what follows from the former one under a lock. */
 const formerMs = 7000;
 
@@ -125,7 +123,7 @@ export const handler = ({ store, streams, tools, now, follow, acknowledge, rest 
   const exclusively = mutex();
   const { withLock, finish, finishOwn } = lockTaker(store, streams);
   const inTurn = mutex();
-  const attempt = attempter({ store, streams, tools, withLock, pace: paced(longestTurnMs) });
+  const attempt = attempter({ store, streams, tools, withLock, pace: paced() });
 
   /** Repeats the command until the result rests on the newest state of its stream. */
   const retryUntilDone = async (wanted: Wanted): Promise<Outcome> => {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Leadership, newLeadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
+import { paced } from '../../concurrency/paced.ts';
 import { supervise } from '../../concurrency/supervise.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isDamage } from '../../store/integrity.ts';
@@ -173,6 +174,7 @@ export type Projections = ReturnType<typeof runProjections>;
 
 /** The work of the leader: it follows the log and writes the resulting changes to the read store. */
 const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector, progress: Progress) => {
+  const { inPieces } = paced();
   const { move, position, ready, setReady } = progress;
   let taken = 0;
 
@@ -189,7 +191,7 @@ const projecting = ({ store, model, catchUp, log }: Needs, documents: Projector,
       if (ready()) goesOn();
       let pending = 0;
       for await (const { events, position: to } of store.follow(position(), undefined, signal)) {
-        await documents.take(events);
+        await inPieces(events, documents.take);
         pending += events.length;
         taken += events.length;
         if (to < target && pending < catchUp && !documents.isFull()) continue;

@@ -46,6 +46,25 @@ describe('paced works', () => {
     await Promise.all(all);
   });
 
+  it('with many items are done in pieces, between which others have their turn', async () => {
+    const { inPieces } = paced(5);
+    const pieces: number[][] = [];
+    let turns = 0;
+    const all = inPieces(
+      Array.from({ length: 100 }, (_, n) => n),
+      (piece) => {
+        use(6);
+        pieces.push([...piece]);
+      },
+    ).then(() => true);
+    while (!(await Promise.race([all, nextTurn(false)]))) turns++;
+    assert.deepEqual(
+      pieces.flat(),
+      Array.from({ length: 100 }, (_, n) => n),
+    );
+    assert.ok(turns >= pieces.length - 2 && pieces.length > 2, `${turns} turns, ${pieces.length} pieces`);
+  });
+
   it('that throw refuse their caller alone', async () => {
     const { inTurn } = paced(5);
     const fail = (): never => {

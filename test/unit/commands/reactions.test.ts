@@ -171,6 +171,48 @@ describe('reactions', () => {
       assert.deepEqual(await names(), ['x', 'later']);
     });
 
+    it('are shown to those who read after the answer, but for that one, which nobody waits for', async () => {
+      const acknowledged: number[] = [];
+      const one = node(log.store, {
+        acknowledge: (position) => acknowledged.push(position),
+        following: { reactions, leadership: newLeadership() },
+      });
+      const { position } = await one.fill('b', things);
+      assert.equal(Math.max(...acknowledged), position);
+      const other = node(log.store, {
+        acknowledge: (at) => acknowledged.push(at),
+        following: { reactions },
+      });
+      await until(async () => (await names()).length === 2);
+      await other.stop();
+      assert.ok(Math.max(...acknowledged) <= position);
+      assert.ok((await log.store.head()) > position);
+    });
+
+    it('take no turn where an event says that nothing follows from it', async () => {
+      let asked = 0;
+      const picky: Reaction = {
+        of: box,
+        background: true,
+        when: ({ data }: Recorded<Filled>) => data.things.length > 1,
+        on: {
+          boxFilled: async () => {
+            asked++;
+            return [];
+          },
+        },
+      };
+      const one = node(log.store, { following: { reactions: [picky] } });
+      await one.fill('b', things);
+      await one.fill('c', [
+        { id: 'q', name: 'y' },
+        { id: 'r', name: 'z' },
+      ]);
+      await until(() => asked > 0);
+      await until(async () => ((await log.store.checkpoint('reactions')) ?? 0) > 1);
+      assert.equal(asked, 1);
+    });
+
     it('do not run ahead of the read models: that one waits until these show the event, and few wait at once', async () => {
       let show = (): void => undefined;
       const shown = new Promise<void>((resolve) => {

@@ -23,7 +23,8 @@ import { endTask, type Task } from './workflows.ts';
 /** The events that follow from a job's state. `more`: this was enough for one decision, and more can be done. */
 export type Advance = { readonly events: readonly FollowingEvent[]; readonly more: boolean };
 
-const mostEventsAtOnce = 200;
+/** Few, so that requests of others have their turn soon. */
+const mostEventsAtOnce = 50;
 const mostBytesAtOnce = 256 * 1024;
 const mostRuns = 10_000;
 const mostWaiting = 1000;
