@@ -5,7 +5,7 @@ import { requestRecorder } from '../commands/authorization/requestRecorder.ts';
 import { commandTools } from '../commands/engine/tools.ts';
 import { readerPlaces } from '../concurrency/readerPlaces.ts';
 import type { Config } from '../config.ts';
-import type { Actor } from '../domain/engine/core.ts';
+import { type Actor, seesAll } from '../domain/engine/core.ts';
 import type { Moment } from '../domain/engine/moments.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { isOwnEvent, misplacedEvents } from '../events/ownStreams.ts';
@@ -165,7 +165,7 @@ const backInTime = (config: Config, node: Node, index: Pick<AuditIndex, 'read'>)
     /** The service as of a moment, as the actor may see it now. Throws `invalid` for a position beyond the log. */
     at: async (service: Service, moment: Moment, actor: Actor): Promise<Past> => {
       const position = await positionOf(moment);
-      return { position, service: (actor.admin ? shared : serviceAt)(service, position, actor) };
+      return { position, service: (seesAll(actor) ? shared : serviceAt)(service, position, actor) };
     },
     stop,
   };

@@ -1,7 +1,11 @@
 import { Type } from 'typebox';
 import { create, newTokenSchema, remove, token, use } from '../../domain/authorization/tokens.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { accounts, credentials } from '../../projections/authorization/accounts.ts';
+import { tokenHashes } from '../../projections/authorization/tokens.ts';
+import { inventories } from '../../projections/inventory-manager/inventories.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { queryAll } from '../engine/tools.ts';
 import { tokenHash, tokenText } from './tokenTexts.ts';
 
 const command = commandsOf(token);
@@ -14,15 +18,32 @@ const accountOf = async (tools: Tools, id: string | undefined) => {
     : undefined;
 };
 
+/** The tokens of an account that are in force. */
+const inForceOf = async (tools: Tools, id: string | undefined, now: string): Promise<number> => {
+  if (id === undefined) return 0;
+  const all = await queryAll(tools, tokenHashes, { field: 'account', op: 'equals', value: id });
+  return all.filter(({ expires }) => expires > now).length;
+};
+
+const inventoryOf = async (tools: Tools, idOrName: string, actor: Actor): Promise<string | undefined> => {
+  const id = await tools.find(inventories, idOrName);
+  const doc = id === undefined ? undefined : await tools.shown(inventories, id);
+  return doc && tools.mayRead(inventories, doc, actor) ? id : undefined;
+};
+
 /** `secret` has 256 random bits: 43 characters of base64url. */
 export const createToken = command({
   name: 'createToken',
   input: Type.Object({ ...newTokenSchema.properties, secret: Type.String() }, { additionalProperties: false }),
   on: 'new',
-  prepare: async ({ id, input: { account, methods = [], secret }, actor }, tools) => {
+  locks: () => 'tokens',
+  prepare: async ({ id, input: { account, methods = [], inventories: names, secret }, actor, now }, tools) => {
     const all = new Set(tools.methods().map(({ name }) => name));
+    const owner = account === undefined ? actor.id : await tools.find(accounts, account);
     return {
-      account: await accountOf(tools, account === undefined ? actor.id : await tools.find(accounts, account)),
+      account: await accountOf(tools, owner),
+      inForce: await inForceOf(tools, owner, now),
+      inventories: names && (await Promise.all(names.map((name) => inventoryOf(tools, name, actor)))),
       unknownMethods: methods.filter((name) => !all.has(name)),
       hash: tokenHash(tokenText(id, secret)),
     };

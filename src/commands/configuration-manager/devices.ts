@@ -203,6 +203,7 @@ export const deviceSources = ({ tools, model }: Needs) => {
     find: async (name: string, actor: Actor): Promise<readonly KnownDevice[]> => {
       const found: KnownDevice[] = [];
       for (const adapter of await storedAdapters(tools, name)) {
+        if (!tools.mayRead(adapters, adapter, actor)) continue;
         const device = adapter.devices.find((one) => one.name === name);
         if (device) found.push(ofAdapter(adapter, device));
       }
@@ -223,7 +224,8 @@ export const deviceSources = ({ tools, model }: Needs) => {
       const { start, limit } = devicesQuery;
       const visible = await seenInventories(actor);
       const ofInventories = visible.map((inventory) => ({ inventory, source: inventorySource(inventory) }));
-      const ofAdapters = (await queryAll(tools, adapters)).map(adapterSource);
+      const seenAdapters = (await queryAll(tools, adapters)).filter((doc) => tools.mayRead(adapters, doc, actor));
+      const ofAdapters = seenAdapters.map(adapterSource);
       const sources = [...ofAdapters, ...ofInventories.map(({ source }) => source)].toSorted(bySource(order));
       const [largest] = ofInventories.toSorted((a, b) => b.inventory.nodeCount - a.inventory.nodeCount);
       const hidden = await hiddenIn(

@@ -1,5 +1,5 @@
 import type { Pace } from '../../concurrency/paced.ts';
-import { type Actor, type Aggregate, type Event, fold } from '../../domain/engine/core.ts';
+import { type Actor, type Aggregate, type Event, fold, mayName } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { wordsOf } from '../../domain/engine/resource.ts';
@@ -70,6 +70,7 @@ const decideFollowing = async (
 const decideWith = (attempt: Attempt, prepared: Prepared): Decision | Promise<Decision> => {
   const { command, request, past } = attempt;
   const { refs, tools, pace } = prepared;
+  refuseBeyondToken(command, request);
   refuseAccess(command, { state: past.state, refs, actor: request.actor });
   const replay = usedBefore(attempt);
   if (replay) return { events: [], replay };
@@ -88,6 +89,20 @@ const decidePresent = (attempt: Attempt, { refs, tools }: Prepared): Decision =>
   refuseByState(attempt);
   const sealed = command.seal ? command.seal(input, past.state, tools.seal, []) : input;
   return { events: command.decide(past.state, sealed, { id, now: at, actor, newId, refs }) };
+};
+
+/** A token of some inventories names no others, and makes nothing that acts later, when the token does not count. */
+const refuseBeyondToken = ({ aggregate, on }: AnyCommand, { id, actor }: Pick<Request, 'id' | 'actor'>): void => {
+  if (!actor.only) return;
+  const { category, actsLater } = aggregate;
+  if (actsLater)
+    throw new RequestError(
+      'forbidden',
+      `A token of some inventories changes no ${wordsOf(category)}: it acts later, without it`,
+    );
+  if (mayName(actor, category, id)) return;
+  if (on === 'existing') throw missing(category);
+  throw new RequestError('forbidden', `The token is for other resources of this kind: ${wordsOf(category)}`);
 };
 
 /**

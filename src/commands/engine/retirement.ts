@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Actor } from '../../domain/engine/core.ts';
+import { type Actor, seesAll } from '../../domain/engine/core.ts';
 import { isRetiredBy, retire, retirement, retirementLock } from '../../domain/engine/retirement.ts';
 import type { Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -42,7 +42,7 @@ export const retiredHint = ({ streams, tools, model }: Needs) => {
     const { docs, endedAt } = await streams.refresh(stream);
     if (endedAt === undefined || !(await isRetired(endedAt, category, tools.state))) return undefined;
     const guard = projections[at]?.guard?.(docs[at]);
-    const isOpen = guard === undefined || actor.admin || mayReadGuard(actor, model)(guard);
+    const isOpen = guard === undefined || seesAll(actor) || mayReadGuard(actor, model)(guard);
     const ended = new Date(endedAt).toISOString();
     return isOpen ? `It ended at ${ended} and was retired since: ?asOf=${ended} shows it` : undefined;
   };

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type Actor, platform } from '../../domain/engine/core.ts';
+import { type Actor, platform, seesAll } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { endGone, timeOut } from '../../domain/operations-manager/jobEnds.ts';
 import { type JobStarted, job } from '../../domain/operations-manager/jobs.ts';
@@ -73,7 +73,7 @@ export const whyGone = ({ model, tools, settled, viewerOf }: Needs) => {
     const viewer = await viewerOf(account);
     if (!viewer) return 'The account that started the job is deleted or inactive';
     const mayRead = mayReadGuard(viewer.actor, model);
-    const isRead = automation === null || viewer.actor.admin || mayRead(documentGuard(automations, automation));
+    const isRead = automation === null || seesAll(viewer.actor) || mayRead(documentGuard(automations, automation));
     if (!isRead) return 'The account that started the job may not read its automation any more';
     const refused = running
       ? await whyNotRun({ of: workflow, id: running.id }, viewer.actor, tools)

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { aggregate, type Context, type EventOf } from '../engine/core.ts';
+import { type Actor, aggregate, type Context, type EventOf } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { nothing, text, texts, topicsOf, whole } from '../engine/topics.ts';
@@ -10,6 +11,8 @@ export const storedEveryMs = 3_600_000;
 const dayMs = 24 * 3_600_000;
 const usualDays = 90;
 const mostDays = 366;
+/** How many tokens in force an account has at most. */
+const mostTokens = 100;
 
 /** The body of `createToken`. */
 export const newTokenSchema = Type.Object(
@@ -29,6 +32,14 @@ export const newTokenSchema = Type.Object(
         maxItems: 1000,
       }),
     ),
+    inventories: Type.Optional(
+      Type.Array(name('Id or name of an inventory'), {
+        description:
+          'The only inventories, and so devices, that are there for it; all that its account sees if not set',
+        minItems: 1,
+        maxItems: 1000,
+      }),
+    ),
   },
   { additionalProperties: false, title: 'NewToken', description: 'New token' },
 );
@@ -36,7 +47,8 @@ export type NewToken = Static<typeof newTokenSchema>;
 
 /**
  * `hash` is the digest of the token's text. `deactivated` is how often its account had been deactivated: once more, and
- * the token has ended. Without `methods` it may call all that its account may call.
+ * the token has ended. Without `methods` it may call all that its account may call, and
+ * without `inventories` (ids) it sees all inventories and adapters that its account sees.
  */
 const topics = topicsOf({
   tokenCreated: [
@@ -48,6 +60,7 @@ const topics = topicsOf({
       deactivated: whole,
       expires: text,
       methods: Type.Optional(texts),
+      inventories: Type.Optional(texts),
     }),
   ],
   tokenUsed: ['A token was used', Type.Object({ at: text, address: text })],
@@ -56,7 +69,13 @@ const topics = topicsOf({
 export type TokenEvent = EventOf<typeof topics>;
 
 type Use = { readonly at: string; readonly address: string };
-type State = { readonly exists: boolean; readonly account: string; readonly used: Use | undefined };
+type State = {
+  readonly exists: boolean;
+  readonly account: string;
+  /** They bind a job that it has started, also after its end. */
+  readonly inventories?: readonly string[] | undefined;
+  readonly used: Use | undefined;
+};
 
 export const token = aggregate<State, TokenEvent>({
   area: 'authorization',
@@ -64,17 +83,27 @@ export const token = aggregate<State, TokenEvent>({
   topics,
   initial: { exists: false, account: '', used: undefined },
   evolve: {
-    tokenCreated: (_, { account }) => ({ exists: true, account, used: undefined }),
+    tokenCreated: (_, { account, inventories }) => ({ exists: true, account, inventories, used: undefined }),
     tokenUsed: (state, used) => ({ ...state, used }),
     tokenDeleted: (state) => ({ ...state, exists: false }),
   },
   exists: (state) => state.exists,
 });
 
+/** The actor who sees only these inventories and their devices. */
+export const withinInventories = (actor: Actor, inventories: readonly string[]): Actor => ({
+  ...actor,
+  only: { inventory: inventories, adapter: [] },
+});
+
 /** The account that a new token is for; undefined if there is none. */
 export type TokenRefs = {
   readonly account: { readonly id: string; readonly isService: boolean; readonly deactivated: number } | undefined;
   readonly unknownMethods: readonly string[];
+  /** The ids of the inventories that it names; undefined: none that the actor sees. */
+  readonly inventories: readonly (string | undefined)[] | undefined;
+  /** How many tokens of the account are in force. */
+  readonly inForce: number;
   /** The digest of its text. */
   readonly hash: string;
 };
@@ -92,8 +121,8 @@ const expiryOf = (expires: string | undefined, now: string): string => {
 
 export const create = (
   _: State,
-  { name, account: service, expires, methods }: NewToken,
-  { now, actor, refs: { account, unknownMethods, hash } }: Context<TokenRefs>,
+  { name, account: service, expires, methods, inventories: names = [] }: NewToken,
+  { now, actor, refs: { account, unknownMethods, inventories, inForce, hash } }: Context<TokenRefs>,
 ): readonly TokenEvent[] => {
   if (actor.token !== undefined) throw new RequestError('forbidden', 'A token makes no token');
   if (service !== undefined && !actor.admin)
@@ -104,14 +133,18 @@ export const create = (
     throw new RequestError('not_found', `No such methods: ${unknownMethods.join(', ')}`, { path: '/methods' });
   if (!account.isService && account.id !== actor.id)
     throw new RequestError('conflict', "A person's tokens are made by that person alone", { path: '/account' });
-  const about = { name, account: account.id, hash, expires: end };
-  const { deactivated } = account;
-  return [
-    {
-      topic: 'tokenCreated',
-      data: methods ? { ...about, deactivated, methods: [...new Set(methods)] } : { ...about, deactivated },
-    },
-  ];
+  const unknown = names.filter((_, i) => inventories?.[i] === undefined);
+  if (unknown.length > 0)
+    throw new RequestError('not_found', `No such inventories: ${unknown.join(', ')}`, { path: '/inventories' });
+  if (inForce >= mostTokens)
+    throw new RequestError('conflict', `The account has ${mostTokens} tokens: end those that nobody uses`);
+  const { id, deactivated } = account;
+  const only = {
+    methods: methods && [...new Set(methods)],
+    inventories: inventories && [...new Set(inventories.filter((one) => one !== undefined))],
+  };
+  const data = { name, account: id, hash, expires: end, deactivated, ...defined(only) };
+  return [{ topic: 'tokenCreated', data }];
 };
 
 const dayOf = (at: string): string => at.slice(0, 10);

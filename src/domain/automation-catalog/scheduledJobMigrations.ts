@@ -64,6 +64,7 @@ const triggerName = { manual: 'Manual run', schedule: 'Scheduled run' } as const
 export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDecided }, MigrationEvent>({
   area: 'automation-catalog',
   category: 'scheduledJobMigration',
+  actsLater: true,
   topics,
   initial: {},
   evolve: { migrationDecided: (_, decided) => ({ decided }) },

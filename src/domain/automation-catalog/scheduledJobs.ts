@@ -130,6 +130,7 @@ const contentIn = ({
 export const scheduledJob = aggregate<ScheduledJobState, ScheduledJobEvent>({
   area: 'automation-catalog',
   category: 'scheduledJob',
+  actsLater: true,
   topics,
   initial: {},
   evolve: {

@@ -108,6 +108,8 @@ export type Aggregate<State = any, E extends Event = any> = {
    * if nothing changes there: that event ends the reservation.
    */
   readonly reservations?: (state: State) => readonly { readonly owner: string; readonly name: Name }[];
+  /** What it makes acts later, by the account alone. */
+  readonly actsLater?: true;
   /** The resource's own access lists. They must survive a delete. */
   readonly gbac?: (state: State) => Gbac;
   /** The access list of what follows the resource, for a use: its `write` may do that. It must survive a delete. */
@@ -142,7 +144,16 @@ export type Actor = {
   readonly via?: Via;
   /** The id of the token that was sent. */
   readonly token?: string;
+  /** Of each of these kinds, the ids of the only resources that are there for the actor: a token may be for some inventories. */
+  readonly only?: Readonly<Record<string, readonly string[]>>;
 };
+
+/** True if a resource of a kind may be there for the actor. */
+export const mayName = ({ only }: Pick<Actor, 'only'>, kind: string, id: string): boolean =>
+  only?.[kind]?.includes(id) ?? true;
+
+/** True if nothing is hidden from the actor. */
+export const seesAll = ({ admin, only }: Pick<Actor, 'admin' | 'only'>): boolean => admin && only === undefined;
 
 export type Via = 'password' | 'cookie' | 'token' | 'ldap';
 

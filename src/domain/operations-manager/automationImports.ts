@@ -62,6 +62,7 @@ export type AutomationImportEvent = EventOf<typeof topics>;
 export const automationImport = aggregate<{ readonly imported?: AutomationImported }, AutomationImportEvent>({
   area: 'operations-manager',
   category: 'automationImport',
+  actsLater: true,
   topics,
   initial: {},
   evolve: { automationImported: (_, imported) => ({ imported }) },

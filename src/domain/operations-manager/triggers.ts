@@ -69,6 +69,7 @@ export const patched = <T extends TriggerContent>(before: T, patch: TriggerPatch
 export const trigger = aggregate<TriggerState, TriggerEvent>({
   area: 'operations-manager',
   category: 'trigger',
+  actsLater: true,
   topics,
   initial: { exists: false },
   evolve: {

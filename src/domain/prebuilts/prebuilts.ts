@@ -89,6 +89,7 @@ export type PrebuiltState = {
 export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
   area: 'prebuilts',
   category: 'prebuilt',
+  actsLater: true,
   topics,
   initial: { pending: false, deciding: { automations: [] } },
   evolve: {

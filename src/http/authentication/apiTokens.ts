@@ -18,19 +18,21 @@ export type TokenEntry = {
   readonly deactivated: number;
   readonly expires: number;
   readonly methods: ReadonlySet<string> | undefined;
+  readonly inventories: readonly string[] | undefined;
   /** When its use was last passed on to be stored by this node. */
   storedAt: number;
   owner: Known | undefined;
   principal: Principal | undefined;
 };
 
-const entryOf = (id: string, { account, hash, deactivated, expires, methods }: TokenHash): TokenEntry => ({
+const entryOf = (id: string, { account, hash, deactivated, expires, methods, inventories }: TokenHash): TokenEntry => ({
   id,
   account,
   hash,
   deactivated,
   expires: Date.parse(expires),
   methods: methods ? new Set(methods) : undefined,
+  inventories: inventories ?? undefined,
   storedAt: -Infinity,
   owner: undefined,
   principal: undefined,

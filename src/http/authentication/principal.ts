@@ -1,5 +1,6 @@
 import { type Admins, givesAdmin } from '../../domain/authorization/admins.ts';
 import type { OpenTo } from '../../domain/authorization/groups.ts';
+import { withinInventories } from '../../domain/authorization/tokens.ts';
 import type { Actor, Via } from '../../domain/engine/core.ts';
 import type { Account } from '../../projections/authorization/accounts.ts';
 import type { Group } from '../../projections/authorization/groups.ts';
@@ -107,16 +108,23 @@ export const cameBy = (principal: Principal, via: Exclude<Via, 'token'>): Princi
   return after;
 };
 
-type Limits = { readonly id: string; readonly methods: ReadonlySet<string> | undefined };
+type Limits = {
+  readonly id: string;
+  readonly methods: ReadonlySet<string> | undefined;
+  readonly inventories: readonly string[] | undefined;
+};
 
-/** The principal of a token: it may call what its account may, and no more than the token's methods. */
-export const limitedTo = (principal: Principal, { id, methods }: Limits): Principal => {
-  const actor: Actor = { ...principal.actor, via: 'token', token: id };
-  if (!methods) return { ...principal, actor };
+/** The principal of a token: it may call what its account may, and no more than the token's methods, and sees no more
+ * than the token's inventories. */
+export const limitedTo = (principal: Principal, { id, methods, inventories }: Limits): Principal => {
+  const whole: Actor = { ...principal.actor, via: 'token', token: id };
+  const actor = inventories ? withinInventories(whole, inventories) : whole;
+  const rights = JSON.stringify([principal.rights, methods && [...methods].sort(), inventories?.toSorted()]);
+  if (!methods) return { ...principal, actor, rights: inventories ? rights : principal.rights };
   return {
     ...principal,
     actor,
-    rights: JSON.stringify([principal.rights, ...[...methods].sort()]),
+    rights,
     may: (area, operation) =>
       principal.may(area, operation) && (operation.access === 'open' || methods.has(operation.name)),
   };

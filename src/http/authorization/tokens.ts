@@ -5,6 +5,8 @@ import { tokenText } from '../../commands/authorization/tokenTexts.ts';
 import { newTokenSchema } from '../../domain/authorization/tokens.ts';
 import { time } from '../../domain/engine/authors.ts';
 import { type Token, tokens } from '../../projections/authorization/tokens.ts';
+import { readableDocuments } from '../../projections/engine/documents.ts';
+import { inventories } from '../../projections/inventory-manager/inventories.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Join, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
@@ -19,6 +21,9 @@ const tokenSchema = Type.Object(
     account: Type.String({ description: 'Username of its account' }),
     methods: Type.Union([Type.Array(Type.String()), Type.Null()], {
       description: 'The only methods that it may call; null: all that its account may call',
+    }),
+    inventories: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'Names of the only inventories that are there for it; null: all that its account sees',
     }),
     created: time('When it was made'),
     expires: time('When it ends'),
@@ -36,11 +41,15 @@ const newSchema = Type.Object(
   { title: 'CreatedToken', description: 'Token that was just made' },
 );
 
-/** A token with the username of its account in the place of the id. */
-const withUsername: Join<Token> = async (doc, { model }) => ({
-  ...doc,
-  account: (await people(model, [doc.account])).get(doc.account)?.username ?? doc.account,
-});
+/** A token with names in the place of ids. */
+const withNames: Join<Token> = async (doc, { model }, { actor }) => {
+  const seen = await readableDocuments(model, inventories, doc.inventories ?? [], actor);
+  return {
+    ...doc,
+    account: (await people(model, [doc.account])).get(doc.account)?.username ?? doc.account,
+    inventories: doc.inventories && doc.inventories.map((id) => seen.find((one) => one._id === id)?.name ?? id),
+  };
+};
 
 const envelope = withStatus(() => 'Successfully created token');
 const path = '/tokens/:id';
@@ -54,7 +63,7 @@ export const tokenRoutes: readonly Route[] = [
     access: 'login',
     summary: "List one's own tokens; admins: all",
     list: tokens,
-    join: withUsername,
+    join: withNames,
     envelope: results,
     answer: listed(tokenSchema),
   }),
@@ -74,7 +83,7 @@ export const tokenRoutes: readonly Route[] = [
       const id = newId(about.idempotency?.key);
       const secret = randomBytes(32).toString('base64url');
       const result = await service.handle(create, { ...about, id, input: { ...call.body, secret } });
-      const doc = await withUsername(result.doc as Token, service, call);
+      const doc = await withNames(result.doc as Token, service, call);
       const answer = result.replayed ? doc : { ...(doc as object), token: tokenText(id, secret) };
       const { position, replayed } = result;
       return {
@@ -93,7 +102,7 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Get a token, without its text',
     get: tokens,
     key: ({ id }) => id,
-    join: withUsername,
+    join: withNames,
     envelope: plain,
     answer: tokenSchema,
   }),
@@ -106,7 +115,7 @@ export const tokenRoutes: readonly Route[] = [
     description: 'It is refused from now on, on all nodes.',
     command: deleteToken,
     key: ({ id }) => id,
-    join: withUsername,
+    join: withNames,
     envelope: withStatus(() => 'Successfully deleted token'),
     answer: changed(tokenSchema),
   }),

@@ -13,6 +13,7 @@ import {
   planSchema,
 } from '../../domain/configuration-manager/planSchemas.ts';
 import { maskPlan } from '../../domain/configuration-manager/plans.ts';
+import { seesAll } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
@@ -57,7 +58,7 @@ const search = actionRoute({
   }),
   run: async ({ body: { name = '', options: { start = 0, limit = 25 } = {} }, actor }, { model }) => {
     const where: Where<'name'> | undefined = name === '' ? undefined : { field: 'name', op: 'contains', value: name };
-    const may = actor.admin ? undefined : mayReadGuard(actor, model);
+    const may = seesAll(actor) ? undefined : mayReadGuard(actor, model);
     const query = defined({ sort: 'name' as const, order: 1 as const, skip: start, limit, where, may });
     const { entries, total } = await pageOf(model, plans, query);
     const found = entries.map((entry) => maskPlan(documentIn(plans, entry)));

@@ -3,6 +3,7 @@ import { resourceOf } from '../../audit/auditEvent.ts';
 import { lruCache } from '../../concurrency/lruCache.ts';
 import { aggregates } from '../../domain/all.ts';
 import { denied, handedOut } from '../../domain/authorization/requestRecords.ts';
+import { seesAll } from '../../domain/engine/core.ts';
 import type { Resource } from '../../domain/engine/resource.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
@@ -78,7 +79,7 @@ const yes: Judge = () => true;
 const no: Judge = () => false;
 /** No method: a token that may call only some methods may not call it. */
 const everything: Pick<Common, 'name' | 'access'> = { name: '*', access: [] };
-const admins: Judge = ({ actor, may }) => actor.admin && may('audit', everything);
+const admins: Judge = ({ actor, may }) => seesAll(actor) && may('audit', everything);
 const byList: Judge = ({ may }) => may(publishedEvent.area, listOfEvents);
 
 const both = (a: Judge, b: Judge): Judge => {
@@ -108,7 +109,7 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
     const hit = lastGuard(model, collection, id);
     const guard = hit === undefined ? await retiredGuard(shows, id) : hit;
     if (guard === undefined) return no;
-    return guard === null ? yes : ({ actor }) => actor.admin || mayReadGuard(actor, model)(guard);
+    return guard === null ? yes : ({ actor }) => seesAll(actor) || mayReadGuard(actor, model)(guard);
   };
 
   /** The resource that an event is about: null if it is one of another program; undefined if nobody may see it as a stream. */
@@ -139,7 +140,7 @@ export const eventAccess = ({ model, log, settled }: Node, { areas, accountNow, 
     let judge = yes;
     for (const id of deciding.automations) judge = both(judge, row ? await byResource(row, id) : no);
     for (const id of deciding.projects)
-      judge = both(judge, ({ actor }) => actor.admin || mayReadGuard(actor, model)(followedGuard(projects, id)));
+      judge = both(judge, ({ actor }) => seesAll(actor) || mayReadGuard(actor, model)(followedGuard(projects, id)));
     return judge;
   };
 

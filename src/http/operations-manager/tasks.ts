@@ -13,7 +13,7 @@ import {
   reserveTask,
 } from '../../commands/operations-manager/taskReports.ts';
 import { same } from '../../domain/engine/changes.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import { type Actor, seesAll } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { clearSecrets, maskNamed, maskSecrets } from '../../domain/engine/secretFields.ts';
@@ -196,7 +196,7 @@ const listed = async (query: ListQuery, actor: Actor, { model }: Service): Promi
     value === undefined ? [] : [{ field, op: 'equals', value } as const],
   );
   const where = { all: [{ any: live }, ...more] };
-  const may = actor.admin ? {} : { may: mayReadGuard(actor, model) };
+  const may = seesAll(actor) ? {} : { may: mayReadGuard(actor, model) };
   const found: Listed[] = [];
   for await (const entries of pagesOf(model, openTasks, { where, sort: 'created', order: 1, length: 100, ...may }))
     for (const entry of entries) {

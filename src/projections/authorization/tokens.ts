@@ -9,6 +9,8 @@ export type Token = {
   readonly account: string;
   /** null: all that its account may call. */
   readonly methods: readonly string[] | null;
+  /** Ids; null: all that its account sees. */
+  readonly inventories: readonly string[] | null;
   readonly created: string;
   readonly expires: string;
   readonly lastUsed: { readonly day: string; readonly address: string } | null;
@@ -18,8 +20,9 @@ export const tokens = projection<Token>()(token, {
   collection: 'tokens',
   on: {
     tokenCreated: (_, event) => {
-      const { name, account, methods = null, expires } = event.data;
-      return { id: idOf(event), name, account, methods, created: event.metadata.at, expires, lastUsed: null };
+      const { name, account, methods = null, inventories = null, expires } = event.data;
+      const created = event.metadata.at;
+      return { id: idOf(event), name, account, methods, inventories, created, expires, lastUsed: null };
     },
     tokenUsed: (doc, { data: { at, address } }) => doc && { ...doc, lastUsed: { day: at.slice(0, 10), address } },
     tokenDeleted: () => undefined,
@@ -36,22 +39,20 @@ export type TokenHash = {
   readonly deactivated: number;
   readonly expires: string;
   readonly methods: readonly string[] | null;
+  readonly inventories: readonly string[] | null;
 };
 
 export const tokenHashes = projection<TokenHash>()(token, {
   collection: 'tokenHashes',
   on: {
-    tokenCreated: (_, { data: { account, hash, deactivated, expires, methods = null } }) => ({
-      account,
-      hash,
-      deactivated,
-      expires,
-      methods,
-    }),
+    tokenCreated: (_, { data }) => {
+      const { account, hash, deactivated, expires, methods = null, inventories = null } = data;
+      return { account, hash, deactivated, expires, methods, inventories };
+    },
     tokenUsed: (doc) => doc,
     tokenDeleted: () => undefined,
   },
   beside: true,
   sorts: { name: (doc) => doc.account },
-  filters: {},
+  filters: { account: (doc) => doc.account },
 });

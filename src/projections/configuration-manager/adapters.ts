@@ -1,6 +1,7 @@
 import { type AdapterContent, adapter } from '../../domain/configuration-manager/adapters.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { made, projection, touched } from '../engine/define.ts';
+import { onlyGuard } from '../engine/guards.ts';
 
 export type Adapter = { readonly name: string } & AdapterContent & Authored;
 
@@ -14,4 +15,5 @@ export const adapters = projection<Adapter>()(adapter, {
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
   filters: { name: (doc) => doc.name, type: (doc) => doc.type, device: (doc) => doc.devices.map(({ name }) => name) },
+  guard: ({ name }) => onlyGuard(adapter.category, name),
 });

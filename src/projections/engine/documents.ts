@@ -1,6 +1,6 @@
-import type { Actor } from '../../domain/engine/core.ts';
+import { seesAll } from '../../domain/engine/core.ts';
 import type { Collection } from './define.ts';
-import { mayReadGuard } from './guards.ts';
+import { mayReadGuard, type Reader } from './guards.ts';
 import type { Entry, Page, Query, ReadStore } from './port.ts';
 
 /** A page of a collection. The compiler checks that the collection has the fields for sorting and filtering. */
@@ -47,12 +47,12 @@ export const readableDocuments = async <Doc>(
   model: Pick<ReadStore, 'getMany' | 'guard'>,
   collection: Collection<Doc>,
   ids: readonly string[],
-  actor: Pick<Actor, 'id' | 'admin' | 'groups'>,
+  actor: Reader,
 ): Promise<readonly Doc[]> => {
   const may = mayReadGuard(actor, model);
   const entries = await model.getMany(collection.collection, ids);
   return entries.flatMap((entry) =>
-    entry && (actor.admin || entry.guard === undefined || may(entry.guard)) ? [documentIn(collection, entry)] : [],
+    entry && (seesAll(actor) || entry.guard === undefined || may(entry.guard)) ? [documentIn(collection, entry)] : [],
   );
 };
 
@@ -74,7 +74,7 @@ export const nameOf = async <Doc extends { readonly name: string }>(
   model: Pick<ReadStore, 'getMany' | 'guard'>,
   collection: Collection<Doc> | undefined,
   idOrName: string | null,
-  actor: Pick<Actor, 'id' | 'admin' | 'groups'>,
+  actor: Reader,
 ): Promise<string | null> => {
   if (collection === undefined || idOrName === null) return idOrName;
   const [found] = await readableDocuments(model, collection, [idOrName], actor);

@@ -1,4 +1,4 @@
-import type { Actor, Gbac } from '../../domain/engine/core.ts';
+import { type Actor, type Gbac, mayName, seesAll } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from './define.ts';
 import { keyOf, parkedSpec } from './parked.ts';
 import type { Change, CollectionSpec, Entry, Query, ReadModel } from './port.ts';
@@ -8,6 +8,10 @@ const bothPrefix = 'both:';
 const ownerPrefix = 'owner:';
 const eitherPrefix = 'either:';
 const followedPrefix = 'followed:';
+const onlyPrefix = 'only:';
+
+/** The parts of an actor that decide about guards. */
+export type Reader = Pick<Actor, 'id' | 'admin' | 'groups' | 'only'>;
 
 const sorted = (names: readonly string[]): string => JSON.stringify([...new Set(names)].sort());
 
@@ -25,6 +29,9 @@ export const followedGuard = ({ collection }: Pick<Collection, 'collection'>, id
 
 /** The guard of a document that only an account itself and admins may read. */
 export const ownerGuard = (account: string): string => ownerPrefix + account;
+
+/** The guard of a document that is hidden from a caller who may name only other resources of the kind. */
+export const onlyGuard = (kind: string, id: string): string => `${onlyPrefix}${kind}:${id}`;
 
 /** The guard of a document whose readers are those of another document. */
 export const documentGuard = ({ collection }: Pick<Collection, 'collection'>, id: string): string =>
@@ -57,7 +64,7 @@ export const lastGuard = (model: Guards, collection: string, id: string): string
  * Makes the function that tells whether an actor may read a document with a given guard, as of now. Nobody may read a
  * document that follows one which never was.
  */
-export const mayReadGuard = (actor: Pick<Actor, 'id' | 'admin' | 'groups'>, model: Guards) => {
+export const mayReadGuard = (actor: Reader, model: Guards) => {
   const may = (guard: string): boolean => {
     if (guard.startsWith(groupsPrefix))
       return (
@@ -67,6 +74,10 @@ export const mayReadGuard = (actor: Pick<Actor, 'id' | 'admin' | 'groups'>, mode
     if (guard.startsWith(ownerPrefix)) return actor.admin || guard.slice(ownerPrefix.length) === actor.id;
     if (guard.startsWith(bothPrefix)) return (JSON.parse(guard.slice(bothPrefix.length)) as string[]).every(may);
     if (guard.startsWith(eitherPrefix)) return (JSON.parse(guard.slice(eitherPrefix.length)) as string[]).some(may);
+    if (guard.startsWith(onlyPrefix)) {
+      const [, kind = '', ...id] = guard.split(':');
+      return mayName(actor, kind, id.join(':'));
+    }
     const isFollowed = guard.startsWith(followedPrefix);
     const key = isFollowed ? guard.slice(followedPrefix.length) : guard;
     const colon = key.indexOf(':');
@@ -77,8 +88,8 @@ export const mayReadGuard = (actor: Pick<Actor, 'id' | 'admin' | 'groups'>, mode
 };
 
 /** The part of a query that leaves out what the actor may not read. */
-export const readableBy = (actor: Pick<Actor, 'id' | 'admin' | 'groups'>, model: Guards): Pick<Query, 'may'> =>
-  actor.admin ? {} : { may: mayReadGuard(actor, model) };
+export const readableBy = (actor: Reader, model: Guards): Pick<Query, 'may'> =>
+  seesAll(actor) ? {} : { may: mayReadGuard(actor, model) };
 
 /**
  * The collection of the last guards of documents that were deleted. An entry's id is `<collection>/<id>`. It stays when

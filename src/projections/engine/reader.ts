@@ -1,4 +1,4 @@
-import type { Actor, Aggregate } from '../../domain/engine/core.ts';
+import { type Actor, type Aggregate, seesAll } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Projection } from './define.ts';
 import { mayReadGuard } from './guards.ts';
@@ -22,7 +22,7 @@ const noHint: Hint = async () => undefined;
  */
 export const reader = (model: ReadModel, { refuseTampered, refuseLost }: Guard, hint: Hint = noHint) => {
   const readable = (entry: Entry | undefined, actor: Actor): entry is Entry =>
-    entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model)(entry.guard));
+    entry !== undefined && (entry.guard === undefined || seesAll(actor) || mayReadGuard(actor, model)(entry.guard));
 
   /** The error for a document that was not found: it does not exist, or it cannot be shown. */
   const absent = async (

@@ -8,7 +8,7 @@ import {
 import { deviceOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type ChildChanges, childrenOf, idOf, made, projection, touched } from '../engine/define.ts';
-import { listsGuard } from '../engine/guards.ts';
+import { allGuards, listsGuard, onlyGuard } from '../engine/guards.ts';
 
 export type Inventory = { readonly _id: string } & InventoryContent & { readonly nodeCount: number } & Authored;
 
@@ -67,6 +67,7 @@ export const inventories = projection<Inventory>()(inventory, {
   names: { group: { field: 'groups' } },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
   filters: { name: (doc) => doc.name, groups: (doc) => doc.groups, tags: ({ tags = [] }) => tags },
-  guard: ({ groups }) => listsGuard({ read: groups, write: groups }),
+  guard: ({ _id, groups }) =>
+    allGuards([listsGuard({ read: groups, write: groups }), onlyGuard(inventory.category, _id)]),
   children: nodes,
 });

@@ -10,7 +10,7 @@ import type { GuardedClock } from '../../concurrency/guardedClock.ts';
 import type { Leadership } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
 import { lruCache } from '../../concurrency/lruCache.ts';
-import { type Actor, platform } from '../../domain/engine/core.ts';
+import { type Actor, platform, seesAll } from '../../domain/engine/core.ts';
 import type { JobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { hasEnded, job } from '../../domain/operations-manager/jobs.ts';
 import { runIn } from '../../domain/operations-manager/workflows/runIds.ts';
@@ -144,7 +144,7 @@ export const jobWork = ({
     log,
   });
   const mayRead = (actor: Actor, guard: string | undefined): boolean =>
-    guard === undefined || actor.admin || mayReadGuard(actor, model)(guard);
+    guard === undefined || seesAll(actor) || mayReadGuard(actor, model)(guard);
   const shared = { tools, retries, mayRead };
   const claim = claiming({ ...shared, events, kind: claimableJobs(handle), queue, look: book.look, isGone });
   const tasks = taskWork({

@@ -29,6 +29,11 @@ describe('Devices of inventories', () => {
       { name: 'no device', attributes: { site: 'x' } },
     ]);
     await make('beta', [lab('core-1', { host: '192.0.2.99' }), lab('edge-1'), lab('lab-01')]);
+    ok(
+      await admin('POST', '/mop/createTemplate', {
+        mop: { name: 'one', commands: [{ command: 'show version', rules: [] }] },
+      }),
+    );
     await make('secret', [lab('core-1'), lab('hidden-1'), lab('hidden-2')], { groups: ['ops'] });
   });
 
@@ -136,24 +141,38 @@ describe('Devices of inventories', () => {
     for (const name of ['loop', 'web']) refused(await admin('GET', at(name, '/configuration')), 502, /OUTBOUND_ALLOW/);
   });
 
+  /** Requests that name a device, and the answer to each without what says which name it was. */
+  const requests: Readonly<Record<string, (ask: Ask, name: string) => Promise<any>>> = {
+    'GET device': (ask, name) => ask('GET', at(name)),
+    'GET isAlive': (ask, name) => ask('GET', at(name, '/isAlive')),
+    'GET configuration': (ask, name) => ask('GET', at(name, '/configuration')),
+    'POST configuration': (ask, name) =>
+      ask('POST', at(name, '/configuration'), { config: { config: 'ntp server 192.0.2.1\n' } }),
+    RunCommandTemplate: (ask, name) => ask('POST', '/mop/RunCommandTemplate', { template: 'one', devices: [name] }),
+  };
+  const operations: readonly (readonly [operation: string, inputs: (word: string) => Record<string, unknown>])[] = [
+    ['ConfigurationManager.getDevice', (name) => ({ name })],
+    ['ConfigurationManager.isAlive', (name) => ({ name })],
+    ['ConfigurationManager.applyDeviceConfig', (device) => ({ device, config: 'ntp server 192.0.2.1' })],
+    ['MOP.RunCommandTemplate', (device) => ({ template: 'one', devices: [device] })],
+    ['InventoryManager.getInventoryByIdentifier', (identifier) => ({ identifier })],
+    ['InventoryManager.clearInventory', (identifier) => ({ identifier })],
+    ['InventoryManager.deleteInventory', (identifier) => ({ identifier })],
+    ['InventoryManager.populateInventory', (inventory_identifier) => ({ inventory_identifier, nodes: [] })],
+  ];
+  const outcome = async (ask: Ask, operation: string, inputs: Record<string, unknown>) => {
+    const [app, name = ''] = operation.split('.');
+    const incoming = Object.fromEntries(Object.keys(inputs).map((key) => [key, `$var.job.in_${key}`]));
+    const document = workflow({ it: { ...ours(name, incoming), app } }, ['start -> it', 'it -> end']);
+    const made = await admin('POST', '/operations-manager/workflows', { ...document, name: `w${++n}` });
+    const variables = Object.fromEntries(Object.entries(inputs).map(([key, value]) => [`in_${key}`, value]));
+    const jobs = builtInOf(ask);
+    const id = await jobs.start(ok(made).data._id, variables);
+    const { status } = await jobs.inState(id, 'complete', 'error');
+    const { error } = ok(await admin('GET', `/operations-manager/jobs/${id}/tasks/it`)).data;
+    return `${status} ${JSON.stringify(error)}`;
+  };
   describe('that are hidden', () => {
-    /** Requests that name a device, and the answer to each without what says which name it was. */
-    const requests: Readonly<Record<string, (ask: Ask, name: string) => Promise<any>>> = {
-      'GET device': (ask, name) => ask('GET', at(name)),
-      'GET isAlive': (ask, name) => ask('GET', at(name, '/isAlive')),
-      'GET configuration': (ask, name) => ask('GET', at(name, '/configuration')),
-      'POST configuration': (ask, name) =>
-        ask('POST', at(name, '/configuration'), { config: { config: 'ntp server 192.0.2.1\n' } }),
-      RunCommandTemplate: (ask, name) => ask('POST', '/mop/RunCommandTemplate', { template: 'one', devices: [name] }),
-    };
-    before(async () => {
-      ok(
-        await admin('POST', '/mop/createTemplate', {
-          mop: { name: 'one', commands: [{ command: 'show version', rules: [] }] },
-        }),
-      );
-    });
-
     for (const [title, request] of Object.entries(requests))
       it(`are the same as none: ${title}`, async () => {
         const hidden = await request(people.stranger, 'hidden-1');
@@ -216,29 +235,7 @@ describe('Devices of inventories', () => {
       assert.equal(ok(await people.member('GET', `${inventories}/inventories/secret`)).nodeCount, 3);
     });
 
-    const operations: readonly (readonly [operation: string, inputs: (word: string) => Record<string, unknown>])[] = [
-      ['ConfigurationManager.getDevice', (name) => ({ name })],
-      ['ConfigurationManager.isAlive', (name) => ({ name })],
-      ['ConfigurationManager.applyDeviceConfig', (device) => ({ device, config: 'ntp server 192.0.2.1' })],
-      ['MOP.RunCommandTemplate', (device) => ({ template: 'one', devices: [device] })],
-      ['InventoryManager.getInventoryByIdentifier', (identifier) => ({ identifier })],
-      ['InventoryManager.clearInventory', (identifier) => ({ identifier })],
-      ['InventoryManager.deleteInventory', (identifier) => ({ identifier })],
-      ['InventoryManager.populateInventory', (inventory_identifier) => ({ inventory_identifier, nodes: [] })],
-    ];
     it('are the same as none for tasks of jobs, by the rights of the account that started them', async () => {
-      const outcome = async (ask: Ask, operation: string, inputs: Record<string, unknown>) => {
-        const [app, name = ''] = operation.split('.');
-        const incoming = Object.fromEntries(Object.keys(inputs).map((key) => [key, `$var.job.in_${key}`]));
-        const document = workflow({ it: { ...ours(name, incoming), app } }, ['start -> it', 'it -> end']);
-        const made = await admin('POST', '/operations-manager/workflows', { ...document, name: `w${++n}` });
-        const variables = Object.fromEntries(Object.entries(inputs).map(([key, value]) => [`in_${key}`, value]));
-        const jobs = builtInOf(ask);
-        const id = await jobs.start(ok(made).data._id, variables);
-        const { status } = await jobs.inState(id, 'complete', 'error');
-        const { error } = ok(await admin('GET', `/operations-manager/jobs/${id}/tasks/it`)).data;
-        return `${status} ${JSON.stringify(error)}`;
-      };
       for (const [operation, inputs] of operations) {
         const hidden = operation.startsWith('Inventory') ? 'secret' : 'hidden-1';
         const told = (await outcome(people.stranger, operation, inputs(hidden))).replaceAll(hidden, '*');
@@ -270,6 +267,99 @@ describe('Devices of inventories', () => {
       ok(await people.stranger('GET', at('hidden-2')));
       await groups(['ops']);
       refused(await people.stranger('GET', at('hidden-2')), 404);
+    });
+  });
+
+  describe('for a token of some inventories', () => {
+    const tokens: { ask: Ask; whole: Ask }[] = [];
+    const foreign = ['hidden-1', 'edge-1', 'lab-01'];
+    const forToken =
+      (token: string): Ask =>
+      (method, path, body, headers) =>
+        service.ask(method, path, body, { ...headers, Authorization: `Bearer ${token}` }, null);
+    before(async () => {
+      for (const whole of [admin, people.member]) {
+        const asked = { name: 'ci', inventories: ['alpha'] };
+        const { token, inventories: names } = ok(await whole('POST', '/authorization/tokens', asked)).data;
+        assert.deepEqual(names, ['alpha']);
+        tokens.push({ ask: forToken(token), whole });
+      }
+    });
+
+    it('are those of these, in lists, counts and by name', async () => {
+      for (const { ask } of tokens) {
+        assert.deepEqual(names(await listed({}, ask)), ['core-1', 'Core-2']);
+        assert.equal(ok(await ask('GET', at('core-1'))).adapter, 'alpha');
+        for (const request of Object.values(requests))
+          for (const name of foreign) {
+            const [answer, none] = [await request(ask, name), await request(ask, 'nobody-1')];
+            assert.equal(answer.status, 404, answer.text);
+            assert.equal(answer.text.replaceAll(name, '*'), none.text.replaceAll('nobody-1', '*'));
+          }
+      }
+    });
+
+    it('leave no other inventory and no adapter, now and as of earlier, in events and audits', async () => {
+      const { headers } = await admin('POST', `${inventories}/inventories`, { name: 'mark' });
+      const beta = ok(await admin('GET', `${inventories}/inventories/beta`))._id;
+      const missing = (await admin('DELETE', `${inventories}/inventories/none`)).text;
+      for (const { ask, whole } of tokens) {
+        for (const query of ['', `?asOf=${headers.get('x-event-position')}`]) {
+          assert.equal(ok(await ask('GET', `${inventories}/inventories${query}`)).total, 1);
+          assert.equal(ok(await ask('GET', `${manager}/adapters${query}`)).total, 0);
+          ok(await ask('GET', `${inventories}/inventories/alpha/nodes${query}`));
+          for (const path of [
+            `${inventories}/inventories/beta`,
+            `${inventories}/inventories/beta/nodes`,
+            `${manager}/adapters/lab`,
+          ]) {
+            refused(await ask('GET', path + query), 404);
+            ok(await whole('GET', path + query));
+          }
+        }
+        const change = await ask('PATCH', `${inventories}/inventories/beta`, { description: 'x' });
+        assert.deepEqual([change.status, change.text], [404, missing]);
+        ok(await ask('PATCH', `${inventories}/inventories/alpha`, { description: 'x' }));
+        refused(await ask('POST', `${inventories}/inventories`, { name: 'mine' }), 403, /token/);
+        refused(await ask('POST', `${manager}/adapters`, { name: 'mine', type: 'lab', devices: [] }), 403);
+        assert.ok(!(await ask('GET', '/audit/events?limit=1000')).text.includes(beta));
+        assert.notEqual((await ask('GET', `/audit/resources/inventory/${beta}`)).status, 200);
+      }
+    });
+
+    it('are the only ones for tasks of the jobs that it starts, and nothing runs later without it', async () => {
+      for (const { ask } of tokens) {
+        for (const [operation, inputs] of operations.filter(([name]) => /getDevice|populate/.test(name))) {
+          const word = operation.startsWith('Inventory') ? 'beta' : 'edge-1';
+          const hidden = (await outcome(ask, operation, inputs(word))).replaceAll(word, '*');
+          const none = (await outcome(ask, operation, inputs('nobody-1'))).replaceAll('nobody-1', '*');
+          assert.match(hidden, /^error/, operation);
+          assert.equal(hidden, none, operation);
+        }
+        assert.match(await outcome(ask, 'ConfigurationManager.getDevice', { name: 'core-1' }), /^complete/);
+        refused(
+          await ask('POST', '/operations-manager/triggers', {
+            name: 't',
+            type: 'manual',
+            enabled: true,
+            actionType: 'automations',
+            actionId: 'a'.repeat(24),
+          }),
+          403,
+          /later/,
+        );
+      }
+    }).timeout(60_000);
+
+    it('cannot be of inventories that its maker does not see', async () => {
+      const asked = (name: string) => ({ name: 'ci', inventories: ['alpha', name] });
+      for (const name of ['secret', 'none'])
+        refused(
+          await people.stranger('POST', '/authorization/tokens', asked(name)),
+          404,
+          new RegExp(`inventories: ${name}`),
+        );
+      ok(await people.member('POST', '/authorization/tokens', asked('secret')));
     });
   });
 });

@@ -10,7 +10,13 @@ const secret = 'S'.repeat(43);
 const text = tokenText(context.id, secret);
 const bot = { id: 'bot', isService: true, deactivated: 2 };
 const own = { id: context.actor.id, isService: false, deactivated: 0 };
-const refs = { account: bot, unknownMethods: [] as string[], hash: tokenHash(text) };
+const refs = {
+  account: bot,
+  unknownMethods: [] as string[],
+  inventories: undefined,
+  inForce: 0,
+  hash: tokenHash(text),
+};
 const about = {
   name: 'ci',
   account: 'bot',
@@ -63,6 +69,16 @@ describe('a token', () => {
     given()
       .when(create, { name: 'ci' }, { ...refs, account: own, unknownMethods: ['x'] })
       .thenRefused('not_found', /x/);
+    given()
+      .when(create, { ...ask, inventories: ['lab', 'none'] }, { ...refs, inventories: ['id of lab', undefined] })
+      .thenRefused('not_found', /: none"/);
+    given()
+      .when(create, { ...ask, inventories: ['lab', 'lab'] }, { ...refs, inventories: ['id of lab', 'id of lab'] })
+      .then({ topic: 'tokenCreated', data: { ...about, inventories: ['id of lab'] } });
+    given().when(create, ask, { ...refs, inForce: 99 }).then(created);
+    given()
+      .when(create, ask, { ...refs, inForce: 100 })
+      .thenRefused('conflict', /100/);
   });
 
   it('keeps the day and the address of its last use, once an hour', () => {
@@ -108,9 +124,9 @@ describe('rights by a token, for every route and role', () => {
         roles: [{ ...stamps, ...role }],
         admins: [],
       });
-      const whole = limitedTo(person, { id: 'one', methods: undefined });
+      const whole = limitedTo(person, { id: 'one', methods: undefined, inventories: undefined });
       const some = new Set(['getRoles', 'createToken', 'getAutomations', 'deleteJob']);
-      const part = limitedTo(person, { id: 'two', methods: some });
+      const part = limitedTo(person, { id: 'two', methods: some, inventories: undefined });
       for (const { area, routes } of areas)
         for (const route of routes) {
           const may = person.may(area, route);

@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { NeedsOfJob } from '../../../commands/operations-manager/jobEnds.ts';
 import type { Log } from '../../../concurrency/log.ts';
-import { type Actor, platform } from '../../../domain/engine/core.ts';
+import { platform } from '../../../domain/engine/core.ts';
 import { isUnusable } from '../../../store/tampered.ts';
 import type { JobQueue } from '../jobQueue.ts';
 import { builtInJobs, type WaitingJob } from '../waitingJobs.ts';
 import { type JobRun, jobRun } from './jobRun.ts';
+import type { ActorOf } from './rights.ts';
 import type { Run } from './run.ts';
 import type { HeldClaim, WorkKind, WorkNow } from './work.ts';
 
@@ -16,7 +16,7 @@ export type BuiltInNeeds = {
   /** The kind of the work with an id. */
   readonly kindOf: (id: string) => WorkKind;
   /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
-  readonly actorOf: (job: Omit<NeedsOfJob, 'created_by'>, account: string) => Promise<Actor>;
+  readonly actorOf: ActorOf;
   /** How many jobs run here at once. It may change at any time. */
   readonly atOnce: () => number;
 };

@@ -8,7 +8,7 @@ import {
   createInventory,
   deleteInventory,
 } from '../../../commands/inventory-manager/inventories.ts';
-import type { Actor } from '../../../domain/engine/core.ts';
+import { type Actor, mayName } from '../../../domain/engine/core.ts';
 import { defined } from '../../../domain/engine/defined.ts';
 import { openNamed } from '../../../domain/engine/secretFields.ts';
 import { inventory } from '../../../domain/inventory-manager/inventories.ts';
@@ -33,7 +33,7 @@ export const inventoryRuns = ({ handle, tools, retries, read }: Needs) => {
     const id =
       (await retries.find({ aggregate: inventory, idOrName }, key)) ?? (await tools.find(inventories, idOrName));
     const lists = id === undefined ? undefined : inventory.gbac?.(await tools.stateForRights(inventory, id));
-    if (id === undefined || (lists && !mayRead(actor, lists)))
+    if (id === undefined || !mayName(actor, inventory.category, id) || (lists && !mayRead(actor, lists)))
       throw new RunEnded(`There is no inventory ${JSON.stringify(idOrName)}`);
     return id;
   };

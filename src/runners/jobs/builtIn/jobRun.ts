@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events';
 import type { Members } from '@automation-platform/json';
-import type { NeedsOfJob } from '../../../commands/operations-manager/jobEnds.ts';
 import type { Log } from '../../../concurrency/log.ts';
 import { insist, persist } from '../../../concurrency/supervise.ts';
 import type { Actor } from '../../../domain/engine/core.ts';
@@ -8,12 +7,13 @@ import { RequestError } from '../../../domain/engine/requestError.ts';
 import { unknownOutcome } from '../../../domain/operations-manager/builtIn.ts';
 import type { JobError } from '../../../domain/operations-manager/jobSchemas.ts';
 import { isUnusable } from '../../../store/tampered.ts';
+import type { ActorOf } from './rights.ts';
 import { type Run, RunEnded } from './run.ts';
 import { lease, type Work } from './work.ts';
 
 type Needs = {
   /** The account whose rights count, as of now. Throws `RunEnded` if it has lost them, or if what the job needs is gone. */
-  readonly actorOf: (job: Omit<NeedsOfJob, 'created_by'>, account: string) => Promise<Actor>;
+  readonly actorOf: ActorOf;
   readonly awaits: Run['awaits'];
   /** Aborts when the service ends: reports are not tried again. */
   readonly stopping: AbortSignal;
@@ -67,7 +67,7 @@ export const jobRun = (needs: Needs, work: Work) => {
 
   /** The account, once it can be read. */
   const actorNow = (): Promise<Actor> =>
-    persist(() => actorOf(started.data, started.metadata.actor.id), {
+    persist(() => actorOf(started.data, started.metadata.actor), {
       signal,
       ...patience,
       onFailure: (error) => {
@@ -92,7 +92,7 @@ export const jobRun = (needs: Needs, work: Work) => {
     // A command that was sent comes to its end, and the next step looks.
     if (hasActed) return;
     try {
-      await actorOf(started.data, started.metadata.actor.id);
+      await actorOf(started.data, started.metadata.actor);
     } catch (error) {
       if (error instanceof RunEnded && !hasActed) aborting.abort(error);
     }
