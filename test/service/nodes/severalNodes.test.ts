@@ -136,6 +136,44 @@ describeOwnRedis('several nodes', (redis) => {
     }
   });
 
+  it('hear within a second of a token that is ended, a mapping that is removed, and an account that is deactivated', async () => {
+    const waits: number[] = [];
+    for (const [one, another, name] of [
+      [a, b, 'cleo'],
+      [b, a, 'dora'],
+    ] as const) {
+      const mapping = { provenance: 'typed', externalGroup: name, platformGroups: ['readers'] };
+      await made(one, '/group-mappings', mapping);
+      const account = { username: name, password, provenance: 'typed', externalGroups: [name] };
+      const own = { Authorization: basic({ user: name, password }) };
+      const created = await one.ask('POST', '/authorization/accounts', account);
+      const { token, id } = ok(
+        await one.ask('POST', '/authorization/tokens', { name: 'ci' }, { ...own, ...position(created) }),
+      ).data;
+      const second = ok(await one.ask('POST', '/authorization/tokens', { name: 'ci' }, own)).data.token;
+      const status = async (text: string) =>
+        (await another.ask('GET', '/authorization/groups', undefined, { Authorization: `Bearer ${text}` })).status;
+      const ends = async (
+        change: Promise<{ readonly status: number; readonly body: any; readonly text: string }>,
+        text: string,
+        as: number,
+      ) => {
+        ok(await change);
+        waits.push(await soon(`${text.slice(0, 10)} is ${as}`, async () => (await status(text)) === as));
+      };
+      for (const text of [token, second]) assert.equal(await status(text), 200);
+      await ends(one.ask('DELETE', `/authorization/tokens/${id}`), token, 401);
+      assert.equal(await status(second), 200);
+      await ends(one.ask('DELETE', `/group-mappings/typed/${name}`), second, 403);
+      await ends(one.ask('PATCH', `/authorization/accounts/${name}`, { inactive: true }), second, 401);
+    }
+    note(`ended after ${waits.join(', ')} ms`);
+    assert.ok(
+      waits.every((ms) => ms < 1000),
+      `${waits.join(', ')} ms`,
+    );
+  });
+
   it('go by the active profile soon, whoever changed it', async () => {
     const headers = async ({ ask }: ApiNode) => {
       const answer = await ask('GET', '/health/live');

@@ -75,7 +75,9 @@ describe('a token', () => {
     given()
       .when(create, { ...ask, inventories: ['lab', 'lab'] }, { ...refs, inventories: ['id of lab', 'id of lab'] })
       .then({ topic: 'tokenCreated', data: { ...about, inventories: ['id of lab'] } });
-    given().when(create, ask, { ...refs, inForce: 99 }).then(created);
+    given()
+      .when(create, ask, { ...refs, inForce: 99 })
+      .then(created);
     given()
       .when(create, ask, { ...refs, inForce: 100 })
       .thenRefused('conflict', /100/);
