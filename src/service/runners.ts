@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Filters } from '@automation-platform/bounded-schemas';
 import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof';
 import type { Logger } from 'pino';
+import { withinToken } from '../commands/authorization/tokens.ts';
 import { deviceSources } from '../commands/configuration-manager/devices.ts';
 import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
@@ -229,7 +230,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
         },
       }),
       tasks: tasksHere({ handle, tools, events, worker: name, operations }),
-      actorOf: rightsNow({ whyGone: whyGoneOf, viewerOf, tools }),
+      actorOf: rightsNow({ whyGone: whyGoneOf, viewerOf, withinToken: withinToken(tools) }),
       atOnce: () => settings.current().jobsAtOnce,
     },
     startLimit: () => settings.current().startLimit,

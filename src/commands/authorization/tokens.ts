@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { create, newTokenSchema, remove, token, use } from '../../domain/authorization/tokens.ts';
+import { create, newTokenSchema, remove, token, use, withinInventories } from '../../domain/authorization/tokens.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { accounts, credentials } from '../../projections/authorization/accounts.ts';
 import { tokenHashes } from '../../projections/authorization/tokens.ts';
@@ -50,6 +50,14 @@ export const createToken = command({
   },
   decide: create,
 });
+
+/** The account as a token of some inventories lets it act in the jobs that it has started, also after its end. */
+export const withinToken =
+  ({ state }: Pick<Tools, 'state'>) =>
+  async (actor: Actor, id: string): Promise<Actor> => {
+    const { inventories: bounds } = await state(token, id);
+    return bounds ? withinInventories({ ...actor, via: 'token', token: id }, bounds) : actor;
+  };
 
 export const useToken = command({
   name: 'useToken',

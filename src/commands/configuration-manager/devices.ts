@@ -12,6 +12,7 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import { deviceOf, propertiesOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
+import type { Projection } from '../../projections/engine/define.ts';
 import type { Page, ReadModel, Where } from '../../projections/engine/port.ts';
 import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import type { Tools } from '../engine/define.ts';
@@ -113,8 +114,8 @@ const hiddenIn = async (
  * one; sources that the actor does not see take no part in this.
  */
 export const deviceSources = ({ tools, model }: Needs) => {
-  const seenInventories = async (actor: Actor): Promise<readonly Inventory[]> =>
-    (await queryAll(tools, inventories)).filter((doc) => tools.mayRead(inventories, doc, actor));
+  const seenIn = async <Doc>(of: Projection<Doc>, actor: Actor): Promise<readonly Doc[]> =>
+    (await queryAll(tools, of)).filter((doc) => tools.mayRead(of, doc, actor));
 
   const nodesPage = (
     part: string,
@@ -207,7 +208,7 @@ export const deviceSources = ({ tools, model }: Needs) => {
         const device = adapter.devices.find((one) => one.name === name);
         if (device) found.push(ofAdapter(adapter, device));
       }
-      const visible = await seenInventories(actor);
+      const visible = await seenIn(inventories, actor);
       const entries = await model.getMany(
         nodes.collection,
         visible.map(({ _id }) => `${_id}/${name}`),
@@ -222,10 +223,9 @@ export const deviceSources = ({ tools, model }: Needs) => {
 
     list: async (devicesQuery: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage> => {
       const { start, limit } = devicesQuery;
-      const visible = await seenInventories(actor);
+      const visible = await seenIn(inventories, actor);
       const ofInventories = visible.map((inventory) => ({ inventory, source: inventorySource(inventory) }));
-      const seenAdapters = (await queryAll(tools, adapters)).filter((doc) => tools.mayRead(adapters, doc, actor));
-      const ofAdapters = seenAdapters.map(adapterSource);
+      const ofAdapters = (await seenIn(adapters, actor)).map(adapterSource);
       const sources = [...ofAdapters, ...ofInventories.map(({ source }) => source)].toSorted(bySource(order));
       const [largest] = ofInventories.toSorted((a, b) => b.inventory.nodeCount - a.inventory.nodeCount);
       const hidden = await hiddenIn(

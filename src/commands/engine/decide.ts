@@ -91,7 +91,7 @@ const decidePresent = (attempt: Attempt, { refs, tools }: Prepared): Decision =>
   return { events: command.decide(past.state, sealed, { id, now: at, actor, newId, refs }) };
 };
 
-/** A token of some inventories names no others, and makes nothing that acts later, when the token does not count. */
+/** A token of some inventories names only these, and makes nothing that acts later, when the token does not count. */
 const refuseBeyondToken = ({ aggregate, on }: AnyCommand, { id, actor }: Pick<Request, 'id' | 'actor'>): void => {
   if (!actor.only) return;
   const { category, actsLater } = aggregate;

@@ -1,6 +1,4 @@
-import type { Tools } from '../../../commands/engine/define.ts';
 import type { NeedsOfJob, WhyGone } from '../../../commands/operations-manager/jobEnds.ts';
-import { token, withinInventories } from '../../../domain/authorization/tokens.ts';
 import { type Actor, platform } from '../../../domain/engine/core.ts';
 import { RunEnded } from './run.ts';
 
@@ -9,24 +7,20 @@ type Needs = {
   readonly whyGone: WhyGone;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   readonly viewerOf: (account: string) => Promise<{ readonly actor: Actor } | undefined>;
-  readonly tools: Pick<Tools, 'state'>;
+  /** The account as the token with this id lets it act in the jobs that it has started, also after its end. */
+  readonly withinToken: (actor: Actor, token: string) => Promise<Actor>;
 };
 
 /** Finds the account whose rights count for a job, as of now. The starter may be a token of it. */
 export type ActorOf = (job: Omit<NeedsOfJob, 'created_by'>, starter: Pick<Actor, 'id' | 'token'>) => Promise<Actor>;
 
-/**
- * Throws `RunEnded` if the account has lost its rights, or if something that the job needs is gone. A token of some
- * inventories binds the jobs that it has started, also after its end.
- */
+/** Throws `RunEnded` if the account has lost its rights, or if something that the job needs is gone. */
 export const rightsNow =
-  ({ whyGone, viewerOf, tools }: Needs): ActorOf =>
+  ({ whyGone, viewerOf, withinToken }: Needs): ActorOf =>
   async (job, { id: account, token: sent }) => {
     const reason = await whyGone({ ...job, created_by: account });
     if (reason !== undefined) throw new RunEnded(reason);
     const actor = account === platform.id ? platform : (await viewerOf(account))?.actor;
     if (!actor) throw new RunEnded('The account that started the job is deleted or inactive');
-    if (sent === undefined) return actor;
-    const { inventories } = await tools.state(token, sent);
-    return inventories ? withinInventories({ ...actor, via: 'token', token: sent }, inventories) : actor;
+    return sent === undefined ? actor : withinToken(actor, sent);
   };
