@@ -252,6 +252,85 @@ const looking: readonly (readonly [string, Json])[] = [
   ['keys', { obj: sealed }],
 ];
 
+/** Inputs of control tasks with two values at each place where one can stand, and the variables of the job. */
+const places: readonly (readonly [string, (a: unknown, b: unknown) => readonly [inputs: Json, variables?: Json]])[] = [
+  ...['==', '!=', '<', '<=', '>', '>=', 'contains', '!contains'].flatMap((operator): (typeof places)[number][] => {
+    const rows = (a: unknown, b: unknown) => [{ operand_1: a, operator, operand_2: b }];
+    return [
+      ['evaluation', (a, b) => [{ evaluation_groups: [{ evaluations: rows(a, b) }] }]],
+      ['evaluation', (a, b) => [{ evaluation_groups: [{ evaluations: rows([a], b) }] }]],
+      ['evaluation', (a, b) => [{ evaluation_groups: [{ evaluations: rows({ in: a }, { in: b }) }] }]],
+      ['decision', (a, b) => [{ decisionArray: [{ taskId: 'x', evaluations: rows(a, b) }] }]],
+      ['decision', (a) => [{ decisionArray: [{ taskId: 'x', evaluations: rows(a, 'one') }] }]],
+    ];
+  }),
+  ...['a', 'a.tag', '[*]', '[**]', '[*tag]', '[*a=one]', '[a=one]', 'a:get($sealed)', 'a~/one/'].flatMap(
+    (query): (typeof places)[number][] => [
+      ['query', (a, b) => [{ query, obj: { a, b } }]],
+      ['query', (a, b) => [{ query, obj: [{ a }, { a: b }] }]],
+      ['modify', (a, b) => [{ object_to_update: { a }, query, new_value: b }]],
+    ],
+  ),
+  ['query', (a) => [{ query: a, obj: { one: 1 } }]],
+  ['merge', (a, b) => [{ data_to_merge: [{ value: { task: 'static', variable: a } }, { value: b }] }]],
+  ['merge', (a, b) => [{ data_to_merge: [a, b].map((value) => ({ key: 'k', value })) }]],
+  ['merge', (a, b) => [{ data_to_merge: [{ key: a, value: b }] }]],
+  ['merge', (a, b) => [{ data_to_merge: [a, b] }]],
+  ['deepmerge', (a, b) => [{ data_to_merge: [a, b].map((value) => ({ value })) }]],
+  ['deepmerge', (a, b) => [{ data_to_merge: [a, { tag: 1, more: b }].map((value) => ({ value })) }]],
+  ['deepmerge', (a, b) => [{ data_to_merge: [{ x: { y: a } }, { x: { y: b } }].map((value) => ({ value })) }]],
+  ['deepmerge', (a) => [{ data_to_merge: [{ x: a }, { x: { tag: 1 } }].map((value) => ({ value })) }]],
+  ['newVariable', (a) => [{ name: 'x', value: a }]],
+  ['newVariable', (a, b) => [{ name: a, value: b }]],
+  ['push', (a, b) => [{ job_variable: 'l', item_to_push: a }, { l: [b] }]],
+  ['push', (a, b) => [{ job_variable: 'l', item_to_push: a }, { l: b }]],
+  ['push', (a, b) => [{ job_variable: a, item_to_push: b }]],
+  ...['pop', 'shift'].flatMap((name): (typeof places)[number][] => [
+    [name, (a, b) => [{ job_variable: 'l' }, { l: [a, b] }]],
+    [name, (a) => [{ job_variable: 'l' }, { l: a }]],
+  ]),
+  ...['string', 'number', 'boolean', 'json'].flatMap((outputType): (typeof places)[number][] => [
+    ['makeData', (a, b) => [{ input: '<!a!><!b!>', outputType, variables: { a, b } }]],
+    ['makeData', (a) => [{ input: a, outputType, variables: {} }]],
+  ]),
+  ['setObjectKey', (a, b) => [{ obj: { k: a }, path: ['k', 'tag'], value: b }]],
+  ['setObjectKey', (a, b) => [{ obj: a, path: b, value: 1 }]],
+  ['updateJobDescription', (a) => [{ description: a }]],
+  ['updateJobDescription', (a) => [{ description: [a] }]],
+  ...Object.entries(dataTasks).flatMap(([name, { takes }]): (typeof places)[number][] =>
+    takes.flatMap((_, i) =>
+      [(a: unknown) => a, (a: unknown) => [a], (a: unknown) => ({ in: a })].map((shape): (typeof places)[number] => [
+        name,
+        (a, b) => [Object.fromEntries(takes.map((input, n) => [input, n === i ? shape(a) : shape(b)]))],
+      ]),
+    ),
+  ),
+];
+
+describe('secrets in tasks that the engine carries out', () => {
+  const secrets = ['one', 'two'].map((text) => ({ $sealed: text, tag: text.repeat(2) }));
+  /** The outcome, or the reason why there is none, with a word in the place of each whole secret. */
+  const outcomeOf = (name: string, [inputs, variables]: readonly [Json, Json?]): string => {
+    let outcome: Outcome;
+    try {
+      outcome = run(name, inputs, variables);
+    } catch (error) {
+      if (error instanceof RequestError) return error.message;
+      throw error;
+    }
+    return secrets.reduce((text, one) => text.replaceAll(JSON.stringify(one), '"secret"'), JSON.stringify(outcome));
+  };
+
+  for (const name of new Set(places.map(([task]) => task)))
+    it(`${name}: no outcome depends on one, and none holds a part of one`, () => {
+      for (const [, inputs] of places.filter(([task]) => task === name)) {
+        const all = secrets.flatMap((a) => secrets.map((b) => outcomeOf(name, inputs(a, b))));
+        assert.equal(new Set(all).size, 1, JSON.stringify([inputs(secrets[0], secrets[1]), all]));
+        assert.doesNotMatch(all.join(), /\$sealed":|oneone|twotwo/, JSON.stringify(inputs(secrets[0], secrets[1])));
+      }
+    });
+});
+
 describe('data tasks', () => {
   for (const [query, found] of queries)
     it(`query ${query || '(empty)'}`, () => assert.deepEqual(queried(people, query, usingOf()), found));
