@@ -1,75 +1,45 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Recorded } from '../../../src/store/event.ts';
+import { clockedService, describeFaketime, missingFaketime } from '../../support/fakeClock.ts';
 import { eventsOf, withLog } from '../../support/logged.ts';
 import { ok } from '../../support/people.ts';
-import { type Server, startServer, temporaryFolder } from '../../support/process.ts';
+import { type Server, temporaryFolder } from '../../support/process.ts';
 import { day, hour, minute, second } from '../../support/scheduling.ts';
 import { adminPassword } from '../../support/service.ts';
 import { walked } from '../../support/slowSchedules.ts';
 import { until } from '../../support/until.ts';
 
-/** The library of the program faketime; empty where it is not installed. */
-const library = spawnSync('faketime', ['-m', '2026-01-01', 'printenv', 'LD_PRELOAD']).stdout?.toString().trim() ?? '';
-const missing = library === '' ? ' (needs the program faketime)' : '';
-const skips = missing !== '' && process.env.CI !== 'true';
-
 const om = '/operations-manager';
 const at = (text: string): number => Date.parse(`${text}Z`);
 const begin = at('2026-03-28T00:00:00');
 
-(skips ? describe.skip : describe)(`Schedules and the clock of the machine${missing}`, function () {
+describeFaketime(`Schedules and the clock of the machine${missingFaketime}`, function () {
   this.timeout(1_800_000);
   let folder: string;
-  let server: Server | undefined;
+  let service: ReturnType<typeof clockedService>;
   before(() => {
-    assert.equal(missing, '', 'In CI nothing may be missing');
+    assert.equal(missingFaketime, '', 'In CI nothing may be missing');
     folder = temporaryFolder();
+    service = clockedService(folder);
   });
   after(async () => {
-    await server?.stop('SIGKILL');
+    await service?.stop('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const offsets = (): string => join(folder, 'offset');
-  /** Sets the wall clock of the service to a time. The monotonic clock stays. */
-  const setClock = (time: number): void => {
-    const seconds = (time - Date.now()) / 1000;
-    writeFileSync(offsets(), `${seconds < 0 ? '' : '+'}${seconds.toFixed(3)}\n`);
-  };
-  const startAt = async (time: number): Promise<Server> => {
-    setClock(time);
-    server = await startServer(join(folder, 'data'), {
-      LD_PRELOAD: library,
-      FAKETIME_TIMESTAMP_FILE: offsets(),
-      FAKETIME_NO_CACHE: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      DONT_FAKE_MONOTONIC: '1',
-      NO_FAKE_STAT: '1',
-      // A place whose clocks change. It makes no difference.
-      TZ: 'Europe/Berlin',
-    });
-    return server;
-  };
-  const stop = async (): Promise<void> => {
-    await server?.stop();
-    server = undefined;
-  };
+  const setClock = (time: number): void => service.setClock(time);
+  const startAt = (time: number): Promise<Server> => service.startAt(time);
+  const stop = (): Promise<void> => service.stop();
+  const clock = () => service.clock();
   const asks = async (method: string, path: string, body?: unknown) => {
-    assert.ok(server);
-    return ok(await server.ask(method, `${om}${path}`, body));
-  };
-  const clock = async () => {
-    assert.ok(server);
-    return ok(await server.ask('GET', '/health/status')).clock;
+    return ok(await service.ask(method, `${om}${path}`, body));
   };
   /** The operator says that the clock is right, after a start that is more than a day after the newest event. */
   const confirm = async (): Promise<void> => {
-    assert.ok(server);
-    ok(await server.ask('POST', '/health/clock'));
+    ok(await service.ask('POST', '/health/clock'));
     assert.deepEqual(await clock(), { jumped: null, until: null, why: null });
   };
   let count = 0;
@@ -189,11 +159,10 @@ const begin = at('2026-03-28T00:00:00');
     await asks('POST', '/jobs/claim', { components: ['back up'], worker: 'w', lease: 10 });
     await asks('POST', '/jobs/pause', { jobIds: [paused] });
     await schedule({ firstRunAt: now, repeatInterval: hour, processMissedRuns: 'last' });
-    assert.ok(server);
-    const { text: token } = await server.ask('POST', '/login', { username: 'admin', password: adminPassword });
+    const { text: token } = await service.ask('POST', '/login', { username: 'admin', password: adminPassword });
     const byToken = async () =>
-      (await server!.ask('GET', '/whoami', undefined, { Authorization: `Bearer ${token}` })).status;
-    const status = async (id: string) => (await server!.ask('GET', `${om}/jobs/${id}`)).body?.data?.status ?? 'gone';
+      (await service.ask('GET', '/whoami', undefined, { Authorization: `Bearer ${token}` })).status;
+    const status = async (id: string) => (await service.ask('GET', `${om}/jobs/${id}`)).body?.data?.status ?? 'gone';
     const all = () => Promise.all([done, claimed, paused, running].map(status));
     const kept = ['complete', 'running', 'paused', 'running'];
     /** The time in which everything is looked at that could end. */
