@@ -8,6 +8,7 @@ import {
   updateProject,
 } from '../../commands/automation-studio/projects.ts';
 import { kindOf } from '../../commands/kinds.ts';
+import { missingFor } from '../../commands/operations-manager/readiness.ts';
 import {
   bundleTypeOf,
   type ProjectDocument,
@@ -32,6 +33,7 @@ import { readableDocuments } from '../../projections/engine/documents.ts';
 import { groupsNamed, people, signed } from '../authorization/people.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { exportedDocument } from '../engine/imports.ts';
+import { readinessOf, readinessSchema } from '../engine/readiness.ts';
 import type { AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped, wordsSchema } from '../engine/schemas.ts';
@@ -316,6 +318,29 @@ export const projectRoutes: AreaRoutes = {
           ),
           exported: { kind: project.category, id: doc._id },
         };
+      },
+    }),
+    actionRoute({
+      name: 'getProjectReadiness',
+      method: 'get',
+      path: `${path}/readiness`,
+      access: ['operators', 'readers'],
+      summary: 'Find what a project needs and the platform does not have',
+      description: 'As of now: of its components, of those that are gone, and of those that could not be unpacked.',
+      answer: readinessSchema,
+      run: async ({ params, actor }, { entry, tools }) => {
+        const { id } = await entry(projects, params.id, actor);
+        const { project: header, components, outcome } = await tools.state(project, id);
+        const names = new Map((outcome?.installed ?? []).map((one) => [one._id, one.name]));
+        const resources = components.flatMap(({ category, id }) =>
+          category === undefined || id === undefined ? [] : [{ category, id, name: names.get(id) ?? id }],
+        );
+        const stayedOut = (outcome?.failed ?? []).map(({ type, name }) => ({
+          in: String(header.name),
+          kind: type,
+          name,
+        }));
+        return readinessOf(resources, (one) => missingFor(one, actor, tools), stayedOut);
       },
     }),
     getRoute({

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { missing } from '../../commands/engine/decide.ts';
 import { neverRunning } from '../../commands/operations-manager/neverRunning.ts';
+import { missingFor } from '../../commands/operations-manager/readiness.ts';
 import {
   deletePrebuilt,
   hiddenOf,
@@ -13,6 +14,7 @@ import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { withDescriptions } from '../../domain/engine/secretFields.ts';
+import { installedKinds } from '../../domain/kinds.ts';
 import {
   importedPrebuiltSchema,
   type PrebuiltDocument,
@@ -29,10 +31,12 @@ import {
   prebuilt,
   visible,
 } from '../../domain/prebuilts/prebuilts.ts';
+import { documentIn } from '../../projections/engine/documents.ts';
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import { openEndsOf } from '../engine/imports.ts';
+import { readinessOf, readinessSchema } from '../engine/readiness.ts';
 import type { Answer, AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed, overwriteSchema, wordsSchema } from '../engine/schemas.ts';
@@ -122,6 +126,8 @@ const presentOf = async (id: string, { tools }: Service) => {
   return { exists: current !== undefined, current };
 };
 
+const categoryOf = (type: string): string => installedKinds.get(type)?.of.category ?? '';
+
 const option = (description: string) => Type.Optional(Type.Boolean({ description }));
 const options = Type.Optional(
   Type.Object(
@@ -208,6 +214,22 @@ export const prebuiltRoutes: AreaRoutes = {
       answer: listed(prebuiltSchema),
     }),
     importRoute,
+    actionRoute({
+      name: 'getPrebuiltReadiness',
+      method: 'get',
+      path: '/:id/readiness',
+      access: ['operators', 'readers'],
+      summary: 'Find what a prebuilt needs and the platform does not have',
+      description: 'As of now: of what it has installed, and of its documents that could not be installed.',
+      answer: readinessSchema,
+      run: async ({ params, actor }, { entry, tools }) => {
+        const doc = documentIn(prebuilts, await entry(prebuilts, params.id, actor));
+        const { name, installed, refused = [] } = doc;
+        const resources = installed.map((one) => ({ category: categoryOf(one.type), id: one._id, name: one.name }));
+        const stayedOut = refused.map((one) => ({ in: name, kind: one.type, name: one.name ?? one.id ?? '' }));
+        return readinessOf(resources, (one) => missingFor(one, actor, tools), stayedOut);
+      },
+    }),
     getRoute({
       name: 'exportPrebuilt',
       method: 'get',

@@ -84,6 +84,7 @@ const reads = ({
   circuits = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /automation-studio/projects/:id/export': { id: survey },
+  'GET /automation-studio/projects/:id/readiness': { id: survey },
   'GET /authorization/accounts/:id/rights': { id: 'admin' },
   'GET /operations-manager/tasks/:id': { id: heldTask },
   'GET /operations-manager/jobs/:id/tasks/:task': { id: changeJob, task: 'apply' },
@@ -107,6 +108,8 @@ const reads = ({
   'GET /mop/listATemplate/:name': { name: precheck },
   'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
   'GET /operations-manager/workflows/:id/export': { id: portWorkflow },
+  'GET /operations-manager/workflows/:id/readiness': { id: portWorkflow },
+  'GET /prebuilts/:id/readiness': { id: '@vendor/vlan-rollout' },
   'GET /operations-manager/triggers/:id/preview': { id: 'Upgrade on Sunday night' },
   'GET /template_builder/templates/:name/export': { name: 'IOS-XE uplink' },
   'GET /template_builder/transformations/:id': { id: circuits },

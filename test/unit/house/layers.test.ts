@@ -136,6 +136,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'commands/jobs.ts',
     'commands/neverRunning.ts', // imports and migrations warn of schedules
     'commands/publishedEvents.ts',
+    'commands/readiness.ts', // packages and projects are ready if their documents are
     'commands/triggerForms.ts',
     'commands/triggers.ts',
     'domain/automationImports.ts',

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { oneByOne } from '../../concurrency/oneByOne.ts';
+
+const text = (description: string) => Type.String({ description });
+
+/** The answer of a route that says if something can run. */
+export const readinessSchema = Type.Object(
+  {
+    ready: Type.Boolean({ description: 'True if nothing is missing' }),
+    missing: Type.Array(
+      Type.Object(
+        {
+          in: text('Name of the resource that needs it'),
+          kind: text(
+            'Kind of what is missing: task, adapter and component (only a worker can carry them out), workflow, form, ' +
+              'template, group, secret, fault, ...',
+          ),
+          name: text('Its name; of a secret and a fault the place in the document'),
+        },
+        { title: 'MissingPart', description: 'Part that the platform does not have' },
+      ),
+    ),
+  },
+  { title: 'Readiness', description: 'Parts without which something cannot run' },
+);
+
+type Missing = { readonly in: string; readonly kind: string; readonly name: string };
+
+/** The answer for several resources. */
+export const readinessOf = async <Resource>(
+  resources: readonly Resource[],
+  missingFor: (resource: Resource) => Promise<readonly Missing[]>,
+  more: readonly Missing[] = [],
+): Promise<{ readonly body: { readonly ready: boolean; readonly missing: readonly Missing[] } }> => {
+  const found = [...more, ...(await oneByOne(resources, missingFor)).flat()];
+  return { body: { ready: found.length === 0, missing: found } };
+};
