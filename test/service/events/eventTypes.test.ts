@@ -87,8 +87,8 @@ describe('GET /operations-manager/events', () => {
     assert.deepEqual(await countsFor(service.ask, 'automationCreated'), [1, true]);
     assert.deepEqual(await countsFor(stranger, 'automationCreated'), [null, false], 'access lists decide');
     assert.deepEqual(await countsFor(stranger, 'accountCreated'), [0, false], 'operators may not read accounts');
-    await service.ask('POST', '/json-forms/forms', { name: 'Open' });
-    assert.deepEqual(await countsFor(reader, 'formCreated'), [1, true]);
+    await service.ask('POST', '/lifecycle-manager/resources', { name: 'Open', schema: { type: 'object' } });
+    assert.deepEqual(await countsFor(reader, 'resourceModelCreated'), [1, true]);
     const statuses = await Promise.all(
       [stranger, reader, outsider, service.as(null)].map(async (ask) => (await ask('GET', `${om}/events`)).status),
     );
