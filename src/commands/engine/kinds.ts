@@ -174,17 +174,16 @@ export const holderOf = async <Doc extends { readonly _id: string }, Filter exte
 ): Promise<string | undefined> => (await query(collection, { field, op: 'equals', value }))[0]?._id;
 
 /** The check of one document by the command that imports it. */
-const documentCheck = ({ input }: AnyCommand, member: string, inside: string): Imports['check'] => {
-  let check: ReturnType<typeof checker> | undefined;
-  return (document) => {
-    check ??= checker((input as TObject).properties[member]!); // the member holds the document
+const documentCheck =
+  ({ input }: AnyCommand, member: string, inside: string): Imports['check'] =>
+  (document) => {
+    const check = checker((input as TObject).properties[member]!); // the member holds the document
     const [first, ...others] = check(plainValue(document));
     if (!first) return;
     throw new RequestError('invalid', `The document is not valid: ${first.path || 'it'} ${first.message}`, {
       faults: [first, ...others].map((fault) => ({ ...fault, path: inside + fault.path })),
     });
   };
-};
 
 type Importing<Doc> = Pick<Imports, 'documents' | 'command' | 'member'> & {
   readonly collection: Collection<Doc, string, 'name'>;

@@ -1,27 +1,21 @@
 import { checker, type SchemaFault } from '@automation-platform/bounded-schemas';
 import type { Members } from '@automation-platform/json';
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { type OperationId, ownOperations } from '../../domain/operations-manager/workflows/ownOperations.ts';
 
-type Check = (inputs: unknown) => readonly SchemaFault[];
+/** The schemas of inputs none of which is required, by operation. Each is made at its first use. */
+const partial = new Map<OperationId, TSchema>();
 
-/** Makes the check of an operation's inputs at its first use. */
-const checks = (make: (operation: OperationId) => Check): ((operation: OperationId) => Check) => {
-  const ready = new Map<OperationId, Check>();
-  return (operation) => {
-    const check = ready.get(operation) ?? make(operation);
-    ready.set(operation, check);
-    return check;
-  };
+const partialOf = (operation: OperationId): TSchema => {
+  const schema = partial.get(operation) ?? Type.Partial(ownOperations[operation].inputs);
+  partial.set(operation, schema);
+  return schema;
 };
-
-const whole = checks((operation) => checker(ownOperations[operation].inputs));
-const some = checks((operation) => checker(Type.Partial(ownOperations[operation].inputs)));
 
 /** The faults of the inputs of an operation, with their JSON pointers. */
 export const inputFaults = (operation: OperationId, inputs: Members): readonly SchemaFault[] =>
-  whole(operation)(inputs);
+  checker(ownOperations[operation].inputs)(inputs);
 
 /** The same where not all inputs are known yet. */
 export const faultsOfSome = (operation: OperationId, inputs: Members): readonly SchemaFault[] =>
-  some(operation)(inputs);
+  checker(partialOf(operation))(inputs);

@@ -81,15 +81,11 @@ const changedNow = ({ lastUpdatedBy: _, ...former }: Members, { moment }: Pick<S
   return { ...former, lastUpdated: typeof former.lastUpdated === 'number' ? now.getTime() : now.toISOString() };
 };
 
-const checkers = new WeakMap<AnyCommand, ReturnType<typeof checker>>();
-
 /** Throws `unprocessable` if today's command does not take the former document. */
 const refuseUnfit = (command: AnyCommand, input: unknown): void => {
-  const check = checkers.get(command) ?? checker(command.input);
-  checkers.set(command, check);
   refuseFaults(
     'unprocessable',
-    check(plainValue(input)).map((fault) => ({ ...fault, message: `${fault.path} ${fault.message}` })),
+    checker(command.input)(plainValue(input)).map((fault) => ({ ...fault, message: `${fault.path} ${fault.message}` })),
   );
 };
 
