@@ -13,7 +13,7 @@ import type { Outcome } from './protocol.ts';
 const mostMs = templateLimits.processorMs;
 // The interpreter itself ends a render whose time is over. These limits are for a render that stays within one step,
 // and for expressions.
-const usualLimits: EngineLimits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
+export const usualLimits: EngineLimits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
 /** A simulation has 5 s, and checks values by schemas. */
 export const simulationLimits: EngineLimits = { megabytes: 512, processorMs: 5500, wallMs: 25_000, makesCode: true };
 const mostExpress = 2;

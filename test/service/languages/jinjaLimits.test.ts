@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { engines } from '../../../src/southbound/engines/engines.ts';
+import { engines, usualLimits } from '../../../src/southbound/engines/engines.ts';
 import type { Renderer, Rendering } from '../../../src/southbound/port.ts';
 import { sampled } from '../../support/sample.ts';
 import { until } from '../../support/until.ts';
@@ -141,7 +141,8 @@ describe('the limits of templates', () => {
   const renderWith = (template: string, find: Rendering['find'], { signal } = new AbortController()): Promise<string> =>
     renderer.render(template, {}, { account: 'somebody', name: 'main', signal, find });
   beforeEach(() => {
-    renderer = engines();
+    // A busy machine may have no time for an engine for long.
+    renderer = engines(undefined, { ...usualLimits, wallMs: 300_000 });
   });
   afterEach(() => renderer.close());
 
