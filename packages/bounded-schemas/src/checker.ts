@@ -21,19 +21,19 @@ const largest = 10_000;
 
 type Check = (value: unknown) => readonly SchemaFault[];
 
-const made = new WeakMap<object, Check>();
+const checks = new WeakMap<object, Check>();
 
 /**
  * Compiles one of our own schemas, once, and returns the function that checks values by it. That function returns at most
  * 20 faults, each with the JSON pointer of its field.
  */
 export const checker = (schema: object): Check => {
-  const check = made.get(schema) ?? compiled(schema);
-  made.set(schema, check);
+  const check = checks.get(schema) ?? compile(schema);
+  checks.set(schema, check);
   return check;
 };
 
-const compiled = (schema: object): Check => {
+const compile = (schema: object): Check => {
   const check = quickly.compile(schema);
   let detailed: ValidateFunction | undefined;
   return (value) => {
