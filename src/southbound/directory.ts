@@ -199,9 +199,37 @@ const ask = async (talk: Talk, { username, password, externalId }: Asked): Promi
   return { person, authenticated: password === undefined ? null : true, externalGroups };
 };
 
+/** Runs works of directories, a number of them at once. A work waits as long as its directory answers at all. */
+const turnsOf = () => {
+  const inTurn = semaphore(mostAtOnce, mostWaiting);
+  const answeredAt = new Map<string, number>();
+
+  return async <T>(name: string, timeout: number, work: () => Promise<T>): Promise<T> => {
+    const tooLong = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const look = (since: number): void => {
+      const last = Math.max(since, answeredAt.get(name) ?? 0);
+      const restMs = last + timeout - performance.now();
+      if (restMs <= 0) tooLong.abort(new DOMException('The time is over', 'TimeoutError'));
+      else timer = setTimeout(look, restMs, since);
+    };
+    look(performance.now());
+    try {
+      return await inTurn(name, tooLong.signal, async () => {
+        clearTimeout(timer);
+        const result = await work();
+        answeredAt.set(name, performance.now());
+        return result;
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+};
+
 /** Directories that speak LDAP. Servers are asked in their order, until one gives an answer. */
 export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => string): Directory => {
-  const inTurn = semaphore(mostAtOnce, mostWaiting);
+  const inTurn = turnsOf();
   return async ({ name, properties: stored }, person) => {
     // An empty password would be no password: the directory binds nobody, and says that it went well.
     if (person.password === '') return undefined;
@@ -210,8 +238,8 @@ export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => strin
     const reasons: string[] = [];
     for (const url of urls) {
       try {
-        return await withinTime(timeout, [], (signal) =>
-          inTurn(name, signal, () =>
+        return await inTurn(name, timeout, () =>
+          withinTime(timeout, [], (signal) =>
             withLdap(guard, { url, ...defined({ startTls, ca }) }, signal, (client) =>
               ask({ client, properties }, person),
             ),

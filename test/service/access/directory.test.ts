@@ -231,6 +231,40 @@ describe('a server that is no good directory', () => {
       });
 });
 
+describe('more people at once than a directory is asked about', () => {
+  /** A directory that has nobody, and says so after this time; or a directory that hangs. */
+  const askMany = async (count: number, answerMs: number | undefined, timeout: number) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', (message) => {
+        // The id of a message has one byte.
+        const id = message[message.indexOf(Buffer.from([2, 1])) + 2] ?? 0;
+        const nobody = Buffer.from([0x30, 12, 2, 1, id, 0x65, 7, 10, 1, 0, 4, 0, 4, 0]);
+        if (answerMs !== undefined) setTimeout(() => socket.write(nobody), answerMs);
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const urls = [`ldap://localhost:${(server.address() as AddressInfo).port}`];
+    const properties = { urls, userBase: 'dc=x', timeout };
+    const began = performance.now();
+    const asked = Array.from({ length: count }, (_, i) =>
+      ask({ name: `many ${answerMs}`, properties }, { username: `u${i}`, password: 'x' }),
+    );
+    const outcomes = await Promise.allSettled(asked);
+    server.close();
+    return { answered: outcomes.filter(({ status }) => status === 'fulfilled').length, ms: performance.now() - began };
+  };
+
+  it('wait as long as it answers others, and no longer', async () => {
+    const slow = await askMany(500, 200, 1000);
+    assert.equal(slow.answered, 500);
+    assert.ok(slow.ms > 2000, `${slow.ms} ms`);
+    const hanging = await askMany(100, undefined, 1000);
+    assert.equal(hanging.answered, 0);
+    assert.ok(hanging.ms < 3000, `${hanging.ms} ms`);
+  }).timeout(30_000);
+});
+
 describe('the name of a group in a DN', () => {
   const names: readonly (readonly [string, string | undefined])[] = [
     ['cn=noc,ou=groups,dc=example', 'noc'],
