@@ -147,6 +147,22 @@ export type SpecificationRun = {
   readonly deviceType: string;
 };
 
+/** A configuration of a device, to make a golden text from. */
+export type GenerationRun = { readonly nativeConfig: string; readonly deviceType: string };
+
+/** A golden text that the configuration fits, and its lines. `line`: that of the configuration. */
+export type Generated =
+  | { readonly template: string; readonly lines: readonly SpecLine[] }
+  | { readonly reason: string; readonly line: number };
+
+/** Golden texts, of the nodes from the root down, to write as a configuration. */
+export type TranslationRun = Pick<ComparisonRun, 'texts' | 'variables' | 'deviceType'>;
+
+/** The lines that golden texts require, as a device writes them. `text` is the place of the text that has the line. */
+export type Translated =
+  | { readonly config: string }
+  | { readonly reason: string; readonly line: number; readonly text: number };
+
 /** The lines of a golden text, or why it has none: it is no Jinja2, does not render with these variables, or has no such lines. */
 export type Specified =
   | { readonly lines: readonly SpecLine[] }
@@ -176,6 +192,10 @@ export type Renderer = {
   simulate(run: SimulationRun, evaluation: Evaluation): Promise<string>;
   /** Renders and reads a golden text. Throws as `evaluate` does. */
   specify(run: SpecificationRun, evaluation: Evaluation): Promise<Specified>;
+  /** Makes a golden text from a configuration. Throws as `evaluate` does. */
+  generate(run: GenerationRun, evaluation: Evaluation): Promise<Generated>;
+  /** Writes what golden texts require. Throws as `evaluate` does. */
+  translate(run: TranslationRun, evaluation: Evaluation): Promise<Translated>;
   close(): Promise<void>;
 };
 

@@ -8,11 +8,27 @@ import {
   specLines,
 } from '../../domain/configuration-manager/comparing/golden.ts';
 import { type Mask, masking } from '../../domain/configuration-manager/comparing/masking.ts';
-import { readConfiguration } from '../../domain/configuration-manager/comparing/readLines.ts';
+import { configurationBounds, readConfiguration } from '../../domain/configuration-manager/comparing/readLines.ts';
 import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
 import { withoutMarks, wordsOf } from '../../domain/configuration-manager/comparing/words.ts';
+import {
+  asTemplate,
+  goldenLines,
+  nestedLines,
+  requiredLines,
+  writeLines,
+} from '../../domain/configuration-manager/comparing/writeLines.ts';
 import type { Evaluated } from '../jsonata/evaluate.ts';
-import type { Compared, ComparisonRun, SpecificationRun, Specified } from '../port.ts';
+import type {
+  Compared,
+  ComparisonRun,
+  Generated,
+  GenerationRun,
+  SpecificationRun,
+  Specified,
+  Translated,
+  TranslationRun,
+} from '../port.ts';
 
 const mostInstructions = 5000;
 
@@ -32,6 +48,9 @@ const renderedText = (template: string, variables: ComparisonRun['variables']): 
   }
 };
 
+/** Nothing is masked in what is made of a golden text, or of a configuration that was sent. */
+const unmasked: Mask = (words) => words.map(withoutMarks);
+
 type Fault = Extract<Compared, { readonly reason: string }>;
 
 /** The result of a work; a fault if a text cannot be read. `text` is the place of the text, null for the configuration. */
@@ -45,16 +64,26 @@ const orFault = <T>(text: number | null, mask: Mask, work: () => T): T | Fault =
   }
 };
 
-const comparison = ({ texts, variables, deviceType, configuration, secrets, grading }: ComparisonRun): Compared => {
-  const mask = masking(secrets);
+type Texts = Pick<ComparisonRun, 'texts' | 'variables' | 'deviceType'>;
+
+/** The texts of the nodes as one. */
+const mergedGolden = ({ texts, variables, deviceType }: Texts, mask: Mask): Golden | Fault => {
   const goldens: Golden[] = [];
   for (const [i, text] of texts.entries()) {
     const golden = orFault(i, mask, () => readGolden(renderedText(text, variables), deviceType, compile));
     if ('reason' in golden) return golden;
     goldens.push(golden);
   }
+  return mergeGoldens(goldens);
+};
+
+const comparison = ({ configuration, secrets, grading, ...texts }: ComparisonRun): Compared => {
+  const { deviceType } = texts;
+  const mask = masking(secrets);
+  const golden = mergedGolden(texts, mask);
+  if ('reason' in golden) return golden;
   const lines = orFault(null, mask, () => readConfiguration(configuration, deviceType));
-  return 'reason' in lines ? lines : compareLines(mergeGoldens(goldens), lines, mask, grading);
+  return 'reason' in lines ? lines : compareLines(golden, lines, mask, grading);
 };
 
 /** Compares a configuration. Time and memory are limited by whoever runs this process. */
@@ -67,7 +96,7 @@ const specification = ({ template, variables, deviceType }: SpecificationRun): S
     when = 'rendering';
     const text = renderedText(template, variables);
     when = 'reading';
-    return { lines: specLines(readGolden(text, deviceType, compile).section, (words) => words.map(withoutMarks)) };
+    return { lines: specLines(readGolden(text, deviceType, compile).section, unmasked) };
   } catch (error) {
     if (error instanceof TextFault || error instanceof TemplateError)
       return { reason: error.message, line: error.line, when };
@@ -77,3 +106,25 @@ const specification = ({ template, variables, deviceType }: SpecificationRun): S
 
 /** Reads a golden text, which says the same as its lines: nothing of it is masked. */
 export const specified = (run: SpecificationRun): Evaluated => ({ json: JSON.stringify(specification(run)) });
+
+const generation = ({ nativeConfig, deviceType: type }: GenerationRun): Generated => {
+  const lines = orFault(null, unmasked, () => readConfiguration(nativeConfig, type));
+  if ('reason' in lines) return { reason: lines.reason, line: lines.line };
+  const text = writeLines(goldenLines(nestedLines(lines)), { type, paths: lines.paths });
+  const golden = orFault(null, unmasked, () => readGolden(text, type, compile, configurationBounds));
+  if ('reason' in golden) return { reason: golden.reason, line: golden.line };
+  return { template: asTemplate(text), lines: specLines(golden.section, unmasked) };
+};
+
+/** Makes the golden text that a configuration fits. */
+export const generated = (run: GenerationRun): Evaluated => ({ json: JSON.stringify(generation(run)) });
+
+const translation = (run: TranslationRun): Translated => {
+  const golden = mergedGolden(run, unmasked);
+  if ('reason' in golden) return { reason: golden.reason, line: golden.line, text: golden.text ?? 0 };
+  const { section, paths } = golden;
+  return { config: writeLines(requiredLines(section), { type: run.deviceType, paths }) };
+};
+
+/** Writes the lines that golden texts require, as a device writes them. */
+export const translated = (run: TranslationRun): Evaluated => ({ json: JSON.stringify(translation(run)) });

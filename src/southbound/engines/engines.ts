@@ -5,7 +5,7 @@ import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';
 import { fairScheduler } from '../fairScheduler.ts';
-import type { Compared, Renderer, Rendering, Specified } from '../port.ts';
+import type { Compared, Generated, Renderer, Rendering, Specified, Translated } from '../port.ts';
 import { Busy } from '../semaphore.ts';
 import { type Assignment, type EngineLimits, type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Outcome } from './protocol.ts';
@@ -166,6 +166,8 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     compare: async (run, evaluation) => (await resultOf(run, evaluation, 'comparison')) as Compared,
     simulate: (run, evaluation) => textOf(run, evaluation, 'simulation'),
     specify: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Specified,
+    generate: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Generated,
+    translate: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Translated,
     resize: () => {
       void endSurplus();
       changed();

@@ -1,10 +1,18 @@
 import type { Template, Texts } from '@automation-platform/jinja';
 import type { TransformationRun } from '../../domain/engine/transforming.ts';
 import type { Evaluated, Expression } from '../jsonata/evaluate.ts';
-import type { ComparisonRun, SimulationRun, SpecificationRun } from '../port.ts';
+import type { ComparisonRun, GenerationRun, SimulationRun, SpecificationRun, TranslationRun } from '../port.ts';
 
 /** What the engine does. It takes one work at a time. */
-export type Work = Template | Expression | TransformationRun | ComparisonRun | SpecificationRun | SimulationRun;
+export type Work =
+  | Template
+  | Expression
+  | TransformationRun
+  | ComparisonRun
+  | SpecificationRun
+  | GenerationRun
+  | TranslationRun
+  | SimulationRun;
 
 /** The templates that the engine wanted. */
 export type Supplied = { readonly supplied: Texts };

@@ -302,6 +302,7 @@ describe(`A run of a compliance plan, killed in its middle${cannotKill}`, functi
 
   itInSoak('goes on after ten kills', async function () {
     if (cannotKill) this.skip();
+    this.timeout(900_000);
     await runKilled(200, 10);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { linearPattern } from '@automation-platform/bounded-schemas';
+import { newJob } from '@automation-platform/jinja';
 import { compareLines } from '../../../src/domain/configuration-manager/comparing/compare.ts';
 import {
   type Golden,
@@ -9,9 +10,19 @@ import {
   specLines,
 } from '../../../src/domain/configuration-manager/comparing/golden.ts';
 import { masking } from '../../../src/domain/configuration-manager/comparing/masking.ts';
-import { readConfiguration } from '../../../src/domain/configuration-manager/comparing/readLines.ts';
+import {
+  configurationBounds,
+  readConfiguration,
+} from '../../../src/domain/configuration-manager/comparing/readLines.ts';
 import { gradeOf } from '../../../src/domain/configuration-manager/comparing/score.ts';
 import { TextFault } from '../../../src/domain/configuration-manager/comparing/textFault.ts';
+import {
+  asTemplate,
+  goldenLines,
+  nestedLines,
+  requiredLines,
+  writeLines,
+} from '../../../src/domain/configuration-manager/comparing/writeLines.ts';
 
 const compile = (expression: string) => {
   const { expression: pattern } = linearPattern(expression, {});
@@ -328,6 +339,43 @@ describe('comparing: golden lines and the lines of a device', () => {
       const whole = (text: string) => text.replace(/\{\/.*?\/\}|\|/g, (part) => (part === '|' ? '\n' : part));
       assert.deepEqual(compared(type, [texts].flat().map(whole), rows(configuration)), found);
     });
+});
+
+describe('comparing: a golden text made from a configuration', () => {
+  const odd = [
+    ['x', 'a {/ b|<e/>c {{ d }} {% e %}| {d/} f {# g|h {/re/} /} i'],
+    ['cisco-ios', 'banner motd ^C|a {/ b^ [c] /}|^C|d'],
+    ['juniper-junos', 'a { b "{/ c"; <e/>d "x {{ y"; e [ f g ]; h { } }'],
+    ['paloalto-panos', 'set a "b|{% c" {/d/}|set e'],
+    ['f5-bigip', 'ltm pool a {| members { b:80 { } }| monitor "{/" {| c d| }|}'],
+  ] as const;
+  const generated = (type: string, text: string): Golden => {
+    const lines = readConfiguration(text, type);
+    const text = writeLines(goldenLines(nestedLines(lines)), { type, paths: lines.paths });
+    return readGolden(text, type, compile, configurationBounds);
+  };
+  for (const [type, text] of [...forms.map(([, type, text]) => [type, text] as const), ...odd])
+    it(`checks clean: ${type}: ${text.slice(0, 40)}`, () => {
+      const whole = text.length > 100_000 ? text : rows(text);
+      const { totals } = compareLines(generated(type, whole), readConfiguration(whole, type), masking([]));
+      assert.deepEqual({ ...totals, passes: totals.passes > 0 }, { errors: 0, warnings: 0, infos: 0, passes: true });
+    });
+
+  it('is Jinja2 that renders to itself', () => {
+    const text = 'a {{ b }} {% c %} {# d #} {{{ e {{% f';
+    const job = newJob({ template: asTemplate(text), variables: {} });
+    assert.deepEqual(job.attempt(), { text });
+  });
+
+  it('is written without tags, with what must be there alone', () => {
+    const text = '<e/>a|{d/}b| c|{i/}d| <w/>{/e/}|{i/}f|g|  h';
+    const { section, paths } = golden(rows(text), 'x');
+    assert.equal(writeLines(requiredLines(section), { type: 'x', paths }), 'a\nd\n {/e/}\ng\n h\n');
+    assert.equal(
+      writeLines(requiredLines(section), { type: 'juniper-junos', paths }),
+      'a;\nd {\n    {/e/};\n}\ng {\n    h;\n}\n',
+    );
+  });
 });
 
 describe('comparing: what is shown', () => {

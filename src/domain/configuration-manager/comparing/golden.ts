@@ -127,9 +127,9 @@ const addLines = (section: Growing, text: Lines, { from, to, above }: Part, comp
 };
 
 /** Reads the text of a node, after Jinja2. Throws `TextFault`. */
-export const readGolden = (text: string, type: string, compile: Compile): Golden => {
+export const readGolden = (text: string, type: string, compile: Compile, bounds = goldenBounds): Golden => {
   refuseExpressions(text);
-  const lines = readLines(text, { type, golden: true, bounds: goldenBounds });
+  const lines = readLines(text, { type, golden: true, bounds });
   const all = { from: 0, to: lines.texts.length, above: byDefault };
   return { section: addLines(emptySection(), lines, all, compile), paths: lines.paths };
 };

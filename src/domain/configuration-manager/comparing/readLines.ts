@@ -42,7 +42,8 @@ export const readLines = (raw: string, { type, golden, bounds }: Reading): Lines
   return found.lines();
 };
 
-const configurationBounds: Bounds = { bytes: 4 * 1024 * 1024, lines: 200_000 };
+/** The bounds of the configuration of a device. */
+export const configurationBounds: Bounds = { bytes: 4 * 1024 * 1024, lines: 200_000 };
 
 /** Reads the configuration of a device. Throws `TextFault` for what cannot be one: it must not count as compared. */
 export const readConfiguration = (text: string, type: string): Lines => {
