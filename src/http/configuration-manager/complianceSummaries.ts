@@ -9,6 +9,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { refuseUnknownIds } from '../../domain/engine/references.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import {
+  anyTree,
   complianceReports,
   newestOfNode,
   type ReportDoc,
@@ -244,6 +245,22 @@ const gradeRecord = Type.Object({
   grade,
 });
 
+const topIssue = Type.Object({
+  id: Type.String({ description: 'Id of the golden line' }),
+  specWords: reportSchema.properties.issues.items.properties.spec.properties.words,
+  count: count('Reports that have an issue with it'),
+});
+
+const topIssuesOf = (reports: readonly ReportDoc[]): readonly Static<typeof topIssue>[] => {
+  const found = new Map<string, Static<typeof topIssue>>();
+  for (const { issues } of reports)
+    for (const { id, words } of new Map(issues.map(({ spec }) => [spec.id, spec])).values()) {
+      const count = (found.get(id)?.count ?? 0) + 1;
+      found.set(id, { id, specWords: [...words], count });
+    }
+  return [...found.values()].sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1));
+};
+
 const historyRoutes: readonly Route[] = [
   actionRoute({
     name: 'getGradeHistory',
@@ -328,6 +345,36 @@ const historyRoutes: readonly Route[] = [
           }),
         ),
       };
+    },
+  }),
+  actionRoute({
+    name: 'getTopIssues',
+    method: 'post',
+    reads: true,
+    path: `${path}/topissues`,
+    access,
+    summary: 'List the golden lines that most devices do not fit',
+    description:
+      'By the issues in the newest report of each device and node that you may read. The most frequent come first.',
+    body: Type.Object(
+      {
+        options: Type.Optional(
+          Type.Object(
+            {
+              treeId: Type.Optional(name('Id or name of the tree; all trees unless given')),
+              limit: Type.Optional(limit),
+            },
+            { ...closed, description: 'Which issues' },
+          ),
+        ),
+      },
+      closed,
+    ),
+    answer: Type.Array(topIssue),
+    run: async ({ body: { options = {} }, actor }, service) => {
+      const { treeId, limit = 25 } = options;
+      const of = treeId === undefined ? anyTree : (await service.entry(trees, treeId, actor)).id;
+      return { body: topIssuesOf(await latestReports(of, actor, service)).slice(0, limit) };
     },
   }),
   actionRoute({

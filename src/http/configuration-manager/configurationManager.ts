@@ -3,6 +3,7 @@ import { adapterRoutes } from './adapters.ts';
 import { complianceReportRoutes } from './complianceReports.ts';
 import { complianceRunRoutes } from './complianceRuns.ts';
 import { complianceSummaryRoutes } from './complianceSummaries.ts';
+import { configSpecRoutes } from './configSpecs.ts';
 import { credentialRoutes } from './credentials.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
 import { deviceRoutes } from './devices.ts';
@@ -20,6 +21,7 @@ export const configurationManagerRoutes: AreaRoutes = {
     ...treeRoutes,
     ...treeVersionRoutes,
     ...nodeConfigRoutes,
+    ...configSpecRoutes,
     ...complianceReportRoutes,
     ...complianceRunRoutes,
     ...complianceSummaryRoutes,

@@ -18,6 +18,9 @@ type OfNode = Pick<StoredReport, 'treeId' | 'version' | 'nodeId'>;
 /** The value of `newestOf` for a node of a tree. */
 export const newestOfNode = ({ treeId, version, nodeId }: OfNode): string => `${treeId} ${nodeId} ${version}`;
 
+/** The value of `newestOf` for all trees. No tree has this id. */
+export const anyTree = '*';
+
 /**
  * Reports of compliance checks. A report is read by those who may read its plan. The newest of each device, node and plan are
  * found by their subject.
@@ -47,6 +50,6 @@ export const complianceReports = projection<ReportDoc>()(complianceReport, {
     deviceName: ({ deviceName }) => deviceName,
     status: ({ status }) => status,
     /** The tree, and the node, of which it is a newest report. */
-    newestOf: (doc) => (doc.followed === null ? [doc.treeId, newestOfNode(doc)] : []),
+    newestOf: (doc) => (doc.followed === null ? [anyTree, doc.treeId, newestOfNode(doc)] : []),
   },
 });

@@ -93,9 +93,16 @@ const named: Readonly<Record<string, readonly [Word, ((id: string) => object)?, 
   'DELETE /prebuilts/:id': ['prebuilts'],
 };
 
-const reportRows = ['', '/config', '/details', '/history', '/grade', '/grade/single', '/grade/history'].map(
-  (end) => `POST /configuration_manager/compliance_reports${end}`,
-);
+const reportRows = [
+  '',
+  '/config',
+  '/details',
+  '/history',
+  '/grade',
+  '/grade/single',
+  '/grade/history',
+  '/topissues',
+].map((end) => `POST /configuration_manager/compliance_reports${end}`);
 
 /** All others of the areas that know access lists, by the reason why they are not asked here. */
 const notNamed: Readonly<Record<string, readonly string[]>> = {
@@ -160,7 +167,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
  * documents/projectMembers.test.ts asks them.
  */
 const withoutLists =
-  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|configs|devicegroups?|devices|import|node)|lifecycle-manager\/resources|operations-manager\/workflows)/;
+  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|configs|devicegroups?|devices|generate|import|node|translate)|lifecycle-manager\/resources|operations-manager\/workflows)/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);

@@ -107,6 +107,13 @@ describe('Runs of compliance plans', () => {
     await runOnce();
     await runOnce();
     assert.deepEqual([(await summary()).warnings, (await summary()).numDevices], [1, 2]);
+    const top = `${manager}/compliance_reports/topissues`;
+    const [issue, ...others] = ok(await service.ask('POST', top, { options: { treeId } }));
+    assert.deepEqual(
+      [issue.specWords.map(({ value }: any) => value), issue.count, others],
+      [['hostname', 'sw-2'], 1, []],
+    );
+    assert.ok(ok(await service.ask('POST', top, {})).some(({ id }: any) => id === issue.id));
     const changes = ok(await service.ask('GET', '/audit/events?topic=deviceComplianceChanged')).results;
     assert.deepEqual(
       changes.map(({ data: { device, from, to, plan } }: any) => [device, from, to, plan]),
@@ -130,6 +137,8 @@ describe('Runs of compliance plans', () => {
     assert.equal(ok(await asReader('GET', ofTree)).numDevices, 0);
     const base = { treeId: 'Closed', version: 'initial', nodePath: 'base' };
     assert.deepEqual(ok(await asReader('POST', `${manager}/compliance_reports/grade`, base)), []);
+    const ofClosed = { options: { treeId: 'Closed' } };
+    assert.deepEqual(ok(await asReader('POST', `${manager}/compliance_reports/topissues`, ofClosed)), []);
     assert.deepEqual(ok(await asReader('POST', `${manager}/compliance_reports/history`, { options: base })), []);
     const known = ok(
       await service.ask('GET', `/audit/events?topic=compliancePlanRan&resource=complianceBatch/${batchId}`),

@@ -31,6 +31,48 @@ describe('Texts of golden configurations', () => {
     });
   const spec = async (configId: string) => ok(await service.ask('GET', `${manager}/config_specs/${configId}`));
 
+  it('are made from a configuration, which they fit, and written as one', async () => {
+    const { id } = await make('Generated');
+    const nativeConfig = 'hostname r1\nbanner motd ^C\n {{ x }}\n^C\ninterface Gi0/1\n no shutdown\n!\nline {/ vty\n';
+    const body = { nativeConfig, deviceType: 'cisco-ios' };
+    const lines = ok(await service.ask('POST', `${manager}/generate/config_spec`, body));
+    const options = { template: true };
+    const made = ok(await service.ask('POST', `${manager}/generate/config_spec`, { ...body, options }));
+    assert.deepEqual(made.lines, lines);
+    ok(await put(id, 'base', made.template));
+    const { totals } = ok(await check(id, { configuration: nativeConfig }));
+    assert.deepEqual(totals, { errors: 0, warnings: 0, infos: 0, passes: 5 });
+    ok(
+      await put(id, 'base', 'ntp server {{ ntp }}\n{d/}ip http server\n<e/>interface {/.+/}\n no shutdown', {
+        ntp: '1',
+      }),
+    );
+    const node = { treeID: id, version: 'initial', nodePath: 'base' };
+    assert.deepEqual(ok(await service.ask('POST', `${manager}/translate/config_spec`, node)), {
+      config: 'ntp server 1\ninterface {/.+/}\n no shutdown\n',
+    });
+    const page = { nativeConfig: '<html>', deviceType: 'cisco-ios' };
+    refused(await service.ask('POST', `${manager}/generate/config_spec`, page), 400, /HTML/);
+  });
+
+  it('are found by a device: it is in their nodes, or in a device group of theirs', async () => {
+    const { id, root } = await make('Found');
+    const base = `${manager}/configs/${id}/initial/base`;
+    const { attributes } = ok(await service.ask('POST', base, { name: 'Ulm' }));
+    ok(await service.ask('POST', `${base}/Ulm/devices`, { devices: ['found-1'] }));
+    const { id: group } = ok(
+      await service.ask('POST', `${manager}/devicegroup`, { name: 'Found', devices: ['found-1'] }),
+    );
+    const groups = { treeId: id, version: 'initial', nodePath: 'base', deviceGroups: [group] };
+    ok(await service.ask('POST', `${manager}/configs/devices/groups`, groups));
+    const where = { id, name: 'Found', version: 'initial' };
+    assert.deepEqual(ok(await service.ask('POST', `${manager}/devices/device/trees`, { device: 'found-1' })), [
+      { ...where, nodePath: 'base', nodeId: root },
+      { ...where, nodePath: 'base/Ulm', nodeId: attributes.configId },
+    ]);
+    assert.deepEqual(ok(await service.ask('POST', `${manager}/devices/device/trees`, { device: 'found-2' })), []);
+  });
+
   it('are set by the path or the id of a node, with variables; the spec shows their lines', async () => {
     const { id, root } = await make('Texts');
     const child = ok(await service.ask('POST', `${manager}/configs/${id}/initial/nodes`, { name: 'EMEA' }));

@@ -481,6 +481,18 @@ const requests = ({
     body: { ...hardened, deviceName: 'lab-01', options: { limit: 5 } },
   },
   'POST /configuration_manager/compliance_reports/history': { body: { options: { ...hardened, limit: 5 } } },
+  'POST /configuration_manager/compliance_reports/topissues': { body: { options: { treeId: edge, limit: 5 } } },
+  'POST /configuration_manager/generate/config_spec': {
+    body: {
+      nativeConfig: 'hostname edge-01\nntp server 192.0.2.10\n',
+      deviceType: 'cisco-ios',
+      options: { template: true },
+    },
+  },
+  'POST /configuration_manager/translate/config_spec': {
+    body: { treeID: edge, version: 'initial', nodePath: 'base/Hardening' },
+  },
+  'POST /configuration_manager/devices/device/trees': { body: { device: 'edge-01' } },
   'POST /configuration_manager/compliance_reports/details': { body: { reportIds: [labReport] } },
   'POST /configuration_manager/search/compliance_plan_instances': { body: { searchParams: { planId: labPlan } } },
   'POST /configuration_manager/compliance_plans/run': { body: { planId: labPlan, options: { devices: ['lab-01'] } } },

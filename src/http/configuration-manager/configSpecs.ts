@@ -1,0 +1,142 @@
+import { Type } from 'typebox';
+import { queryAll } from '../../commands/engine/tools.ts';
+import { specLineSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
+import { lastOf, lineAt, linesOf, pathOf } from '../../domain/configuration-manager/treeNodes.ts';
+import { tree, versionOf } from '../../domain/configuration-manager/trees.ts';
+import { objectId } from '../../domain/engine/authors.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { name } from '../../domain/engine/schemas.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
+import { trees } from '../../projections/configuration-manager/trees.ts';
+import type { Route } from '../engine/route.ts';
+import { actionRoute } from '../engine/routes.ts';
+
+const access = ['operators', 'readers'] as const;
+const closed = { additionalProperties: false } as const;
+
+const refuseType = (type: string, path: string): void => {
+  const reason = whyNotCompared(type);
+  if (reason !== undefined) throw new RequestError('conflict', reason, { path });
+};
+
+const lines = Type.Array(specLineSchema, { description: 'Lines' });
+
+/** Texts that are made from configurations, and configurations from texts. */
+const textRoutes: readonly Route[] = [
+  actionRoute({
+    name: 'generateConfigSpec',
+    method: 'post',
+    path: '/generate/config_spec',
+    access,
+    large: true,
+    summary: 'Make a golden text from a configuration',
+    description:
+      'The lines, each required; with template: true the text as well, in Jinja2. The configuration fits it. 400 names the ' +
+      'line that cannot be read. Nothing is stored.',
+    body: Type.Object(
+      {
+        nativeConfig: Type.String({ minLength: 1, description: 'Configuration of a device' }),
+        deviceType: name('Type of the device'),
+        options: Type.Optional(
+          Type.Object(
+            { template: Type.Optional(Type.Boolean({ description: 'True: the answer has the text' })) },
+            { ...closed, description: 'Form of the answer' },
+          ),
+        ),
+      },
+      closed,
+    ),
+    answer: Type.Union([
+      lines,
+      Type.Object({ template: Type.String({ description: 'The text, in Jinja2' }), lines }, { description: 'Text' }),
+    ]),
+    run: async ({ body: { nativeConfig, deviceType, options = {} }, actor, abandoned }, { renderer }) => {
+      refuseType(deviceType, '/deviceType');
+      const made = await renderer.generate({ nativeConfig, deviceType }, { account: actor.id, signal: abandoned() });
+      if ('reason' in made)
+        throw new RequestError('invalid', `The configuration cannot be read: line ${made.line}: ${made.reason}`, {
+          faults: [{ message: made.reason, line: made.line, path: '/nativeConfig' }],
+        });
+      return { body: options.template ? made : made.lines };
+    },
+  }),
+  actionRoute({
+    name: 'translateConfigSpec',
+    method: 'post',
+    path: '/translate/config_spec',
+    access,
+    summary: 'Write the lines that a node requires, as a device writes them',
+    description:
+      'Those of the nodes above it, too; without tags. Expressions stay. 422 names the text and the line that does not ' +
+      "render with the version's variables, whose secrets are masked.",
+    body: Type.Object(
+      {
+        treeID: name('Id or name of the tree'),
+        version: name('Name of the version'),
+        nodePath: Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the node' }),
+      },
+      closed,
+    ),
+    answer: Type.Object({ config: Type.String({ description: 'Configuration' }) }),
+    run: async ({ body: { treeID, version: named, nodePath }, actor, abandoned }, service) => {
+      const { id } = await service.entry(trees, treeID, actor);
+      const state = await service.tools.state(tree, id);
+      refuseType(state.deviceType ?? '', '/treeID');
+      const version = versionOf(state, named, '/version');
+      const line = lineAt(version.root, nodePath, '/nodePath');
+      const texts = line.map(({ template = '' }) => template);
+      const variables = maskSecrets(version.variables) as typeof version.variables;
+      const run = { texts, variables, deviceType: state.deviceType ?? '' };
+      const made = await service.renderer.translate(run, { account: actor.id, signal: abandoned() });
+      if ('config' in made) return { body: made };
+      const node = line[made.text]?.name;
+      throw new RequestError('unprocessable', `The text of ${node}, line ${made.line}: ${made.reason}`, {
+        path: '/nodePath',
+      });
+    },
+  }),
+];
+
+const deviceTrees = actionRoute({
+  name: 'getDeviceTrees',
+  method: 'post',
+  reads: true,
+  path: '/devices/device/trees',
+  access,
+  summary: 'List the nodes of golden configurations that a device is in',
+  description: 'By its name, or by a device group that has it.',
+  body: Type.Object({ device: name('Name of the device') }, closed),
+  answer: Type.Array(
+    Type.Object({
+      id: objectId('Id of the tree'),
+      name: Type.String({ description: 'Name of the tree' }),
+      version: Type.String({ description: 'Name of the version' }),
+      nodePath: Type.String({ description: 'Path of the node' }),
+      nodeId: objectId('configId of the node'),
+    }),
+  ),
+  run: async ({ body: { device } }, { tools }) => {
+    const groups = await queryAll(tools, deviceGroups, { field: 'device', op: 'equals', value: device });
+    const ofDevice = new Set(groups.flatMap(({ _id, name }) => [_id, name]));
+    const any = [
+      { field: 'device', op: 'equals', value: device } as const,
+      ...[...ofDevice].map((value) => ({ field: 'deviceGroup', op: 'equals', value }) as const),
+    ];
+    const found = await queryAll(tools, trees, { any });
+    return {
+      body: found.flatMap(({ _id: id, name, versions }) =>
+        versions.flatMap(({ name: version, root }) =>
+          linesOf(root).flatMap((line) => {
+            const { configId: nodeId, devices = [], deviceGroups: named = [] } = lastOf(line);
+            const isIn = devices.includes(device) || named.some((group) => ofDevice.has(group));
+            return isIn ? [{ id, name, version, nodePath: pathOf(line), nodeId }] : [];
+          }),
+        ),
+      ),
+    };
+  },
+});
+
+/** Texts and configurations made from one another, and the nodes of a device. */
+export const configSpecRoutes: readonly Route[] = [...textRoutes, deviceTrees];
