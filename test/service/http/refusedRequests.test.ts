@@ -478,14 +478,6 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('invalid', `${cm}/node/config`, text({ data: { template: '{{', variables: {} } })),
       refuse('stale', `${cm}/node/config`, text({}), stale),
     ],
-    [`POST ${cm}/generate/config_spec`]: [
-      refuse('invalid', `${cm}/generate/config_spec`, { nativeConfig: 'a {', deviceType: 'juniper-junos' }),
-      refuse('conflict', `${cm}/generate/config_spec`, { nativeConfig: '{}', deviceType: 'json' }),
-    ],
-    [`POST ${cm}/translate/config_spec`]: [
-      refuse('not_found', `${cm}/translate/config_spec`, { treeID: none, version: 'initial', nodePath: 'base' }),
-      refuse('not_found', `${cm}/translate/config_spec`, { treeID: w.tree, version: 'initial', nodePath: 'none' }),
-    ],
     [`PUT ${cm}/config_specs/:configId`]: [
       refuse('not_found', `${cm}/config_specs/${none}`, { data: { template: 'a' } }),
       refuse('invalid', `${cm}/config_specs/${w.root}`, { data: { template: '{xx/}a' } }),
