@@ -53,12 +53,12 @@ const textRoutes: readonly Route[] = [
     ]),
     run: async ({ body: { nativeConfig, deviceType, options = {} }, actor, abandoned }, { renderer }) => {
       refuseType(deviceType, '/deviceType');
-      const made = await renderer.generate({ nativeConfig, deviceType }, { account: actor.id, signal: abandoned() });
-      if ('reason' in made)
-        throw new RequestError('invalid', `The configuration cannot be read: line ${made.line}: ${made.reason}`, {
-          faults: [{ message: made.reason, line: made.line, path: '/nativeConfig' }],
+      const outcome = await renderer.generate({ nativeConfig, deviceType }, { account: actor.id, signal: abandoned() });
+      if ('reason' in outcome)
+        throw new RequestError('invalid', `The configuration cannot be read: line ${outcome.line}: ${outcome.reason}`, {
+          faults: [{ message: outcome.reason, line: outcome.line, path: '/nativeConfig' }],
         });
-      return { body: options.template ? made : made.lines };
+      return { body: options.template ? outcome : outcome.lines };
     },
   }),
   actionRoute({
@@ -88,10 +88,10 @@ const textRoutes: readonly Route[] = [
       const texts = line.map(({ template = '' }) => template);
       const variables = maskSecrets(version.variables) as typeof version.variables;
       const run = { texts, variables, deviceType: state.deviceType ?? '' };
-      const made = await service.renderer.translate(run, { account: actor.id, signal: abandoned() });
-      if ('config' in made) return { body: made };
-      const node = line[made.text]?.name;
-      throw new RequestError('unprocessable', `The text of ${node}, line ${made.line}: ${made.reason}`, {
+      const outcome = await service.renderer.translate(run, { account: actor.id, signal: abandoned() });
+      if ('config' in outcome) return { body: outcome };
+      const node = line[outcome.text]?.name;
+      throw new RequestError('unprocessable', `The text of ${node}, line ${outcome.line}: ${outcome.reason}`, {
         path: '/nodePath',
       });
     },

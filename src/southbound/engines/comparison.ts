@@ -117,7 +117,7 @@ const generation = ({ nativeConfig, deviceType: type }: GenerationRun): Generate
 };
 
 /** Makes the golden text that a configuration fits. */
-export const generated = (run: GenerationRun): Evaluated => ({ json: JSON.stringify(generation(run)) });
+export const evaluateGeneration = (run: GenerationRun): Evaluated => ({ json: JSON.stringify(generation(run)) });
 
 const translation = (run: TranslationRun): Translated => {
   const golden = mergedGolden(run, unmasked);
@@ -127,4 +127,4 @@ const translation = (run: TranslationRun): Translated => {
 };
 
 /** Writes the lines that golden texts require, as a device writes them. */
-export const translated = (run: TranslationRun): Evaluated => ({ json: JSON.stringify(translation(run)) });
+export const evaluateTranslation = (run: TranslationRun): Evaluated => ({ json: JSON.stringify(translation(run)) });

@@ -1,7 +1,7 @@
 import '../../process/soundJson.ts';
 import { type Job, newJob, type Template, TemplateError } from '@automation-platform/jinja';
 import { evaluate } from '../jsonata/evaluate.ts';
-import { compared, generated, specified, translated } from './comparison.ts';
+import { compared, evaluateGeneration, evaluateTranslation, specified } from './comparison.ts';
 import type { Message, Supplied, Work } from './protocol.ts';
 import { transformed } from './transformation.ts';
 
@@ -30,8 +30,8 @@ const answer = (given: Message): void => {
 
 const carriedOn = async (given: Work | Supplied): Promise<Message> => {
   if ('configuration' in given) return compared(given);
-  if ('nativeConfig' in given) return generated(given);
-  if ('texts' in given) return translated(given);
+  if ('nativeConfig' in given) return evaluateGeneration(given);
+  if ('texts' in given) return evaluateTranslation(given);
   if ('deviceType' in given) return specified(given);
   if ('document' in given) return transformed(given);
   // Only an engine that may turn text into code can load it.
