@@ -43,7 +43,8 @@ export const partsOf = (config: Config, logger: Logger, opening: Opening) => {
   const settings = settingsOf(node, config, logger);
   const secure = config.TLS_CERT_FILE !== undefined;
   const out = openWaysOut({ config, node, settings });
-  const auth = authenticator(node, { settings: settings.current, secure, directory: out.directory });
+  const { directory, openId } = out;
+  const auth = authenticator(node, { settings: settings.current, secure, directory, openId });
   node.rightsBy(async (id) => (await auth.accountNow(id))?.actor);
   const filters = compiledFilters(config.TRIGGER_FILTERS);
   const runs = openRuns(node, out, filters);

@@ -39,6 +39,7 @@ import type { Retried } from '../runners/triggers/retrying.ts';
 import { devicesOf } from '../southbound/devices.ts';
 import { ldapDirectory } from '../southbound/directory.ts';
 import { engines, simulationLimits } from '../southbound/engines/engines.ts';
+import { openIdIssuers } from '../southbound/openId.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { restCaller } from '../southbound/restCall.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
@@ -319,7 +320,7 @@ export const signingOf = ({ config, signingKeys: keys, node, opened }: Base): Si
 
 type WaysNeeds = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'OUTBOUND_ALLOW' | 'DATA_DIR'>;
-  readonly node: Pick<Node, 'tools' | 'model' | 'unseal' | 'transformBy'>;
+  readonly node: Pick<Node, 'tools' | 'model' | 'unseal' | 'clock' | 'transformBy'>;
   readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
 };
 
@@ -334,6 +335,7 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     webhook: httpWebhook(guard, node.unseal),
     rest: restCaller(guard),
     directory: ldapDirectory(guard, node.unseal),
+    openId: openIdIssuers(guard, node.unseal, node.clock.now),
     renderer,
     simulator,
     devices: devicesOf({

@@ -1,5 +1,6 @@
 import { withinTime } from '@automation-platform/client';
 import { type Client, type Entry, Filter, NoSuchObjectError, ResultCodeError, SizeLimitExceededError } from 'ldapts';
+import { externalName, externalUsername, mostExternalGroups } from '../domain/authorization/externalNames.ts';
 import type { LdapProperties } from '../domain/authorization/providerSchemas.ts';
 import { defined } from '../domain/engine/defined.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
@@ -10,7 +11,6 @@ import type { Outbound } from './outbound.ts';
 import type { Asked, Directory, DirectoryAnswer, Person } from './port.ts';
 import { semaphore } from './semaphore.ts';
 
-const mostGroups = 5_000;
 const deepest = 10;
 const mostAtOnce = 32;
 const mostWaiting = 1_000;
@@ -32,12 +32,6 @@ const textsOf = (entry: Entry, attribute: string): readonly string[] => {
   const lower = attribute.toLowerCase();
   const [, values = []] = Object.entries(entry).find(([name]) => name !== 'dn' && name.toLowerCase() === lower) ?? [];
   return [values].flat().filter((value) => typeof value === 'string');
-};
-
-/** A name as the platform takes it; undefined if it cannot be one. Names that are equal by NFKC are one. */
-const nameIn = (text: string | undefined): string | undefined => {
-  const name = text?.normalize('NFKC');
-  return name !== undefined && /^[^\u0000-\u001f\u007f]{1,256}$/.test(name) ? name : undefined;
 };
 
 /** The `cn` with which a DN begins (RFC 4514). */
@@ -77,9 +71,9 @@ const findOne = async ({ client, properties }: Talk, filter: string): Promise<Pe
       throw error;
     });
   const [entry] = searchEntries;
-  const name = entry && nameIn(textsOf(entry, nameAttribute)[0]);
+  const name = entry && externalUsername(textsOf(entry, nameAttribute)[0]);
   // A DN without = is none: to bind with an empty one is to bind as nobody, which succeeds.
-  if (!entry || !name || /[:\\]/.test(name) || searchEntries.length > 1 || !entry.dn.includes('=')) return undefined;
+  if (!entry || !name || searchEntries.length > 1 || !entry.dn.includes('=')) return undefined;
   const guid = entry.objectGUID;
   return {
     dn: entry.dn,
@@ -145,7 +139,7 @@ const searchGroups = async (
     });
     for await (const { searchEntries } of pages) {
       for (const entry of searchEntries) groups.push([entry.dn, cnOf(entry.dn) ?? textsOf(entry, 'cn')[0]]);
-      if (groups.length > mostGroups) throw new TooMuch(`A person may have ${mostGroups} groups`);
+      if (groups.length > mostExternalGroups) throw new TooMuch(`A person may have ${mostExternalGroups} groups`);
     }
   }
   return groups;
@@ -163,7 +157,7 @@ const groupsAbove = async ({ client, properties: { attributes = {} } }: Talk, dn
         throw error;
       });
     above.push(...searchEntries.flatMap((entry) => textsOf(entry, memberOf)));
-    if (above.length > mostGroups) throw new TooMuch(`A person may have ${mostGroups} groups`);
+    if (above.length > mostExternalGroups) throw new TooMuch(`A person may have ${mostExternalGroups} groups`);
   }
   return withNames(above);
 };
@@ -178,8 +172,8 @@ const groupsOf = async (talk: Talk, { dn, username, memberOf }: Person): Promise
     const level =
       groupBase === undefined ? (own ?? (await groupsAbove(talk, below))) : await searchGroups(talk, below, username);
     const fresh = level.filter(([group]) => !groups.has(group.toLowerCase()));
-    for (const [group, name] of fresh) groups.set(group.toLowerCase(), nameIn(name));
-    if (groups.size > mostGroups) throw new TooMuch(`A person may have ${mostGroups} groups`);
+    for (const [group, name] of fresh) groups.set(group.toLowerCase(), externalName(name));
+    if (groups.size > mostExternalGroups) throw new TooMuch(`A person may have ${mostExternalGroups} groups`);
     below = [...new Set(fresh.map(([group]) => group))];
   }
   return [...new Set([...groups.values()].filter((name) => name !== undefined))].sort();

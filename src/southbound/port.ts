@@ -1,6 +1,7 @@
 import type { Members } from '@automation-platform/json';
 import type { Static } from 'typebox';
 import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import type { OidcProperties } from '../domain/authorization/oidcSchemas.ts';
 import type { AdapterType } from '../domain/configuration-manager/adapterSchemas.ts';
 import type { Comparison } from '../domain/configuration-manager/comparing/compare.ts';
 import type { SpecLine } from '../domain/configuration-manager/comparing/golden.ts';
@@ -255,3 +256,26 @@ export type Directory = (
   provider: { readonly name: string; readonly properties: unknown },
   person: Asked,
 ) => Promise<DirectoryAnswer>;
+
+/** The secrets of one login of a browser: they stand between its begin and its callback. */
+export type LoginAtIssuer = { readonly state: string; readonly nonce: string; readonly verifier: string };
+
+/** The claims of a token whose signature, issuer, audience and times hold. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+type IssuingProvider = { readonly name: string; readonly properties: OidcProperties };
+
+/**
+ * Asks issuers of OpenID Connect. Secrets in the properties are sealed. Throws `IssuerSilent` if the issuer gives no
+ * answer within its time and bounds, and `TokenRefused` if a code or token does not hold.
+ */
+export type OpenId = {
+  /** Asks for the issuer's description and keys. */
+  probe(provider: IssuingProvider): Promise<void>;
+  /** The address at the issuer where a browser logs in. */
+  loginUrl(provider: IssuingProvider, login: LoginAtIssuer): Promise<string>;
+  /** The claims of the person whom the issuer names in the query of the callback. */
+  redeem(provider: IssuingProvider, login: LoginAtIssuer, querystring: string): Promise<Claims>;
+  /** The claims of a token. */
+  verify(provider: IssuingProvider, token: string, audience: string): Promise<Claims>;
+};

@@ -123,13 +123,19 @@ const sampleOf = (schema: Schema): unknown => {
   if (some) return sampleOf(some[0]);
   switch (schema.type) {
     case 'object': {
-      const made = (names: readonly string[] = []) =>
-        Object.fromEntries(names.map((name) => [name, sampleOf(schema.properties[name])]));
+      // A rule says of an object without members which members it has.
+      const member = (name: string, of: Schema): Schema => {
+        const own: Schema = schema.properties[name];
+        const isOpen = own.type === 'object' && Object.keys(own.properties ?? {}).length === 0;
+        return isOpen && of.properties?.[name]?.type === 'object' ? of.properties[name] : own;
+      };
+      const made = (names: readonly string[] = [], of: Schema = schema) =>
+        Object.fromEntries(names.map((name) => [name, sampleOf(member(name, of))]));
       const some = made(schema.required);
       const rules: readonly Schema[] = (schema.allOf ?? []).filter((rule: Schema) =>
         Object.entries<Schema>(rule.if.properties).every(([name, { const: value }]) => some[name] === value),
       );
-      return { ...some, ...made(rules.flatMap(({ then }) => then.required ?? [])) };
+      return Object.assign(some, ...rules.map(({ then }) => made(then.required, then)));
     }
     case 'array':
       return schema.minItems ? [sampleOf(schema.items)] : [];

@@ -12,7 +12,8 @@ import type { LoginSettings } from '../../src/http/authentication/principal.ts';
 import { openNode } from '../../src/node.ts';
 import { secrets } from '../../src/secrets/secrets.ts';
 import { bootstrap } from '../../src/service/start.ts';
-import type { Directory } from '../../src/southbound/port.ts';
+import { IssuerSilent } from '../../src/southbound/issuerFetch.ts';
+import type { Directory, OpenId } from '../../src/southbound/port.ts';
 import type { EventNotice } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -25,6 +26,7 @@ export const defaults: LoginSettings = {
   cookieName: 'token',
   uniqueSession: false,
   brokerPrincipal: true,
+  relayStateTimeout: 300,
 };
 
 /** An embedded log in a folder of its own. */
@@ -70,11 +72,15 @@ export const cheapHashing = () => {
 /** Knows nobody. */
 const nobody: Directory = async () => undefined;
 
+const silent = () => Promise.reject(new IssuerSilent('There is no issuer'));
+const noIssuer: OpenId = { probe: silent, loginUrl: silent, redeem: silent, verify: silent };
+
 type Options = {
   readonly settings?: () => LoginSettings;
   readonly now?: () => number;
   readonly reacting?: boolean;
   readonly directory?: Directory;
+  readonly openId?: OpenId;
   readonly onEvent?: (event: EventNotice) => void;
 };
 
@@ -89,6 +95,7 @@ export const startNode = async (
     now = Date.now,
     reacting = false,
     directory = nobody,
+    openId = noIssuer,
     onEvent = () => undefined,
   }: Options = {},
 ) => {
@@ -105,7 +112,7 @@ export const startNode = async (
     warn: () => undefined,
   });
   const { handle, run } = node;
-  const auth = authenticator(node, { settings, secure: false, directory });
+  const auth = authenticator(node, { settings, secure: false, directory, openId });
   node.rightsBy(async (id) => (await auth.accountNow(id))?.actor);
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: new Set(aggregates.map(({ category }) => category)), onShown: onEvent });

@@ -12,18 +12,23 @@ export const blocksIn = (page: string, language: string): readonly string[] =>
 /** Declares the test; skips it on a machine without bash and curl. */
 export const itWithShell = isMissing ? it.skip : it;
 
+type Place = {
+  readonly url: string;
+  readonly folder: string;
+  readonly directory?: string;
+  readonly issuer?: string;
+};
+
 /**
  * Runs all blocks in `sh` of a page as one script in the folder, against the service at this URL, and checks that its
  * output has each text after `#=> `, in that order.
  */
-export const runPage = async (
-  page: string,
-  { url, folder, directory = '' }: { readonly url: string; readonly folder: string; readonly directory?: string },
-) => {
+export const runPage = async (page: string, { url, folder, directory = '', issuer = '' }: Place) => {
   const script = blocksIn(page, 'sh')
     .join('\n')
     .replaceAll('http://127.0.0.1:3000', url)
     .replaceAll('ldap://127.0.0.1:3890', directory)
+    .replaceAll('http://127.0.0.1:3900', issuer)
     .replaceAll('node dist/main.js', `${process.execPath} ${programOf('main.ts').join(' ')}`)
     .split('\n')
     .filter((line) => !line.startsWith('#=> '))

@@ -1,6 +1,6 @@
 import {
-  type LdapProperties,
   newProviderSchema,
+  type ProviderProperties,
   providerPatchSchema,
 } from '../../domain/authorization/providerSchemas.ts';
 import {
@@ -19,7 +19,7 @@ const command = commandsOf(provider);
 /** The lock of the first logins by a provider, and of its deletion: a provider with accounts stays. */
 export const accountsOfProvider = (name: string): string => `provider-${name}`;
 
-type Asked = { readonly state: ProviderState; readonly input: { readonly properties?: LdapProperties } };
+type Asked = { readonly state: ProviderState; readonly input: { readonly properties?: ProviderProperties } };
 
 const prepare = async ({ state, input: { properties } }: Asked, { seal }: Tools) => ({
   properties: properties && sealProperties(state, properties, seal),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type EventOf } from '../engine/core.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { text, topicsOf, typed } from '../engine/topics.ts';
 
 /** The use of a login is stored once in this time at most. */
@@ -37,11 +38,15 @@ export const login = aggregate<State, LoginEvent>({
   exists: (state) => state.exists,
 });
 
+/** A login begins once, also after its end: the token of one by a provider may be made again. */
 export const logIn = (
-  _: State,
+  { used }: State,
   { account, credential }: { readonly account: string; readonly credential: string },
   { now }: Context,
-): readonly LoginEvent[] => [{ topic: 'loggedIn', data: { account, credential, at: now } }];
+): readonly LoginEvent[] => {
+  if (used !== '') throw new RequestError('conflict', 'This login has begun before');
+  return [{ topic: 'loggedIn', data: { account, credential, at: now } }];
+};
 
 export const use = ({ used }: State, _: unknown, { now }: Context): readonly LoginEvent[] =>
   Date.parse(now) - Date.parse(used) < writtenEveryMs ? [] : [{ topic: 'loginUsed', data: { at: now } }];

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { authored } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
+import { withTypedProperties } from '../engine/typedProperties.ts';
+import { type OidcProperties, oidcPropertiesSchema } from './oidcSchemas.ts';
 
 /** The provenance of accounts that no provider vouches for. */
 export const local = 'local';
@@ -71,24 +73,43 @@ const ldapPropertiesSchema = Type.Object(
 );
 export type LdapProperties = Static<typeof ldapPropertiesSchema>;
 
+const propertiesOf = { ldap: ldapPropertiesSchema, oidc: oidcPropertiesSchema };
+export type ProviderType = keyof typeof propertiesOf;
+export type ProviderProperties = LdapProperties | OidcProperties;
+
+export const isOidc = (properties: ProviderProperties): properties is OidcProperties => 'issuer' in properties;
+
 const members = {
-  type: Type.Literal('ldap', { description: 'A directory that speaks LDAP' }),
+  type: Type.Enum(['ldap', 'oidc'], { description: 'ldap: a directory; oidc: an issuer of OpenID Connect' }),
   enabled: Type.Boolean({ description: 'Whether it is asked; true unless given' }),
   order: Type.Integer({
     description: 'Providers are asked in this order, then by name; 100 unless given',
     minimum: 0,
     maximum: 10_000,
   }),
-  properties: ldapPropertiesSchema,
+  properties: Type.Unsafe<ProviderProperties>(
+    Type.Object({}, { additionalProperties: true, description: 'As the type needs them' }),
+  ),
 };
 const { enabled, order } = Type.Partial(Type.Object(members)).properties;
 
-export const newProviderSchema = Type.Object(
-  { name: providerName, type: members.type, enabled, order, properties: members.properties },
-  { additionalProperties: false, title: 'NewProvider', description: 'New authentication provider' },
+export const newProviderSchema = withTypedProperties(
+  Type.Object(
+    { name: providerName, type: members.type, enabled, order, properties: members.properties },
+    { additionalProperties: false, title: 'NewProvider', description: 'New authentication provider' },
+  ),
+  propertiesOf,
 );
+/** Properties with an issuer are those of OpenID Connect. */
+const changedProperties = Type.Unsafe<ProviderProperties>({
+  type: 'object',
+  description: 'Those of the type of the provider',
+  if: { type: 'object', required: ['issuer'], properties: { issuer: {} } },
+  then: oidcPropertiesSchema,
+  else: ldapPropertiesSchema,
+});
 export const providerPatchSchema = Type.Object(
-  { enabled, order, properties: Type.Optional(members.properties) },
+  { enabled, order, properties: Type.Optional(changedProperties) },
   {
     additionalProperties: false,
     title: 'ProviderPatch',

@@ -5,7 +5,15 @@ import { defined } from '../engine/defined.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { type Seal, sealSecrets } from '../engine/secretFields.ts';
 import { anyMembers, flag, nothing, text, topicsOf, whole } from '../engine/topics.ts';
-import { type LdapProperties, local, type newProviderSchema, type providerPatchSchema } from './providerSchemas.ts';
+import type { OidcProperties } from './oidcSchemas.ts';
+import {
+  isOidc,
+  type LdapProperties,
+  local,
+  type newProviderSchema,
+  type ProviderProperties,
+  type providerPatchSchema,
+} from './providerSchemas.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 type NewProvider = Static<typeof newProviderSchema>;
@@ -37,16 +45,16 @@ export const provider = aggregate<ProviderState, ProviderEvent>({
   exists: ({ content }) => content !== undefined,
 });
 
-const destination = ({ urls, startTls = false, ca }: Properties): unknown => ({ urls, startTls, ca });
+const destination = ({ urls, startTls = false, ca, issuer }: Properties): unknown => ({ urls, startTls, ca, issuer });
 
 /** The properties with sealed secrets. The mask keeps a secret only while the servers stay the same. */
-export const sealProperties = ({ content }: ProviderState, properties: LdapProperties, seal: Seal): Properties => {
+export const sealProperties = ({ content }: ProviderState, properties: ProviderProperties, seal: Seal): Properties => {
   const before = content?.properties;
   const unchanged = before && same(destination(before), destination(properties)) ? before : {};
   return sealSecrets(properties, unchanged, seal, '/properties') as Properties;
 };
 
-const loopback = /^ldap:\/\/(localhost|127\.[0-9.]+|\[::1\])(:\d+)?\/?$/;
+const loopback = /^(ldap|http):\/\/(localhost|127\.[0-9.]+|\[::1\])(:\d+)?(\/|$)/;
 
 const isBalanced = (filter: string): boolean => {
   let depth = 0;
@@ -58,11 +66,11 @@ const isBalanced = (filter: string): boolean => {
   return depth === 0;
 };
 
-/** Throws if the properties do not fit one another. */
-const checkProperties = (p: LdapProperties): void => {
-  const refuse = (member: string, message: string): never => {
-    throw new RequestError('invalid', message, { path: `/properties/${member}` });
-  };
+const refuse = (member: string, message: string): never => {
+  throw new RequestError('invalid', message, { path: `/properties/${member}` });
+};
+
+const checkLdap = (p: LdapProperties): void => {
   p.urls.forEach((url, i) => {
     if (url.startsWith('ldap:') && !p.startTls && !loopback.test(url))
       refuse(`urls/${i}`, 'Passwords travel in TLS: ldaps://, or startTls. Only loopback may do without');
@@ -79,6 +87,30 @@ const checkProperties = (p: LdapProperties): void => {
     if (!isBalanced(p[member] ?? '()')) refuse(member, 'The parentheses of the filter do not fit');
 };
 
+const checkOidc = (name: string, { issuer, redirectUri }: OidcProperties): void => {
+  for (const [member, url] of Object.entries({ issuer, redirectUri }))
+    if (url.startsWith('http:') && !loopback.test(url))
+      refuse(member, 'Codes and tokens travel in TLS: https://. Only loopback may do without');
+  if (issuer.includes('/.well-known/'))
+    refuse(
+      'issuer',
+      'This is the address of what the issuer says of itself; the issuer is what stands before /.well-known/',
+    );
+  const path = `/authorization/oidc/${encodeURIComponent(name)}/callback`;
+  if (!redirectUri.endsWith(path))
+    refuse('redirectUri', `The issuer sends browsers back to this service: it ends in ${path}`);
+};
+
+/** Throws if the properties do not fit one another, the type or the name. */
+const checkProperties = (name: string, type: string, properties: ProviderProperties): void => {
+  if (isOidc(properties) !== (type === 'oidc'))
+    throw new RequestError('invalid', `The provider has the type ${type}, and these properties are of another`, {
+      path: '/properties',
+    });
+  if (isOidc(properties)) checkOidc(name, properties);
+  else checkLdap(properties);
+};
+
 /** `properties`: the result of `sealProperties`, if the request has properties. */
 export type ProviderRefs = { readonly properties: Properties | undefined; readonly accounts: number };
 
@@ -89,16 +121,16 @@ export const create = (
 ): readonly ProviderEvent[] => {
   if (name === local)
     throw new RequestError('conflict', 'local is the provenance of accounts without a provider', { path: '/name' });
-  checkProperties(properties);
+  checkProperties(name, type, properties);
   return [{ topic: 'providerCreated', data: { name, type, enabled, order, properties: refs.properties ?? {} } }];
 };
 
 export const update = (
   { content }: ProviderState,
   { properties, ...rest }: ProviderPatch,
-  { refs }: Context<ProviderRefs>,
+  { id, refs }: Context<ProviderRefs>,
 ): readonly ProviderEvent[] => {
-  if (properties) checkProperties(properties);
+  if (content && properties) checkProperties(id, content.type, properties);
   const changes =
     content && changesBetween(content, { ...content, ...rest, ...defined({ properties: refs.properties }) });
   return changes ? [{ topic: 'providerUpdated', data: changes.changed }] : [];

@@ -1,8 +1,8 @@
 import { type Members, own } from '@automation-platform/json';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { authored } from '../engine/authors.ts';
-import { defined } from '../engine/defined.ts';
 import { name } from '../engine/schemas.ts';
+import { withTypedProperties } from '../engine/typedProperties.ts';
 
 const secret = (description: string, pattern = '^[\\x20-\\x7e]+$') =>
   Type.Optional(
@@ -130,31 +130,19 @@ const members = {
   devices: Type.Array(deviceSchema, { description: 'Devices that it knows', maxItems: 10_000 }),
 };
 
-/** Adds the properties that each type needs. */
-const typed = <S extends TSchema>(schema: S): S => ({
-  ...schema,
-  allOf: Object.entries(propertiesOf).map(([type, properties]) => ({
-    if: { type: 'object', required: ['type'], properties: { type: { const: type } } },
-    then: {
-      type: 'object',
-      properties: { properties },
-      ...defined({ required: type === 'lab' ? undefined : ['properties'] }),
-    },
-  })),
-});
-
 const changeable = {
   type: members.type,
   ...Type.Partial(Type.Object({ properties: members.properties, devices: members.devices })).properties,
 };
 
-export const newAdapterSchema = typed(
+export const newAdapterSchema = withTypedProperties(
   Type.Object(
     { name: name('Name, unique among adapters'), ...changeable },
     { additionalProperties: false, title: 'NewAdapter', description: 'New adapter' },
   ),
+  propertiesOf,
 );
-export const adapterReplacementSchema = typed(
+export const adapterReplacementSchema = withTypedProperties(
   Type.Object(
     { name: Type.Optional(name('That of the path, if given')), ...changeable },
     {
@@ -163,6 +151,7 @@ export const adapterReplacementSchema = typed(
       description: 'What an adapter becomes; ******** keeps a secret',
     },
   ),
+  propertiesOf,
 );
 
 /** An adapter in answers. */

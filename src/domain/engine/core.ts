@@ -155,7 +155,7 @@ export const mayName = ({ only }: Pick<Actor, 'only'>, kind: string, id: string)
 /** True if nothing is hidden from the actor. */
 export const seesAll = ({ admin, only }: Pick<Actor, 'admin' | 'only'>): boolean => admin && only === undefined;
 
-export type Via = 'password' | 'cookie' | 'token' | 'ldap';
+export type Via = 'password' | 'cookie' | 'token' | 'ldap' | 'oidc';
 
 /** The key of whoever reads for a long time: by it their rights are found again. */
 export const callerKey = ({ id, token }: Pick<Actor, 'id' | 'token'>): string =>

@@ -9,7 +9,7 @@ const actor = Type.Union(
       username: Type.String({ description: 'Its name at that time' }),
       provenance: Type.String({ description: 'Where it comes from' }),
       via: Type.Optional(
-        Type.String({ description: 'How the caller has shown who they are: password, cookie or token' }),
+        Type.String({ description: 'How the caller has shown who they are: password, cookie, token, ldap or oidc' }),
       ),
       token: Type.Optional(Type.String({ description: 'Id of the token that was sent' })),
     }),

@@ -2,15 +2,19 @@ import { callerIn } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Node } from '../../node.ts';
 import { credentials } from '../../projections/authorization/accounts.ts';
-import type { Directory } from '../../southbound/port.ts';
+import type { Directory, OpenId } from '../../southbound/port.ts';
 import { type EventNotice, splitStream } from '../../store/event.ts';
+import { accessTokens as accessTokensOf } from './accessTokens.ts';
 import { apiTokens as apiTokensOf } from './apiTokens.ts';
 import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
+import { cookieText, cookieValue } from './cookies.ts';
+import { issuers as issuersOf } from './issuers.ts';
 import { limiter as limiterOf } from './limiter.ts';
+import { openIdLogins } from './openIdLogins.ts';
 import { cameBy, type Known, type LoginSettings, type Principal } from './principal.ts';
 import { accountChanges, concerning, principals, verifiedAccounts } from './principals.ts';
 import { providerLogins } from './providerLogins.ts';
-import { tokens as tokensOf } from './tokens.ts';
+import { type LoginTokens, tokens as tokensOf } from './tokens.ts';
 import { type VouchedAccounts, vouchedAccounts, vouching as vouchingOf } from './vouching.ts';
 
 type Options = {
@@ -19,6 +23,7 @@ type Options = {
   /** True if cookies are sent over TLS only. */
   readonly secure: boolean;
   readonly directory: Directory;
+  readonly openId: OpenId;
 };
 
 /** The credentials of a request: `authorization` may be ''; `cookie` is the value of the cookie `cookieName`. */
@@ -33,9 +38,14 @@ const bearer = /^bearer +/i;
 
 const unauthenticated = (message: string): RequestError => new RequestError('unauthenticated', message);
 
-/** A login's token has 43 characters. Only the header carries one of a script: a browser sends cookies by itself. */
-const isApiToken = (token: string, { authorization }: Pick<Credentials, 'authorization'>): boolean =>
-  authorization !== '' && token.length !== 43;
+/**
+ * A login's token has 43 characters, and one of an issuer three parts. Only the header carries one of an issuer or of a
+ * script: a browser sends cookies by itself.
+ */
+const kindOf = (token: string, { authorization }: Pick<Credentials, 'authorization'>) => {
+  if (authorization === '' || token.length === 43) return 'login';
+  return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token) ? 'accessToken' : 'apiToken';
+};
 
 const byPassword = ({ principal, isProvided }: Known): Principal => cameBy(principal, isProvided ? 'ldap' : 'password');
 
@@ -44,8 +54,15 @@ const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): strin
   return bearer.test(authorization) ? authorization.replace(bearer, '') : undefined;
 };
 
-/** Finds the callers who send tokens of scripts, workers and services. */
-const tokenCallers = (apiTokens: ReturnType<typeof apiTokensOf>, vouched: VouchedAccounts) => {
+type TokenNeeds = {
+  readonly logins: LoginTokens;
+  readonly apiTokens: ReturnType<typeof apiTokensOf>;
+  readonly accessTokens: ReturnType<typeof accessTokensOf>;
+  readonly vouched: VouchedAccounts;
+};
+
+/** Finds the callers who send a token of any kind. */
+const tokenCallers = ({ logins, apiTokens, accessTokens, vouched }: TokenNeeds) => {
   const cachedApiToken = (token: string, address: string, everSince: boolean): Principal | undefined => {
     const entry = apiTokens.fromCache(token);
     const owner = entry && vouched.keptAs(entry, everSince);
@@ -62,12 +79,40 @@ const tokenCallers = (apiTokens: ReturnType<typeof apiTokensOf>, vouched: Vouche
     apiTokens.noteUse(entry, address);
     return apiTokens.callerBy(entry, owner);
   };
-  return { cachedApiToken, byApiToken };
+
+  const byLogin = async (token: string): Promise<Principal> => {
+    const login = await logins.load(token);
+    const owner = login && (await vouched.loadAs(login));
+    if (!owner)
+      throw new LoginRefused('unauthenticated', 'The login has ended; log in again', { account: login?.account });
+    return cameBy(owner.principal, 'cookie');
+  };
+
+  return {
+    /** The caller from memory; does not wait. */
+    fromCache: (token: string, credentials: Credentials, everSince: boolean): Principal | undefined => {
+      const kind = kindOf(token, credentials);
+      if (kind === 'apiToken') return cachedApiToken(token, credentials.address, everSince);
+      if (kind === 'accessToken') {
+        const caller = accessTokens.fromCache(token, everSince);
+        return caller && cameBy(caller.principal, 'oidc');
+      }
+      const login = logins.fromCache(token);
+      const caller = login && vouched.keptAs(login, everSince);
+      return caller && cameBy(caller.principal, 'cookie');
+    },
+    load: async (token: string, credentials: Credentials): Promise<Principal> => {
+      const kind = kindOf(token, credentials);
+      if (kind === 'apiToken') return byApiToken(token, credentials.address);
+      if (kind === 'accessToken') return cameBy((await accessTokens.verify(token)).principal, 'oidc');
+      return byLogin(token);
+    },
+  };
 };
 
-/** Finds out who calls: by HTTP Basic (basicLogins.ts), by the token of a login (tokens.ts), or by that of a
- * script, worker or service (apiTokens.ts). */
-export const authenticator = (node: Node, { settings, secure, directory }: Options) => {
+/** Finds out who calls: by HTTP Basic (basicLogins.ts), by the token of a login (tokens.ts), by that of a script, worker or
+ * service (apiTokens.ts), or by that of an issuer (accessTokens.ts). */
+export const authenticator = (node: Node, { settings, secure, directory, openId }: Options) => {
   const { model } = node;
   const { now } = node.clock;
   const limiter = limiterOf();
@@ -75,7 +120,7 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
   const changes = accountChanges(node.settled, accounts.clear);
   const { upToDate } = changes;
   const verified = verifiedAccounts(accounts, changes);
-  const providers = providerLogins({ node, accounts, directory, settings });
+  const providers = providerLogins({ node, accounts, directory, openId, settings });
   const check = passwordCheck(node, accounts, providers);
   const vouching = vouchingOf({ providers, settings, now });
   const vouched = vouchedAccounts(verified, vouching);
@@ -83,7 +128,10 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
   const basic = basicLogins({ accounts: verified, check, accountNamed, limiter, upToDate, settings, vouching, now });
   const tokens = tokensOf(node, settings);
   const apiTokens = apiTokensOf(node);
-  const { cachedApiToken, byApiToken } = tokenCallers(apiTokens, vouched);
+  const issuers = issuersOf(node, providers);
+  const accessTokens = accessTokensOf({ issuers, openId, accounts: verified, settings, now });
+  const browsers = openIdLogins({ node, issuers, openId, logins: tokens, settings, secure });
+  const byToken = tokenCallers({ logins: tokens, apiTokens, accessTokens, vouched });
 
   const sweeping = setInterval(() => {
     tokens.sweep().catch(() => undefined);
@@ -92,22 +140,9 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
   const fromCache = (credentials: Credentials, everSince = false): Principal | undefined => {
     if (changes.awaited()) return undefined;
     const token = tokenOf(credentials);
-    if (token !== undefined) {
-      if (isApiToken(token, credentials)) return cachedApiToken(token, credentials.address, everSince);
-      const login = tokens.fromCache(token);
-      const caller = login && vouched.keptAs(login, everSince);
-      return caller && cameBy(caller.principal, 'cookie');
-    }
+    if (token !== undefined) return byToken.fromCache(token, credentials, everSince);
     const caller = credentials.authorization === '' ? undefined : basic.kept(credentials.authorization, everSince);
     return caller && byPassword(caller);
-  };
-
-  const byToken = async (token: string): Promise<Principal> => {
-    const login = await tokens.load(token);
-    const known = login && (await vouched.loadAs(login));
-    if (!known)
-      throw new LoginRefused('unauthenticated', 'The login has ended; log in again', { account: login?.account });
-    return cameBy(known.principal, 'cookie');
   };
 
   const reload = async (before: Known): Promise<Known> => {
@@ -123,7 +158,13 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
       throw unauthenticated('Log in: HTTP Basic, or a token');
     if (token === undefined) return byPassword(await basic.verify(credentials.authorization, credentials.address));
     await upToDate();
-    return isApiToken(token, credentials) ? byApiToken(token, credentials.address) : byToken(token);
+    return byToken.load(token, credentials);
+  };
+
+  const onProvider = ({ stream }: EventNotice): void => {
+    if (splitStream(stream).category !== 'provider') return;
+    vouching.providerChanged();
+    accessTokens.providerChanged();
   };
 
   return {
@@ -179,7 +220,9 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
     askProvider: providers.ask,
     /** Starts a login and gives its token. */
     logIn: ({ principal, credential }: Known, requestId: string): Promise<string> =>
-      tokens.start(principal.actor, credential, requestId),
+      tokens.start({ actor: principal.actor, credential, requestId }),
+    /** Logins of browsers by OpenID Connect. */
+    browsers,
     /** Ends the login of a token, if there is one. */
     logOut: (token: string, requestId: string): Promise<void> => tokens.end(token, requestId),
     /** The token that a request's headers carry. */
@@ -193,7 +236,7 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
         changes.onStored(event);
         tokens.onEvent(event);
         apiTokens.onEvent(event);
-        if (splitStream(event.stream).category === 'provider') vouching.providerChanged();
+        onProvider(event);
       }
     },
     /** Call with the same events, from every node, once their documents can be read. */
@@ -201,6 +244,7 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
       accounts.onEvent(event);
       tokens.onEvent(event);
       apiTokens.onEvent(event);
+      onProvider(event);
       changes.onShown(event);
     },
     /** How many wrong user names or passwords were sent. */
@@ -212,19 +256,3 @@ export const authenticator = (node: Node, { settings, secure, directory }: Optio
 };
 
 export type Authenticator = ReturnType<typeof authenticator>;
-
-/** The `Set-Cookie` header that sets a token, or deletes the cookie (undefined). */
-export const cookieText = (name: string, token: string | undefined, secure: boolean): string =>
-  [
-    `${name}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict`,
-    secure ? '; Secure' : '',
-    token === undefined ? '; Max-Age=0' : '',
-  ].join('');
-
-/** The value of a cookie in a `Cookie` header; undefined if it is missing. */
-export const cookieValue = (cookies: string, name: string): string | undefined =>
-  cookies
-    .split(';')
-    .map((cookie) => cookie.trim())
-    .find((cookie) => cookie.startsWith(`${name}=`))
-    ?.slice(name.length + 1);

@@ -20,6 +20,8 @@ export type LoginSettings = {
   readonly uniqueSession: boolean;
   /** True if the first login by a provider makes an account; true if not set. */
   readonly brokerPrincipal: boolean;
+  /** Seconds in which a browser must come back from a provider of OpenID Connect; 300 if not set. */
+  readonly relayStateTimeout: number;
 };
 
 /**
@@ -96,6 +98,7 @@ const byWay = new Map<Via, WeakMap<Principal, Principal>>([
   ['password', new WeakMap()],
   ['cookie', new WeakMap()],
   ['ldap', new WeakMap()],
+  ['oidc', new WeakMap()],
 ]);
 
 /** The principal who has shown in this way who they are. Made once, because many requests need it. */

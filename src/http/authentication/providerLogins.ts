@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { provisionAccount } from '../../commands/authorization/accounts.ts';
 import type { ProvisionInput } from '../../domain/authorization/accounts.ts';
 import { same } from '../../domain/engine/changes.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import type { Actor, Via } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { groupMappingId } from '../../domain/group-mappings/groupMappings.ts';
 import type { Node } from '../../node.ts';
 import { accounts, externalIds, externalKey } from '../../projections/authorization/accounts.ts';
-import { type Provider, providers } from '../../projections/authorization/providers.ts';
+import { type LdapProvider, type Provider, providers } from '../../projections/authorization/providers.ts';
 import { documentOf, documentsOf } from '../../projections/engine/documents.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
 import { DirectorySilent } from '../../southbound/directory.ts';
 import { providerFailure, reasonOf } from '../../southbound/failure.ts';
-import type { Asked, Directory, DirectoryAnswer } from '../../southbound/port.ts';
+import { IssuerSilent } from '../../southbound/issuerFetch.ts';
+import type { Asked, Directory, DirectoryAnswer, OpenId, Person } from '../../southbound/port.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Principals } from './principals.ts';
@@ -30,11 +31,25 @@ type Needs = {
   readonly node: Node;
   readonly accounts: Principals;
   readonly directory: Directory;
+  readonly openId: OpenId;
   readonly settings: () => LoginSettings;
 };
 
+/** A person whom a provider has verified, with what it says of them. */
+type Admission = {
+  readonly person: Omit<Person, 'dn' | 'memberOf'>;
+  readonly externalGroups: readonly string[];
+  /** They asked for this provider by its name. */
+  readonly isQualified: boolean;
+  readonly via: Via;
+  /** When the provider has said so, in milliseconds; now if undefined. */
+  readonly saidAt?: number | undefined;
+};
+
+const isDirectory = (provider: Provider): provider is LdapProvider => provider.type === 'ldap';
+
 /** Asks authentication providers for callers whom no local account names, and makes their accounts. */
-export const providerLogins = ({ node, accounts: principals, directory, settings }: Needs) => {
+export const providerLogins = ({ node, accounts: principals, directory, openId, settings }: Needs) => {
   const { model, tools, handle, settled, warn } = node;
 
   const enabledOnes = async (): Promise<readonly Provider[]> => {
@@ -42,9 +57,11 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
     return [...all].sort((a, b) => a.order - b.order || (a.name < b.name ? -1 : 1));
   };
 
-  /** The providers to ask in their order, and the name to ask for: `provider\name` asks one. */
+  const directories = async (): Promise<readonly LdapProvider[]> => (await enabledOnes()).filter(isDirectory);
+
+  /** The directories to ask in their order, and the name to ask for: `provider\name` asks one. */
   const providersFor = async (username: string) => {
-    const [all, name] = [await enabledOnes(), username.normalize('NFKC')];
+    const [all, name] = [await directories(), username.normalize('NFKC')];
     const at = name.indexOf('\\');
     const one = all.find((provider) => provider.name === name.slice(0, Math.max(at, 0)));
     return one ? { list: [one], name: name.slice(at + 1), isQualified: true } : { list: all, name, isQualified: false };
@@ -64,18 +81,20 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
     return byHand ?? (settings().brokerPrincipal ? derivedId(key) : undefined);
   };
 
-  /** Stores what a provider says of a person, if it differs from what is stored. */
-  const noteAnswer = async (id: string, input: ProvisionInput): Promise<void> => {
+  /** Stores what a provider says of a person, if it differs from what is stored, and nothing newer is. */
+  const noteAnswer = async (id: string, input: ProvisionInput, { via, saidAt }: Pick<Admission, 'via' | 'saidAt'>) => {
     const { username, provenance, ...now } = input;
     const doc = await documentOf(model, accounts, id);
     if (doc && same({ ...doc, ...now }, doc)) return;
-    const actor: Actor = { id, username, provenance, groups: [], admin: false, via: 'ldap' };
+    const isOlder = saidAt !== undefined && doc !== undefined && saidAt <= Date.parse(doc.lastUpdated);
+    if (isOlder && doc.externalId === input.externalId) return;
+    const actor: Actor = { id, username, provenance, groups: [], admin: false, via };
     await handle(provisionAccount, { id, input, actor, operation: 'provisionAccount', requestId: randomUUID() });
     await settled();
   };
 
   /** The answer of a provider. Throws `ProviderSilent`. */
-  const answerOf = (provider: Provider, person: Asked): Promise<DirectoryAnswer> =>
+  const answerOf = (provider: LdapProvider, person: Asked): Promise<DirectoryAnswer> =>
     directory(provider, person).catch((error: unknown) => {
       warn('An authentication provider does not answer', { provider: provider.name, reason: String(error) });
       throw new ProviderSilent(provider.name);
@@ -84,21 +103,29 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
   /** The account of a person whom the provider has verified, with what the provider says of them now. */
   const admit = async (
     { name: provenance }: Provider,
-    { person, externalGroups }: NonNullable<DirectoryAnswer>,
-    isQualified: boolean,
+    { person, externalGroups, isQualified, via, saidAt }: Admission,
   ): Promise<Known | undefined> => {
     const { externalId, username, firstname, email } = person;
     const id = await idOf(externalKey(provenance, externalId), provenance, username, isQualified);
     if (id === undefined) return undefined;
-    await noteAnswer(id, { provenance, username, externalId, externalGroups, firstname, email });
+    await noteAnswer(id, { provenance, username, externalId, externalGroups, firstname, email }, { via, saidAt });
     return principals.load(id);
   };
 
+  const askDirectory = async (provider: Provider, person: Asked): Promise<DirectoryAnswer> => {
+    if (provider.type === 'ldap') return directory(provider, person);
+    await openId.probe(provider);
+    return undefined;
+  };
+
   return {
+    enabledOnes,
+    admit,
     /** Asks a provider about a person. Nothing is stored. Throws `adapter_failed` if it does not answer. */
     ask: async (provider: Provider, person: Asked) => {
-      const answer = await directory(provider, person).catch((error: unknown) => {
-        throw providerFailure(provider.name, error instanceof DirectorySilent ? error.message : reasonOf(error));
+      const answer = await askDirectory(provider, person).catch((error: unknown) => {
+        const isSilent = error instanceof DirectorySilent || error instanceof IssuerSilent;
+        throw providerFailure(provider.name, isSilent ? error.message : reasonOf(error));
       });
       const { externalGroups = [], authenticated = null } = answer ?? {};
       const ids = externalGroups.map((name) => groupMappingId(provider.name, name));
@@ -107,7 +134,8 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
       const username = answer?.person.username ?? null;
       return { found: answer !== undefined, authenticated, username, externalGroups, platformGroups };
     },
-    areThere: async (): Promise<boolean> => (await enabledOnes()).length > 0,
+    /** True if there is a directory that knows passwords. */
+    areThere: async (): Promise<boolean> => (await directories()).length > 0,
     /**
      * The account of who has sent this name and password; undefined if no provider knows the name, or the first that does
      * knows another password. Throws `ProviderSilent`.
@@ -124,7 +152,7 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
           silent ??= error;
           return undefined;
         });
-        if (answer) return answer.authenticated ? admit(provider, answer, isQualified) : undefined;
+        if (answer) return answer.authenticated ? admit(provider, { ...answer, isQualified, via: 'ldap' }) : undefined;
       }
       if (silent) throw silent;
       return undefined;
@@ -139,12 +167,14 @@ export const providerLogins = ({ node, accounts: principals, directory, settings
       const { provenance, username, externalId, firstname, email } = doc;
       const provider = (await enabledOnes()).find(({ name }) => name === provenance);
       if (!provider) return false;
+      // An issuer cannot be asked: the person says so anew with each login.
+      if (!isDirectory(provider)) return true;
       const prefix = `${provenance}\\`;
       const name = username.startsWith(prefix) ? username.slice(prefix.length) : username;
       const answer = await answerOf(provider, { username: name, externalId });
       const { externalGroups = [], person = { firstname, email } } = answer ?? {};
       const now = { externalGroups, firstname: person.firstname, email: person.email };
-      await noteAnswer(id, { provenance, username, externalId, ...now });
+      await noteAnswer(id, { provenance, username, externalId, ...now }, { via: 'ldap' });
       return answer !== undefined;
     },
   };

@@ -14,6 +14,14 @@ import { documentIn, documentOf, pageOf } from '../../projections/engine/documen
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { LoginSettings } from './principal.ts';
 
+/** `token`: the text of the login that begins; a new one unless given. It begins once. */
+type Start = {
+  readonly actor: Actor;
+  readonly credential: string;
+  readonly requestId: string;
+  readonly token?: string;
+};
+
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
 /**
@@ -25,7 +33,7 @@ export const tokens = ({ model, settled, head, handle, digest, clock }: Node, se
   const cache = heldLogins(commands, settings, clock);
   const exclusively = mutex();
 
-  const othersOf = async (account: string, id: string): Promise<readonly string[]> => {
+  const othersOf = async (account: string, id?: string): Promise<readonly string[]> => {
     await settled();
     const { entries } = await pageOf(model, logins, {
       where: { field: 'account', op: 'equals', value: account },
@@ -56,9 +64,8 @@ export const tokens = ({ model, settled, head, handle, digest, clock }: Node, se
       return cache.load(id, read);
     },
     /** Starts a login and gives its token. With `uniqueSession` the account's other logins end. */
-    start: (actor: Actor, credential: string, requestId: string): Promise<string> =>
+    start: ({ actor, credential, requestId, token = randomBytes(32).toString('base64url') }: Start): Promise<string> =>
       exclusively(actor.id, async () => {
-        const token = randomBytes(32).toString('base64url');
         const id = digest(token);
         await commands.start(id, actor, credential, requestId);
         if (settings().uniqueSession)
@@ -71,6 +78,12 @@ export const tokens = ({ model, settled, head, handle, digest, clock }: Node, se
       await settled();
       const login = await documentOf(model, logins, id);
       if (login) await commands.endOwn(id, login.account, 'logout', requestId);
+    },
+    /** Ends all logins of an account, also those that another node has made just now. */
+    endAll: async (account: string, requestId: string): Promise<void> => {
+      await settled(await head());
+      for (let ids = await othersOf(account); ids.length > 0; ids = await othersOf(account))
+        for (const id of ids) await commands.endOwn(id, account, 'logout', requestId);
     },
     /** Ends the logins that have reached the longest duration, so that they leave the read models. */
     sweep: async (): Promise<void> => {
@@ -88,6 +101,8 @@ export const tokens = ({ model, settled, head, handle, digest, clock }: Node, se
     onEvent: cache.onEvent,
   };
 };
+
+export type LoginTokens = ReturnType<typeof tokens>;
 
 /**
  * A login in memory; times in milliseconds. `exact`: `used` is the time of the last use. Otherwise `used` is only the

@@ -8,6 +8,7 @@ import { accountRoutes } from './accounts.ts';
 import { groupRoutes } from './groups.ts';
 import { loginRoutes } from './login.ts';
 import { methodIndex, methodList } from './methods.ts';
+import { openIdRoutes } from './openId.ts';
 import { providerRoutes } from './providers.ts';
 import { accountRights } from './rights.ts';
 import { roleRoutes } from './roles.ts';
@@ -69,5 +70,6 @@ export const authorizationRoutes = (areas: () => readonly AreaRoutes[]): AreaRou
     ...roleRoutes,
     ...tokenRoutes,
     ...providerRoutes,
+    ...openIdRoutes,
   ],
 });

@@ -34,8 +34,8 @@ export const providerRoutes: readonly Route[] = [
     access: [],
     summary: 'Create an authentication provider',
     description:
-      'From now on people log in with the name and password that the directory has. Their groups come from group mappings ' +
-      'with its name as provenance. bindPassword is kept sealed.',
+      'From now on people log in with the name and password that the directory has, or at the issuer. Their groups come from ' +
+      'group mappings with its name as provenance. bindPassword and clientSecret are kept sealed.',
     command: createProvider,
     key: (_, body) => body.name,
     join,
@@ -61,8 +61,8 @@ export const providerRoutes: readonly Route[] = [
     access: [],
     summary: 'Change an authentication provider, or disable it',
     description:
-      'properties are replaced as a whole. ******** keeps bindPassword, unless urls, startTls or ca change: then it must be ' +
-      'sent again.',
+      'properties are replaced as a whole. ******** keeps bindPassword, unless urls, startTls or ca change, and clientSecret, ' +
+      'unless issuer changes: then it must be sent again.',
     command: updateProvider,
     key,
     join,
@@ -88,7 +88,9 @@ export const providerRoutes: readonly Route[] = [
     path: '/providers/:name/test',
     access: [],
     summary: 'Ask an authentication provider about a person',
-    description: 'Nothing is stored. A provider that does not answer is 502, with the reason.',
+    description:
+      'Nothing is stored. A provider that does not answer is 502, with the reason. An issuer cannot be asked about a person: ' +
+      'found is false then.',
     body: providerTestSchema,
     answer: Type.Object(
       {

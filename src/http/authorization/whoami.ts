@@ -22,7 +22,9 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
         username: Type.String(),
         provenance: Type.String(),
         firstname: Type.String(),
-        via: Type.String({ description: 'How the caller has shown who they are: password, cookie or token' }),
+        via: Type.String({
+          description: 'How the caller has shown who they are: password, cookie, token, ldap or oidc',
+        }),
         token: Type.Optional(Type.String({ description: 'Id of the token that was sent' })),
         groups: Type.Array(Type.Object({ name: Type.String(), provenance: Type.String() })),
         roles: Type.Array(Type.String()),

@@ -19,7 +19,7 @@ const eventSchema = Type.Object(
           id: Type.String(),
           username: Type.String(),
           provenance: Type.String(),
-          via: Type.Optional(Type.String({ description: 'password, cookie or token' })),
+          via: Type.Optional(Type.String({ description: 'password, cookie, token, ldap or oidc' })),
           token: Type.Optional(Type.String({ description: 'Id of the token that was sent' })),
         }),
         Type.Null(),

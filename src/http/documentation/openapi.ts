@@ -89,7 +89,8 @@ const operation = ({ area, route, example, failures }: Operation, write: Write, 
     ...requestHeaders(route).map((name) => refTo('parameters', name)),
   ];
   if (route.body) {
-    const content = { 'application/json': withExample({ schema: write(route.body) }, example.body) };
+    const type = route.form ? 'application/x-www-form-urlencoded' : 'application/json';
+    const content = { [type]: withExample({ schema: write(route.body) }, example.body) };
     described.requestBody = { required: needed(route.body), content };
   }
   const responses: Record<number, object> = { 200: success(route, example, write) };

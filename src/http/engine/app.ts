@@ -5,6 +5,7 @@ import { noInput } from '../../commands/engine/define.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import { LoginRefused } from '../authentication/basicLogins.ts';
+import { BrowserLoginRefused } from '../authentication/openIdLogins.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { momentIn, splitAsOf, takesAsOf, withPosition } from './asOf.ts';
 import { type Body, bodyReader, validator, withExact } from './body.ts';
@@ -184,7 +185,7 @@ const prepare = ({ route, area }: Pick<Placed, 'route' | 'area'>, service: Servi
   route,
   area,
   serve: serveRoute(route, service),
-  query: 'list' in route ? undefined : queryOf(route),
+  query: 'list' in route || route.foreignQuery ? undefined : queryOf(route),
   checkBody: validator(route.body ?? noInput),
 });
 
@@ -304,7 +305,9 @@ const preflight = (match: NonNullable<Match>): Outgoing => {
 const refused = (error: RequestError, more: Readonly<Record<string, string>> = {}): Outgoing => {
   const { code, retryAfterSeconds = code === 'unavailable' ? 1 : undefined } = error;
   const headers: Record<string, string> = { ...more };
-  if (code === 'unauthenticated') headers['WWW-Authenticate'] = 'Basic realm="automation-platform", charset="UTF-8"';
+  // A browser would ask for a name and a password, which help nobody here.
+  const asks = code === 'unauthenticated' && !(error instanceof BrowserLoginRefused);
+  if (asks) headers['WWW-Authenticate'] = 'Basic realm="automation-platform", charset="UTF-8"';
   if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds);
   return { status: statusOf[code], body: failureBody(error), headers };
 };

@@ -29,6 +29,7 @@ export const bodyReader = ({
   readonly maxBytes: number;
   readonly maxImportBytes: number;
 }) => {
+  const form = { maxBytes, parse: formOf(maxBytes) };
   const small = { maxBytes, parse: jsonOf(maxBytes) };
   const big = { maxBytes: maxImportBytes, parse: jsonOf(maxImportBytes) };
 
@@ -49,13 +50,18 @@ export const bodyReader = ({
     if (text.includes('\ufffd') && !isUtf8(Buffer.concat(chunks)))
       throw new RequestError('invalid', 'The body is not valid UTF-8', { path: '' });
     if (text === '') return { value: {}, text };
+    if (limits === form) return { value: Object.fromEntries(new URLSearchParams(text)), text };
     checkJson(text, exact);
     return { value: ctx.request.body, text };
   };
 
   /** A request without body gets one at once: there is nothing to wait for. */
-  return (ctx: Context, { large, exact }: Pick<Route, 'large' | 'exact'>): Body | Promise<Body> => {
-    const limits = large ? big : small;
+  return (
+    ctx: Context,
+    { large, exact, form: isForm }: Pick<Route, 'large' | 'exact' | 'form'>,
+  ): Body | Promise<Body> => {
+    const ofJson = large ? big : small;
+    const limits = isForm && ctx.is(formType) ? form : ofJson;
     const { destroyed, headers } = ctx.req;
     // The connection may have broken while the login was checked, for example.
     if (destroyed) throw new RequestError('unavailable', 'The connection broke off before the body was read');
@@ -65,7 +71,7 @@ export const bodyReader = ({
       return tooLarge(ctx, limits.maxBytes).then((error) => {
         throw error;
       });
-    checkMedia(ctx);
+    checkMedia(ctx, limits === form ? formType : jsonType);
     return read(ctx, limits, exact);
   };
 };
@@ -80,11 +86,14 @@ export const withExact = ({ value, text }: Body, member: string): unknown => {
 
 const nothingMore = (): Promise<void> => Promise.resolve();
 
+const jsonType = 'application/json';
+const formType = 'application/x-www-form-urlencoded';
+
 const jsonOf = (jsonLimit: number) =>
   koaBody({
     jsonLimit,
     jsonStrict: false,
-    jsonTypes: ['application/json'],
+    jsonTypes: [jsonType],
     urlencoded: false,
     text: false,
     multipart: false,
@@ -92,15 +101,26 @@ const jsonOf = (jsonLimit: number) =>
     parsedMethods: [Method.POST, Method.PUT, Method.PATCH, Method.DELETE],
   });
 
-const checkMedia = (ctx: Context): void => {
+const formOf = (textLimit: number) =>
+  koaBody({
+    textLimit,
+    textTypes: [formType],
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    includeUnparsed: true,
+    parsedMethods: [Method.POST],
+  });
+
+const checkMedia = (ctx: Context, type: string): void => {
   const { 'content-encoding': encoding = 'identity' } = ctx.req.headers;
   if (encoding.toLowerCase() !== 'identity') {
     ctx.set('Accept-Encoding', 'identity');
     throw new RequestError('unsupported_media', 'A body must be sent without Content-Encoding');
   }
-  if (ctx.req.headers['content-type'] === 'application/json') return;
-  if (!ctx.is('application/json') || !/^(utf-?8)?$/i.test(ctx.request.charset))
-    throw new RequestError('unsupported_media', 'A body must be application/json in UTF-8');
+  if (ctx.req.headers['content-type'] === type) return;
+  if (!ctx.is(type) || !/^(utf-?8)?$/i.test(ctx.request.charset))
+    throw new RequestError('unsupported_media', `A body must be ${type} in UTF-8`);
 };
 
 const tooLarge = async (ctx: Context, maxBytes: number): Promise<RequestError> => {

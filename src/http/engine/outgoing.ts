@@ -7,7 +7,7 @@ export type Outgoing = {
   readonly body: string | Buffer | undefined;
   readonly type?: string | undefined;
   readonly etag?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly position?: number | undefined;
   readonly replayed?: boolean | undefined;
   /** The resource of which the body is an export. */

@@ -62,7 +62,7 @@ export type Answer = {
   readonly body?: unknown;
   readonly text?: string | Buffer;
   readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Answers of GET have one by themselves. */
   readonly etag?: string;
   /** Position of the last event that the request stored. */
@@ -155,6 +155,10 @@ export type Common = {
   /** Query parameters besides those that every list has. */
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
+  /** The body may be a form (application/x-www-form-urlencoded): another service writes it, and this is how it does. */
+  readonly form?: true;
+  /** Another service writes the query: nothing in it is refused, and `run` reads it as it is. */
+  readonly foreignQuery?: true;
   /**
    * The member of the body, or `*` for all, that is kept exactly as it was written: numbers of any size, members in their order
    * (packages/json).

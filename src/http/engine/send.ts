@@ -17,7 +17,8 @@ export const send = (
   const { status = 200, body, type, etag, headers: own, position, replayed, stream } = outgoing;
   // The connection is closed, or an answer was sent already.
   if (res.headersSent || res.destroyed) return status;
-  if (own) for (const [name, value] of Object.entries(own)) headers.push(name, value);
+  if (own)
+    for (const [name, values] of Object.entries(own)) for (const value of [values].flat()) headers.push(name, value);
   const encoding = encodingFor(outgoing, req.headers['accept-encoding']);
   if (etag !== undefined) {
     headers.push('ETag', encoding ? encodedTag(etag, encoding) : etag);

@@ -43,7 +43,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     auditProps = {},
   } = properties;
   const { logoutTime = 30, principalTimeout = 1, cookieName = 'token' } = authenticationProps;
-  const { uniqueSession = false, brokerPrincipal = true } = authenticationProps;
+  const { uniqueSession = false, brokerPrincipal = true, relayStateTimeout = 300 } = authenticationProps;
   const { access_control_allow_credentials: credentials = false, cacheControl = false, timeout = 0 } = expressProps;
   const level = loggerProps.console_level ?? loggerProps.log_level;
   return {
@@ -53,6 +53,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
     cookieName,
     uniqueSession,
     brokerPrincipal,
+    relayStateTimeout,
     cors: corsOf(expressProps.access_control_allow_origin, credentials),
     cacheControl,
     timeout,

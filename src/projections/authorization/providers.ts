@@ -1,13 +1,15 @@
+import type { OidcProperties } from '../../domain/authorization/oidcSchemas.ts';
 import type { LdapProperties } from '../../domain/authorization/providerSchemas.ts';
 import { type ProviderContent, provider } from '../../domain/authorization/providers.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { made, projection, touched } from '../engine/define.ts';
 
-export type Provider = Omit<ProviderContent, 'properties'> & {
-  readonly name: string;
-  /** As its schema says, but for secrets: they are sealed. */
-  readonly properties: LdapProperties;
-} & Authored;
+type Common = Omit<ProviderContent, 'type' | 'properties'> & { readonly name: string } & Authored;
+
+/** The properties are as their schema says, but for secrets: they are sealed. */
+export type LdapProvider = Common & { readonly type: 'ldap'; readonly properties: LdapProperties };
+export type OidcProvider = Common & { readonly type: 'oidc'; readonly properties: OidcProperties };
+export type Provider = LdapProvider | OidcProvider;
 
 export const providers = projection<Provider>()(provider, {
   collection: 'providers',

@@ -1,14 +1,18 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { loadSample } from '../../../src/demo/load.ts';
 import { freePort } from '../../support/freePort.ts';
 import { itWithShell, runPage } from '../../support/pageCommands.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 import { isWithoutSlapd } from '../../support/slapd.ts';
 
+const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+
 // Each page has its own service, whose admin has the password that the pages say.
 for (const name of [
   'people',
   'directories',
+  'single-sign-on',
   'triggers',
   'first-workflow',
   'golden-configurations',
@@ -33,6 +37,8 @@ for (const name of [
     }
     itWithShell('has commands that do what it says', async () => {
       const directory = `ldap://127.0.0.1:${await freePort()}`;
-      await runPage(page, { url: server.url, folder, directory });
+      const issuer = `http://127.0.0.1:${await freePort()}`;
+      if (page.includes('oidc-provider')) symlinkSync(modules, `${folder}/node_modules`);
+      await runPage(page, { url: server.url, folder, directory, issuer });
     }).timeout(120_000);
   });

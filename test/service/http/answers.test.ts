@@ -832,6 +832,9 @@ const storesNothing = new Set([
 /** Answers that show jobs as they are when they are read. */
 const showsJobs = new Set(['pause', 'resume', 'retry', 'claim'].map((what) => `POST /operations-manager/jobs/${what}`));
 
+// Only with an issuer they have another answer than a refusal (service/access/openId.test.ts).
+const isForIssuers = (name: string): boolean => name.includes('/oidc/:provider/');
+
 const keyOf = (name: string): string => name.replace(/[^\w/:]/g, '-');
 
 /** Whether a row changes anything that could be changed twice. */
@@ -1062,7 +1065,7 @@ describe('every operation answers what it says it answers:', () => {
     (answer as { contentMediaType?: string }).contentMediaType === 'text/event-stream';
 
   for (const [name, row] of rows) {
-    if (row.method === 'get' && !isEndless(row)) it(name, () => read(name, row));
+    if (row.method === 'get' && !isEndless(row) && !isForIssuers(name)) it(name, () => read(name, row));
   }
 
   for (const [path, query] of [
@@ -1144,7 +1147,9 @@ describe('every operation answers what it says it answers:', () => {
   it('and none has been left out', () => {
     const asked = new Set(Object.keys(requests({})));
     assert.deepEqual(
-      [...rows].filter(([name, { method }]) => method !== 'get' && !asked.has(name)).map(([name]) => name),
+      [...rows]
+        .filter(([name, { method }]) => method !== 'get' && !asked.has(name) && !isForIssuers(name))
+        .map(([name]) => name),
       [],
       'Put a request of each into the table above',
     );

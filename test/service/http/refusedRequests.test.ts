@@ -357,6 +357,10 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('unauthenticated', '/authorization/login', { username: 'admin', password: 'wrong one' }),
     ],
     'POST /login': [refuse('unauthenticated', '/login', { username: 'nobody', password: adminPassword })],
+    'POST /authorization/oidc/:provider/backchannel-logout': [
+      refuse('not_found', '/authorization/oidc/none/backchannel-logout', { logout_token: 'x' }),
+      refuse('not_found', '/authorization/oidc/trier/backchannel-logout', { logout_token: 'x' }),
+    ],
     // Who is not logged in has logged out.
     'POST /authorization/logout': [],
     'POST /logout': [],
@@ -1078,7 +1082,8 @@ const malformed = async (
   answers.push(['method_not_allowed', await withOtherMethod(ask, asked, path)]);
   if (method === 'GET') {
     const isList = 'list' in route && route.list !== undefined;
-    answers.push(['invalid', await ask(method, `${path}?${isList ? 'limit=0' : 'colour=red'}`)]);
+    if (!route.foreignQuery)
+      answers.push(['invalid', await ask(method, `${path}?${isList ? 'limit=0' : 'colour=red'}`)]);
   } else {
     const wrong = isAnyJson(asked) ? undefined : { colour: 'red' };
     const answer = await ask(method, path, wrong);

@@ -5,7 +5,7 @@ import { createRole, updateRole } from '../../../src/commands/authorization/role
 import { createGroupMapping, updateGroupMapping } from '../../../src/commands/group-mappings/groupMappings.ts';
 import { type Code, RequestError } from '../../../src/domain/engine/requestError.ts';
 import { groupMappingId } from '../../../src/domain/group-mappings/groupMappings.ts';
-import { cookieText, cookieValue } from '../../../src/http/authentication/authenticate.ts';
+import { cookieText, cookieValue } from '../../../src/http/authentication/cookies.ts';
 import type { Access, Principal } from '../../../src/http/authentication/principal.ts';
 import { logins } from '../../../src/projections/authorization/logins.ts';
 import { defaults, fixedClock, nodesOnLog, type TestNode } from '../../support/node.ts';

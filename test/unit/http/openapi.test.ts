@@ -378,7 +378,7 @@ describe('the page at /docs', () => {
   it('needs nothing but this service', async () => {
     const { text: page, type, headers } = await answerOf(docsRoutes, '/');
     assert.equal(type, 'text/html; charset=utf-8');
-    assert.match(headers!['Content-Security-Policy']!, /default-src 'none'.*script-src 'self';/);
+    assert.match(String(headers!['Content-Security-Policy']), /default-src 'none'.*script-src 'self';/);
     assert.doesNotMatch(String(page), /https?:|<script>|\son\w+=|style=/);
     const files = [...String(page).matchAll(/(?:src|href)="docs(\/[^"]+)"/g)].map(([, path]) => path!);
     assert.equal(files.length, 4);

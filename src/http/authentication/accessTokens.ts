@@ -1,0 +1,94 @@
+import { hash, randomBytes } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import { lruCache } from '../../concurrency/lruCache.ts';
+import { sharing } from '../../concurrency/sharing.ts';
+import { isNoAccessToken, vouchedFor } from '../../domain/authorization/oidcClaims.ts';
+import type { OidcProvider } from '../../projections/authorization/providers.ts';
+import type { OpenId } from '../../southbound/port.ts';
+import { LoginRefused } from './basicLogins.ts';
+import type { Issuers } from './issuers.ts';
+import type { Known, LoginSettings } from './principal.ts';
+import type { Proof, VerifiedAccounts } from './principals.ts';
+
+/** An access token that was verified; times in milliseconds. */
+type Verified = { readonly proof: Proof; readonly since: number; readonly ends: number };
+
+type Needs = {
+  readonly issuers: Issuers;
+  readonly openId: OpenId;
+  readonly accounts: VerifiedAccounts;
+  readonly settings: () => LoginSettings;
+  readonly now: () => number;
+};
+
+const refusal = (): LoginRefused =>
+  new LoginRefused('unauthenticated', 'The access token does not hold', { account: undefined });
+
+/** The issuer that the token names, before anything of it is entries. */
+const issuerIn = (token: string): unknown => {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Verifies the access tokens of issuers. One that holds is kept for `principalTimeout` as a keyed digest, whose key is lost
+ * with the process.
+ */
+export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs) => {
+  const entries = lruCache<Verified>(20_000);
+  const checks = sharing<Known>();
+  const key = randomBytes(32).toString('hex');
+  const keyed = (token: string): string => hash('sha512-256', key + token, 'base64url');
+  // If this number changes during a check, a provider may have changed since.
+  let changes = 0;
+
+  const admitBy = async (provider: OidcProvider, token: string): Promise<Verified & { readonly account: Known }> => {
+    const { clientId, audience = clientId } = provider.properties;
+    const since = now();
+    const claims = await issuers.answerOf(provider, () => openId.verify(provider, token, audience));
+    const person = isNoAccessToken(claims) ? undefined : vouchedFor(claims, provider.properties, 'accessToken');
+    const saidAt = (Number(claims.iat) + 1) * 1000;
+    const account = person && (await issuers.admit(provider, { person, claims, saidAt }));
+    if (!account) throw refusal();
+    const { principal, credential } = account;
+    const proof = { account: principal.actor.id, credential };
+    return { account, proof, since, ends: Number(claims.exp) * 1000 };
+  };
+
+  const check = async (token: string): Promise<Known> => {
+    const before = changes;
+    const named = issuerIn(token);
+    let failure: unknown = refusal();
+    for (const provider of await issuers.enabledOnes()) {
+      if (provider.properties.apiTokens !== true || provider.properties.issuer !== named) continue;
+      try {
+        const { account, ...entry } = await admitBy(provider, token);
+        if (before === changes) entries.set(keyed(token), entry);
+        return account;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  };
+
+  return {
+    /** The account of a token that was verified before. Does not wait. */
+    fromCache: (token: string, everSince = false): Known | undefined => {
+      const entry = entries.get(keyed(token));
+      if (!entry || entry.ends <= now()) return undefined;
+      if (!everSince && entry.since + settings().principalTimeout * 60_000 <= now()) return undefined;
+      return accounts.keptAs(entry.proof, everSince);
+    },
+    /** The account of a token. Throws `unauthenticated`, or `ProviderSilent`. */
+    verify: (token: string): Promise<Known> => checks(keyed(token), () => check(token)),
+    /** Call when a provider has changed. */
+    providerChanged: (): void => {
+      changes++;
+      entries.clear();
+    },
+  };
+};
