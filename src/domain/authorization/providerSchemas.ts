@@ -74,7 +74,6 @@ const ldapPropertiesSchema = Type.Object(
 export type LdapProperties = Static<typeof ldapPropertiesSchema>;
 
 const propertiesOf = { ldap: ldapPropertiesSchema, oidc: oidcPropertiesSchema };
-export type ProviderType = keyof typeof propertiesOf;
 export type ProviderProperties = LdapProperties | OidcProperties;
 
 export const isOidc = (properties: ProviderProperties): properties is OidcProperties => 'issuer' in properties;
