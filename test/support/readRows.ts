@@ -6,14 +6,14 @@ import type { Answer } from './service.ts';
 const gets = (takes: boolean): readonly string[] =>
   areas.flatMap((area) =>
     area.routes
-      .filter((route) => route.method === 'get' && takesAsOf(route) === takes)
+      .filter((route) => route.method === 'get' && !route.foreignQuery && takesAsOf(route) === takes)
       .map((route) => fullPathOf(area, route)),
   );
 
 /** The full paths of all GET routes that take `asOf`. */
 export const readRows = gets(true);
 
-/** The full paths of the others. */
+/** The full paths of the others, but for those whose query another program writes. */
 export const otherRows = gets(false);
 
 /** The list of the documents that a path reads, where it is not the path before the parameter. */

@@ -403,6 +403,7 @@ describe('authorization over HTTP', () => {
             authorization: [
               ...['whoami', 'changePassword', 'login', 'logout', 'getAccounts', 'getAccountRights'],
               ...['getTokens', 'createToken', 'getToken', 'deleteToken'],
+              ...['beginProviderLogin', 'finishProviderLogin', 'endProviderLogins'],
             ],
             customization: ['getBanner'],
           },

@@ -24,6 +24,8 @@ describe('examples in the OpenAPI document', () => {
       name: `${row.method.toUpperCase()} ${fullPathOf(area, row)}`,
     })),
   );
+  // Rows for issuers answer with an issuer alone: service/access/openId.test.ts.
+  const answered = all.filter(({ path }) => !path.includes('/oidc/:provider/'));
   const ajv = new Ajv({ strict: true, allowUnionTypes: true, formats });
   const fits = (schema: TSchema, value: unknown, about: string): void => {
     const { contentMediaType: _, ...plain } = schema as TSchema & { contentMediaType?: string };
@@ -31,8 +33,8 @@ describe('examples in the OpenAPI document', () => {
   };
 
   it('are there for every operation, and for none else', () => {
-    assert.deepEqual(Object.keys(recorded.examples).sort(), all.map(({ name }) => name).sort());
-    for (const { name, row, path } of all) {
+    assert.deepEqual(Object.keys(recorded.examples).sort(), answered.map(({ name }) => name).sort());
+    for (const { name, row, path } of answered) {
       const { params = {}, body, answer } = recorded.examples[name] ?? {};
       assert.deepEqual(
         Object.keys(params),
