@@ -63,6 +63,8 @@ describe('every route, with bad input', function () {
   const answering = routes.filter((route) => bodiless(route) && !endless.has(route.route.name));
   const guarded = routes.filter(({ route }) => route.access !== 'open');
   const lists = routes.filter(({ route }) => 'list' in route);
+  // The query of the others is written by another program.
+  const ownQueries = routes.filter(({ route }) => !route.foreignQuery);
   const withParams = routes.filter(({ params }) => params.length > 0);
 
   it('has a body at hand for every route that takes one', () => {
@@ -314,11 +316,11 @@ describe('every route, with bad input', function () {
   });
 
   describe('queries', () => {
-    each('with parameters that nobody knows are invalid, by name', routes, async (route) => {
+    each('with parameters that nobody knows are invalid, by name', ownQueries, async (route) => {
       for (const name of ['nobody', ...inherited, 'skip[]', 'multiEquals.name'])
         failure(await send(route, `${at(route)}?${name}=1`, bodyFor(route)), 'invalid', `${route.title} ${name}`, name);
     });
-    each('with escapes that are none, control characters or endless names are invalid', routes, async (route) => {
+    each('with escapes that are none, control characters or endless names are invalid', ownQueries, async (route) => {
       for (const query of ['%', 'a=%zz', 'a=%ff', 'a%00=1', 'a=%0d%0a', `${'n'.repeat(300)}=1`])
         failure(await send(route, `${at(route)}?${query}`, bodyFor(route)), 'invalid', `${route.title} ${query}`);
     });
