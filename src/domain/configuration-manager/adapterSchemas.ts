@@ -141,6 +141,7 @@ export const newAdapterSchema = withTypedProperties(
     { additionalProperties: false, title: 'NewAdapter', description: 'New adapter' },
   ),
   propertiesOf,
+  ['lab'],
 );
 export const adapterReplacementSchema = withTypedProperties(
   Type.Object(
@@ -152,6 +153,7 @@ export const adapterReplacementSchema = withTypedProperties(
     },
   ),
   propertiesOf,
+  ['lab'],
 );
 
 /** An adapter in answers. */
