@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Auth, authorizationOf, TooLong, textOf, wordsIn } from '@automation-platform/client';
 import { exactValue, isObject } from '@automation-platform/json';
+import { defined } from '../domain/engine/defined.ts';
 import { option, optionOr } from './engine/command.ts';
 import { enterPassword } from './password.ts';
 
@@ -74,7 +75,7 @@ export const platformAt = (access: Access, signal: AbortSignal): Platform => {
       method,
       signal,
       headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
     });
     const text = await textOf(response);
     if (response.status === 429 || response.status === 503)

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cut } from '@automation-platform/json';
+import { defined } from '../domain/engine/defined.ts';
 import { cliLines } from './cliLines.ts';
 import { adapterFailure } from './failure.ts';
 import { answerTo } from './labCommands.ts';
@@ -85,7 +86,7 @@ const accountOf = (config: string, shown: string): ChangeAccount => {
   const lines = cliLines(config);
   const back = readBack(lines, shown, ciscoIos);
   const warnings = warningsOf(back).map(maskingOf(lines).text);
-  return { verified: verdictOf(back), ...(warnings.length > 0 && { warnings }) };
+  return { verified: verdictOf(back), ...defined({ warnings: warnings.length > 0 ? warnings : undefined }) };
 };
 
 const answer = (status: number, body: object) => ({ status, text: JSON.stringify(body) });

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isForeign, partsStream } from '@automation-platform/event-log';
+import { defined } from '../domain/engine/defined.ts';
 import { derivedUuid } from './derivedIds.ts';
 import {
   type Batch,
@@ -194,7 +195,7 @@ export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (even
     };
   return {
     ...store,
-    ...(ofCategory && { readCategory: ofCategory }),
+    ...defined({ readCategory: ofCategory }),
     read: async function* (stream, from) {
       for await (const events of store.read(stream, from)) yield await all(events);
     },

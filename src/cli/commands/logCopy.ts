@@ -1,4 +1,5 @@
 import { readConfig } from '../../config.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { stopSignal } from '../../process/program.ts';
 import type { CopyEnd } from '../../store/moving/appends.ts';
 import type { Copied } from '../../store/moving/copyLog.ts';
@@ -40,7 +41,7 @@ or <DATA_DIR>/audit.key. AUDIT_ANCHOR is told. Times are RFC 3339: 2026-01-31T00
     const isRewritten = Object.values(asked).some((value) => value !== undefined);
     const rewrite = isRewritten ? { asked, config: readConfig(process.env) } : undefined;
     const signal = stopSignal('Stopped; run the same command again to go on');
-    await logCopy(from, to, signal, { skipIncomplete, ...(rewrite && { rewrite }) });
+    await logCopy(from, to, signal, { skipIncomplete, ...defined({ rewrite }) });
     return 0;
   },
 });
@@ -125,7 +126,7 @@ export const logCopy = async (
       from: rewritten?.from ?? ours,
       to,
       skipIncomplete,
-      ...(rewritten && { without: rewritten.without }),
+      ...defined({ without: rewritten?.without }),
       signal,
       told: ({ step, position, head, events }) =>
         progress.show(() => `${step} ${Math.floor((100 * position) / head)} % (${events} events)`),

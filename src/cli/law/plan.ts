@@ -4,6 +4,7 @@ import { digestStream, type LogRewritten } from '@automation-platform/log-proof'
 import { type AccountEvent, account, forgottenName as forgotten } from '../../domain/authorization/accounts.ts';
 import { denied } from '../../domain/authorization/requestRecords.ts';
 import { fold } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { nameClaims } from '../../domain/engine/names.ts';
 import { type JobEvent, type JobState, job } from '../../domain/operations-manager/jobs.ts';
 import { publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
@@ -104,7 +105,7 @@ type Candidate = { status: JobState['status']; at: string; readonly parts: strin
 
 const statusAfter = (status: JobState['status'], event: StoredEvent): JobState['status'] => {
   const { topic } = splitType(event.type);
-  const before = { ...job.initial, ...(status !== undefined && { status }) };
+  const before = { ...job.initial, ...defined({ status }) };
   return fold(job, [{ topic, data: dataIn(event) } as JobEvent], before).status;
 };
 

@@ -2,6 +2,7 @@ import type { Members } from '@automation-platform/json';
 import { type TUnsafe, Type } from 'typebox';
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Actor, Aggregate, Event } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import type { DocumentKind } from '../../domain/engine/documentKinds.ts';
 import { asideIn, type Kept, type KeptState, type keptDecisions } from '../../domain/engine/keptDocuments.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
@@ -129,7 +130,7 @@ export const keptCommands = <Content extends Kept, E extends Event, Doc extends 
     restore: {
       there: by(replacement, { input: (former) => former }),
       gone: byImport(importing, 'document', `import${word}s`),
-      ...(needs && { needs }),
+      ...defined({ needs }),
     },
   };
   return {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { empty, entriesIn, get, type Layers, withAll, withoutAll } from '../engine/layeredMap.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -165,7 +166,7 @@ const contentOf = ({ name, description = '', groups = [], tags, backups }: About
   description,
   groups: namesOf(groups),
   ...(tags && tags.length > 0 && { tags: lower(tags) }),
-  ...(backups !== undefined && { backups }),
+  ...defined({ backups }),
 });
 
 export const create = (
@@ -188,8 +189,7 @@ export const update = (
   const target: InventoryContent = {
     ...content,
     ...changes,
-    ...(groups && { groups: namesOf(groups) }),
-    ...(tags && { tags: lower(tags) }),
+    ...defined({ groups: groups && namesOf(groups), tags: tags && lower(tags) }),
   };
   const { changed } = changesBetween<InventoryContent>({ tags: [], ...content }, { tags: [], ...target }) ?? {};
   return changed ? [{ topic: 'inventoryUpdated', data: changed }] : [];

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type EventOf } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { moment, text, topicsOf, whole } from '../engine/topics.ts';
 import type { Schedule } from './scheduleFaults.ts';
 import { decide, grace, type MissedRuns, type Moment, nextOpen, type Progress, sequenceOf } from './schedules.ts';
@@ -67,7 +68,7 @@ const beginning = ({ fired }: ScheduleState, since: number, begun?: number): Sch
   const ran = fired.filter((instant) => instant > since);
   return {
     topic: 'scheduleSet',
-    data: { since, ...(begun !== undefined && { begun }), ...(ran.length > 0 && { ran }) },
+    data: { since, ...defined({ begun, ran: ran.length > 0 ? ran : undefined }) },
   };
 };
 

@@ -25,6 +25,7 @@ import {
   project,
   withoutProject,
 } from '../../domain/automation-studio/projects.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { withMembers } from '../../domain/engine/exactMembers.ts';
 import { maskDocument } from '../../domain/engine/importedSecrets.ts';
 import { maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
@@ -115,7 +116,7 @@ const showProject: Join<ProjectDoc> = async (doc, service, call) => {
   return withMembers((await summaryOf(doc, service, call)) as Members, {
     components: present.map(({ component: { around, id }, document }) => ({
       ...around,
-      ...(id !== undefined && { reference: id }),
+      ...defined({ reference: id }),
       name: document.name,
       document,
     })),
@@ -206,7 +207,7 @@ const importRoute = actionRoute({
     const id =
       (await answeredBefore(document, fresh, about.idempotency?.key, service)) ??
       (await projectMeant(document, { conflictMode, fresh, actor: call.actor }, service.tools));
-    const input = { project: document, strict, ...(conflictMode && { conflictMode }) };
+    const input = { project: document, strict, ...defined({ conflictMode }) };
     const result = await service.handle(importProject, { ...about, id, input });
     const { outcome } = result.state as ProjectState;
     return {

@@ -9,6 +9,7 @@ import {
   type TreeVersion,
 } from '../../domain/configuration-manager/treeSchemas.ts';
 import { merged, type TreeState, tree, versionOf } from '../../domain/configuration-manager/trees.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskNamed, maskSecrets } from '../../domain/engine/secretFields.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
@@ -99,7 +100,7 @@ const specOf = async (configId: string, { treeId, version }: Found, call: Call, 
   const read = await readText({ template, variables }, state, call, service);
   const fault = read && 'reason' in read ? { line: read.line, reason: read.reason } : undefined;
   const lines = read && 'lines' in read ? read.lines : null;
-  return { id: configId, deviceType: state.deviceType, template, lines, ...(fault && { fault }) };
+  return { id: configId, deviceType: state.deviceType, template, lines, ...defined({ fault }) };
 };
 
 const name = { type: 'string', minLength: 1 } as const;

@@ -117,7 +117,7 @@ const showTask = async ({ read, of, task, since }: Shown, service: Service, acto
     summary: task.title,
     groups: to && 'groups' in to ? to.groups : [],
     view: isObject(source) ? textOrNull(source.view) : null,
-    ...(form === undefined ? {} : { form }),
+    ...defined({ form }),
     incoming,
     status: statusOf(isOpen, holder !== null),
     claim: holder && { claim: holder.claim, worker: holder.worker, until: holder.until },

@@ -120,7 +120,7 @@ export const credentials = projection<Credential>()(account, {
     accountDeleted: () => undefined,
     accountProvisioned: (doc, { revision, data: { username, provenance } }) => {
       const deactivated = doc?.deactivated ?? (doc ? 0 : revision);
-      return { username, provider: provenance, ...(deactivated > 0 ? { deactivated } : {}) };
+      return { username, provider: provenance, ...defined({ deactivated: deactivated > 0 ? deactivated : undefined }) };
     },
     externalGroupsChanged: (doc) => doc,
   },

@@ -1,4 +1,5 @@
 import { same } from '../../domain/engine/changes.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { timing } from '../../domain/operations-manager/scheduleFaults.ts';
 import type { Progress } from '../../domain/operations-manager/schedules.ts';
 import type { TriggerPatch, Variants } from '../../domain/operations-manager/triggerMembers.ts';
@@ -31,8 +32,7 @@ export const triggerSchedules = projection<ScheduleDoc>()(triggerSchedule, {
       trigger: idOf(event),
       cause: event.metadata.$causationId,
       through: event.data.since,
-      ...(event.data.begun !== undefined && { begun: event.data.begun }),
-      ...(event.data.ran && { ran: event.data.ran }),
+      ...defined({ begun: event.data.begun, ran: event.data.ran }),
       lastIntervalStart: doc?.lastIntervalStart ?? null,
       missed: [],
     }),
