@@ -32,7 +32,7 @@ export const timeOutJob = command({
   decide: timeOut,
 });
 
-/** What a job needs as long as it runs: its automation, its component or workflow, and the account whose rights count. */
+/** The things that a job needs as long as it runs: its automation, its component or workflow, and the account whose rights count. */
 export type NeedsOfJob = Pick<JobDoc, 'automation' | 'component' | 'created_by'> & {
   readonly workflow?: JobStarted['workflow'];
 };

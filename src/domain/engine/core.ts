@@ -76,7 +76,7 @@ export type Gbac = {
   readonly accounts?: Pick<Gbac, 'read' | 'write'>;
 };
 
-/** What is done with a resource whose access list is that of another one. */
+/** The kind of use of a resource whose access list is that of another one. */
 export type Use = 'run' | 'change';
 
 /** A resource that is followed, by the category and id of its stream. */
@@ -108,7 +108,7 @@ export type Aggregate<State = any, E extends Event = any> = {
    * if nothing changes there: that event ends the reservation.
    */
   readonly reservations?: (state: State) => readonly { readonly owner: string; readonly name: Name }[];
-  /** What it makes acts later, by the account alone. */
+  /** Its documents act later, by the account alone. */
   readonly actsLater?: true;
   /** The resource's own access lists. They must survive a delete. */
   readonly gbac?: (state: State) => Gbac;

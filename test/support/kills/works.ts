@@ -30,6 +30,7 @@ import { triggers } from '../../../src/projections/operations-manager/triggers.t
 import { workflows } from '../../../src/projections/operations-manager/workflows.ts';
 import { templates } from '../../../src/projections/template-builder/templates.ts';
 import type { EventStore } from '../../../src/store/port.ts';
+import { context } from '../given.ts';
 import { eventsIn } from '../logged.ts';
 import type { TestNode } from '../node.ts';
 import { outcomeOf } from '../scheduleOutcome.ts';
@@ -221,6 +222,8 @@ const parentJob = 'a'.repeat(24);
 const childrenOfJob: Work = {
   name: 'a job with children',
   prepare: async ({ node }) => {
+    // Children begin with the rights of the account that started the job.
+    await node.account('runner');
     const part = workflow({ set: ours('newVariable', { name: 'n', value: 1 }) }, ['start -> set', 'set -> end']);
     await node.command(workflowCommands.create, 'part', { ...part, name: 'Part' });
     const list = { workflow: 'Part', loopType: 'parallel', data_array: [{}, {}, {}], variables: {} };
@@ -232,7 +235,8 @@ const childrenOfJob: Work = {
   },
   run: async ({ node }) => {
     const there = job.exists(await node.tools.state(job, parentJob));
-    if (!there) await node.command(startJob, parentJob, { workflow: 'Whole' });
+    const actor = { ...context.actor, id: 'runner', username: 'runner' };
+    if (!there) await node.command(startJob, parentJob, { workflow: 'Whole' }, { actor });
   },
   isDecided: exists(job, parentJob),
   find: async ({ node: { tools }, store }) => {

@@ -166,7 +166,9 @@ describe('The engines of templates and expressions', function () {
     await settings.refresh();
     const { renderer } = openWaysOut({
       config: readConfig({}),
-      node: { transformBy: () => undefined } as unknown as Parameters<typeof openWaysOut>[0]['node'],
+      node: { transformBy: () => undefined, clock: { now: Date.now } } as unknown as Parameters<
+        typeof openWaysOut
+      >[0]['node'],
       settings,
     });
     const { signal } = new AbortController();
