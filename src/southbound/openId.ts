@@ -118,7 +118,7 @@ export const openIdIssuers = (
       const { clientId } = issuer.properties;
       try {
         const { idToken, userInfo } = await redeemCode(issuer, login, querystring);
-        // The token came over TLS from the issuer; its signature says besides that this issuer has issuer it.
+        // The token came over TLS from the issuer; its signature says besides that this issuer has made it.
         return { ...(await userInfo()), ...(await claimsIn(issuer, idToken, clientId)) };
       } catch (error) {
         throw silenceIn(error) ?? new TokenRefused(messageOf(error));

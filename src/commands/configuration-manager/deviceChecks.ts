@@ -57,9 +57,7 @@ export const orReason = async <T>(work: () => Promise<T>): Promise<T | { readonl
 
 /** A device to check: its configuration, or why it has none. */
 type Subject = {
-  readonly name: string;
-  /** The account whose rights count. */
-  readonly actor: Actor;
+  readonly device: CheckedDevice;
   readonly configuration: string | { readonly reason: string };
   readonly timestamp: string;
 };
@@ -111,17 +109,17 @@ export const deviceChecks = ({ tools, model, devices, digest, compare }: Needs) 
     return { variables: clear, secrets };
   };
 
-  return async (tree: TreeState, node: Checked, subject: Subject, { variables, grading }: OfPlan = {}) => {
-    const { name, actor, configuration, timestamp } = subject;
-    const check = checkOf(tree, node, await factsOf(name, actor), variables);
-    const about = { ...node, device: name, deviceType: check.deviceType, timestamp };
+  const check = async (tree: TreeState, node: Checked, subject: Subject, { variables, grading }: OfPlan = {}) => {
+    const { device, configuration, timestamp } = subject;
+    const golden = checkOf(tree, node, device, variables);
+    const about = { ...node, device: device.name, deviceType: golden.deviceType, timestamp };
     if (typeof configuration !== 'string') return reportOf({ ...about, configuration: null }, configuration);
-    const { texts, deviceType } = check;
+    const { texts, deviceType } = golden;
     const reason = whyNotCompared(deviceType);
     const outcome =
       reason === undefined
         ? await orReason(async () =>
-            compare({ texts, deviceType, configuration, ...openVariables(check.variables), ...defined({ grading }) }),
+            compare({ texts, deviceType, configuration, ...openVariables(golden.variables), ...defined({ grading }) }),
           )
         : { reason };
     return reportOf(
@@ -129,4 +127,6 @@ export const deviceChecks = ({ tools, model, devices, digest, compare }: Needs) 
       outcome,
     );
   };
+
+  return { factsOf, check };
 };

@@ -1,4 +1,5 @@
 import { oneByOne } from '../../concurrency/oneByOne.ts';
+import { runAtOnce } from '../../concurrency/runAtOnce.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import {
   type AnalyticRuleResult,
@@ -95,7 +96,7 @@ export const runCommandTemplate = async (
     };
   };
 
-  const results = await pooled(devices, async (device) => {
+  const results = await runAtOnce(devices, atOnce, async (device) => {
     const ofDevice: CommandResult[] = [];
     for (const command of commands) ofDevice.push(await run(device, command));
     return ofDevice;
@@ -132,7 +133,7 @@ const answersOf = async (device: string, command: string, { run }: Ways): Promis
 
 const refuseUnknown = async (devices: readonly string[], { find }: Ways): Promise<void> => {
   const unknown = (
-    await pooled(devices, async (device) => {
+    await runAtOnce(devices, atOnce, async (device) => {
       try {
         await find(device);
         return [];
@@ -150,18 +151,6 @@ const refuseUnknown = async (devices: readonly string[], { find }: Ways): Promis
         name,
       })),
     });
-};
-
-/** The results in the order of the items. `atOnce` items are in work at the same time. */
-const pooled = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> => {
-  const done: R[] = [];
-  const queue = items.entries();
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (const [i, item] of queue) done[i] = await work(item);
-    }),
-  );
-  return done;
 };
 
 const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');

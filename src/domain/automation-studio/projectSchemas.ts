@@ -57,14 +57,14 @@ export const memberRoles = ['owner', 'editor', 'operator', 'viewer'] as const;
 /** A member in requests: an account or group that is here. Further members of other programs are kept. */
 const memberSchema = Type.Object(
   {
-    type: Type.Enum(['account', 'user', 'group'], { description: 'What it is; user means account' }),
+    type: Type.Enum(['account', 'user', 'group'], { description: 'Kind of the member; user means account' }),
     reference: optional('Id'),
     username: optional('Username of an account'),
     name: optional('Name of a group, or username'),
     provenance: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Where it comes from' })),
     role: Type.Enum([...memberRoles], {
       description:
-        'What it may do: a viewer reads, an operator runs the components as well, an editor changes them, an owner ' +
+        'Rights: a viewer reads, an operator runs the components as well, an editor changes them, an owner ' +
         'changes the project and its members',
     }),
   },
@@ -72,7 +72,10 @@ const memberSchema = Type.Object(
 );
 
 const members = Type.Optional(
-  Type.Array(memberSchema, { maxItems: 1000, description: 'Who may do what; empty: whoever may call the methods' }),
+  Type.Array(memberSchema, {
+    maxItems: 1000,
+    description: 'Members and their rights; empty: whoever may call the methods',
+  }),
 );
 
 /** A project that is made by hand. */
@@ -112,11 +115,11 @@ const projectMembers = {
         provenance: text('Where it comes from'),
         username: optional('Username, of an account'),
         name: text('Name'),
-        role: text('What it may do'),
+        role: text('Rights of the member'),
       },
       { title: 'ShownMember', description: 'Member who is here' },
     ),
-    { description: 'Who may do what; empty: whoever may call the methods' },
+    { description: 'Members and their rights; empty: whoever may call the methods' },
   ),
   ...authored,
 };

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { name } from '../engine/schemas.ts';
+import { name, orNull } from '../engine/schemas.ts';
 import { object, text, textOrNull, texts, topicsOf, whole } from '../engine/topics.ts';
 import { gradingSchema as grading } from './planSchemas.ts';
 
@@ -114,11 +114,11 @@ const batchSchema = Type.Object(
     job: Type.String({ description: 'Id of the job' }),
     planId: Type.Union([Type.Null(), Type.String()], { description: 'Id of the plan; null: none' }),
     started: time('When it began'),
-    finished: Type.Union([Type.Null(), time('When it ended')]),
+    finished: orNull(time('When it ended')),
     nodes: Type.Array(instanceNode, { description: 'Nodes that devices are checked against' }),
     devices: Type.Integer({ minimum: 0, description: 'Number of the devices' }),
-    totals: Type.Union([Type.Null(), totalsSchema]),
-    grade: Type.Union([Type.Null(), Type.Enum(['pass', 'review', 'fail'])]),
+    totals: orNull(totalsSchema),
+    grade: orNull(Type.Enum(['pass', 'review', 'fail'])),
     failed: Type.Array(Type.Object({ device: Type.String(), reason: Type.String() }), {
       description: 'Devices that could not be checked',
     }),

@@ -4,8 +4,10 @@ import { objectId, time } from '../engine/authors.ts';
 import { aggregate, type EventOf } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { withMembers } from '../engine/exactMembers.ts';
+import { orNull } from '../engine/schemas.ts';
 import { text, textOrNull, texts, topicsOf } from '../engine/topics.ts';
 import type { Comparison } from './comparing/compare.ts';
+import { noTotals } from './comparing/score.ts';
 import { type Line, lastOf, pathOf } from './treeNodes.ts';
 import type { TreeVersion } from './treeSchemas.ts';
 import type { TreeState } from './trees.ts';
@@ -55,8 +57,6 @@ type About = Checked & {
   readonly configuration: { readonly digest: string; readonly lines: number } | null;
 };
 
-const noTotals = { errors: 0, warnings: 0, infos: 0, passes: 0 };
-
 const reasonWithPlace = (outcome: Extract<Outcome, { readonly reason: string }>, line: Line): string => {
   if (!('line' in outcome)) return outcome.reason;
   const place =
@@ -102,7 +102,6 @@ export const reportOf = (about: About, outcome: Outcome) => {
   };
 };
 
-const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([schema, Type.Null()]);
 const count = Type.Integer({ minimum: 0 });
 
 /** A line of a specification or of an issue. */

@@ -1,7 +1,9 @@
 import { isObject, own, step } from '@automation-platform/json';
 
+export const credentialSecrets = ['password', 'privateKey', 'passphrase', 'enablePassword'] as const;
+
 /** The members of a credential that a reference may stand for. */
-const credentialMembers = ['username', 'password', 'privateKey', 'passphrase', 'enablePassword'] as const;
+const credentialMembers = ['username', ...credentialSecrets] as const;
 export type CredentialMember = (typeof credentialMembers)[number];
 
 const prefix = '$SECRET.';

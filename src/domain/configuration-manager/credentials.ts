@@ -6,6 +6,7 @@ import { type Referrer, refuseReferred, refuseUnknownGroups } from '../engine/re
 import { RequestError } from '../engine/requestError.ts';
 import { type Seal, sealBy } from '../engine/secretFields.ts';
 import { nothing, sealed, text, texts, topicsOf } from '../engine/topics.ts';
+import { credentialSecrets } from './credentialReferences.ts';
 import type { credentialReplacementSchema, newCredentialSchema } from './credentialSchemas.ts';
 
 const content = Type.Object({
@@ -46,12 +47,10 @@ export const credential = aggregate<CredentialState, CredentialEvent>({
 type Input = Static<typeof newCredentialSchema> | Static<typeof credentialReplacementSchema>;
 type Secrets = Omit<CredentialContent, 'username' | 'groups'>;
 
-const secretNames = ['password', 'privateKey', 'passphrase', 'enablePassword'];
-
 /** The secrets of a request, sealed. The mask keeps one that is there. */
 export const sealCredential = ({ exists, content }: CredentialState, input: Input, seal: Seal): Secrets => {
   const { name: _, username: __, groups: ___, ...value } = input;
-  const isSecret = (member: string): boolean => secretNames.includes(member);
+  const isSecret = (member: string): boolean => credentialSecrets.some((secret) => secret === member);
   const befores = exists ? [content] : [];
   return sealBy(isSecret, { value, befores, seal, path: '', keepsEqual: true }) as Secrets; // all of them are sealed
 };

@@ -71,7 +71,7 @@ export const formerPlanSchema = Type.Object(
 /** The options of `updateCompliancePlan`. Only given parts change. */
 export const planOptionsSchema = Type.Partial(
   Type.Object({ name: name('New name, unique among plans'), status, ...members }),
-  { additionalProperties: false, title: 'PlanOptions', description: 'What changes of a compliance plan' },
+  { additionalProperties: false, title: 'PlanOptions', description: 'Changes of a compliance plan' },
 );
 
 /** Nodes that join a plan. */

@@ -9,6 +9,10 @@ export const name = (description: string) => named(description, 1);
 /** A name or id, or the empty text for none. */
 export const nameOrNone = (description: string) => named(description, 0);
 
+/** The schema, or null. */
+export const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>
+  Type.Union([Type.Null(), schema]);
+
 /** What the answer to an import warns of. */
 export const warningsSchema = Type.Optional(
   Type.Array(

@@ -51,7 +51,7 @@ export const jobStartSchema = Type.Object(
     component: Type.Optional(
       Type.Object(
         { type: Type.String(), name: Type.String() },
-        { description: 'What runs, where no automation says so' },
+        { description: 'Component that runs, where no automation names one' },
       ),
     ),
     trigger: Type.Optional(name('Id of the trigger that fired')),

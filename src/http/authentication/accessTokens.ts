@@ -1,4 +1,3 @@
-import { hash, randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { lruCache } from '../../concurrency/lruCache.ts';
 import { sharing } from '../../concurrency/sharing.ts';
@@ -7,6 +6,7 @@ import type { OidcProvider } from '../../projections/authorization/providers.ts'
 import type { OpenId } from '../../southbound/port.ts';
 import { LoginRefused } from './basicLogins.ts';
 import type { Issuers } from './issuers.ts';
+import { keyedDigest } from './keyedDigest.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Proof, VerifiedAccounts } from './principals.ts';
 
@@ -24,7 +24,7 @@ type Needs = {
 const refusal = (): LoginRefused =>
   new LoginRefused('unauthenticated', 'The access token does not hold', { account: undefined });
 
-/** The issuer that the token names, before anything of it is entries. */
+/** The issuer that the token names, before anything of it is checked. */
 const issuerIn = (token: string): unknown => {
   try {
     return decodeJwt(token).iss;
@@ -40,8 +40,7 @@ const issuerIn = (token: string): unknown => {
 export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs) => {
   const entries = lruCache<Verified>(20_000);
   const checks = sharing<Known>();
-  const key = randomBytes(32).toString('hex');
-  const keyed = (token: string): string => hash('sha512-256', key + token, 'base64url');
+  const keyed = keyedDigest();
   // If this number changes during a check, a provider may have changed since.
   let changes = 0;
 

@@ -1,4 +1,3 @@
-import { hash, randomBytes } from 'node:crypto';
 import { lruCache } from '../../concurrency/lruCache.ts';
 import { sharing } from '../../concurrency/sharing.ts';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
@@ -8,6 +7,7 @@ import { credentials, credentialTag } from '../../projections/authorization/acco
 import { documentOf } from '../../projections/engine/documents.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
 import { utf8 } from '../../store/utf8.ts';
+import { keyedDigest } from './keyedDigest.ts';
 import { type limiter as limiterOf, networkOf } from './limiter.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Principals, VerifiedAccounts } from './principals.ts';
@@ -42,10 +42,7 @@ export const basicLogins = (needs: Needs) => {
   const verified = lruCache<Verified>(20_000);
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
-  // A hash of key and text mostly needs HMAC: otherwise a digest can be continued to that of a longer text, without the
-  // key. SHA-512/256 needs none, because its digest is only a part of the state that this would take.
-  const key = randomBytes(32).toString('hex');
-  const keyed = (authorization: string): string => hash('sha512-256', key + authorization, 'base64url');
+  const keyed = keyedDigest();
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
   let failed = 0;
 

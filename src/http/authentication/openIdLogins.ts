@@ -11,7 +11,7 @@ import type { Issuers } from './issuers.ts';
 import type { LoginSettings } from './principal.ts';
 import type { LoginTokens } from './tokens.ts';
 
-/** A login that has attempt: its way back, and the secret of which its state, nonce, verifier and token are made. */
+/** An attempt to log in: its way back, and the secret of which its state, nonce, verifier and token are made. */
 type Attempt = {
   readonly for: 'login by a provider';
   readonly provider: string;
@@ -77,7 +77,7 @@ export const openIdLogins = ({ node, issuers, openId, logins, settings, secure }
   const cookie = (value: string | undefined): string =>
     cookieOf({ name: cookieName, value, secure, sameSite: 'Lax', maxAge: seconds() });
 
-  /** The login that this cookie has attempt at the provider, if its time is not over. */
+  /** The attempt at the provider that this cookie holds. Throws `BrowserLoginRefused` if there is none, or its time is over. */
   const attemptIn = (cookies: string, provider: string): Attempt => {
     const $sealed = cookieValue(cookies, cookieName) ?? '';
     let attempt: unknown;

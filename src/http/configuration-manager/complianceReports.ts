@@ -43,7 +43,7 @@ const check = async (call: Call<string, { readonly options: Static<typeof option
   const visible = devices.seenBy(actor);
   if (configuration === undefined) await visible.find(deviceName);
   const signal = abandoned();
-  const compare = deviceChecks({
+  const checks = deviceChecks({
     tools,
     model,
     devices,
@@ -52,10 +52,9 @@ const check = async (call: Call<string, { readonly options: Static<typeof option
   });
   const read = async (): Promise<string> =>
     configuration ?? (await visible.calls(traceparent, signal).configuration(deviceName));
-  const report = await compare(state, node, {
-    name: deviceName,
-    actor,
+  const report = await checks.check(state, node, {
     configuration: await orReason(read),
+    device: await checks.factsOf(deviceName, actor),
     timestamp: new Date(service.moment().now).toISOString(),
   });
   const reason = whyNotCompared(report.deviceType);

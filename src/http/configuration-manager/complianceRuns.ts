@@ -172,7 +172,7 @@ const instanceSchema = Type.Object(
     id: objectId('Id of the job'),
     jobId: objectId('Id of the job'),
     name: Type.String({ description: 'Name of the plan' }),
-    description: Type.String({ description: 'What the plan is for' }),
+    description: Type.String({ description: 'Purpose of the plan' }),
     jobStatus: Type.Union([Type.Null(), Type.String()], { description: 'Status of the job; null: it is gone' }),
     planId: Type.Union([Type.Null(), Type.String()], { description: 'Id of the plan; null: the run follows none' }),
     batchId: objectId('Id of the batch'),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { type Grading, gradeOf, type Totals } from '../../domain/configuration-manager/comparing/score.ts';
+import { addTotals, type Grading, gradeOf, noTotals } from '../../domain/configuration-manager/comparing/score.ts';
 import { reportSchema } from '../../domain/configuration-manager/complianceReports.ts';
 import { gradingSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { refuseGrading } from '../../domain/configuration-manager/plans.ts';
@@ -90,9 +90,7 @@ const summarySchema = Type.Object(
 );
 
 const summaryOf = (reports: readonly ReportDoc[]): Static<typeof summarySchema> => {
-  const totals = { errors: 0, warnings: 0, infos: 0, passes: 0 };
-  for (const report of reports)
-    for (const name of Object.keys(totals) as (keyof Totals)[]) totals[name] += report.totals[name];
+  const totals = reports.map(({ totals }) => totals).reduce(addTotals, noTotals);
   const devicesOf = (fits: (report: ReportDoc) => boolean): Set<string> =>
     new Set(reports.filter(fits).map(({ deviceName }) => deviceName));
   const all = devicesOf(() => true);

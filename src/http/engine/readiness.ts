@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 
 const text = (description: string) => Type.String({ description });
@@ -24,14 +24,15 @@ export const readinessSchema = Type.Object(
   { title: 'Readiness', description: 'Parts without which something cannot run' },
 );
 
-type Missing = { readonly in: string; readonly kind: string; readonly name: string };
+type Readiness = Static<typeof readinessSchema>;
+type Missing = Readiness['missing'][number];
 
 /** The answer for several resources. */
 export const readinessOf = async <Resource>(
   resources: readonly Resource[],
   missingFor: (resource: Resource) => Promise<readonly Missing[]>,
   more: readonly Missing[] = [],
-): Promise<{ readonly body: { readonly ready: boolean; readonly missing: readonly Missing[] } }> => {
+): Promise<{ readonly body: Readiness }> => {
   const found = [...more, ...(await oneByOne(resources, missingFor)).flat()];
   return { body: { ready: found.length === 0, missing: found } };
 };

@@ -7,7 +7,7 @@ import { type JobRead, lastRunsOf, readJob, readRun } from '../../commands/opera
 import { continueJob, listThatDeniesTask, retryTask } from '../../commands/operations-manager/taskReports.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { entriesIn } from '../../domain/engine/layeredMap.ts';
-import { name } from '../../domain/engine/schemas.ts';
+import { name, orNull } from '../../domain/engine/schemas.ts';
 import { maskNamed, maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobSchema, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
@@ -81,7 +81,6 @@ const showWholeJob = async (doc: JobDoc, service: Service) => {
   };
 };
 
-const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([Type.Null(), schema]);
 const members = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 const time = (description: string) => Type.String({ format: 'date-time', description });
 const result = Type.Enum(['success', 'failure', 'error', 'loop'], { description: 'How it ended' });

@@ -16,6 +16,7 @@ import { same } from '../../domain/engine/changes.ts';
 import { type Actor, seesAll } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { orNull } from '../../domain/engine/schemas.ts';
 import { clearSecrets, maskNamed, maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobProgress } from '../../domain/operations-manager/jobSchemas.ts';
 import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
@@ -44,8 +45,6 @@ import { enveloped } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 import { askedOf, claimerOf, refuseOverheard, until } from './jobClaims.ts';
-
-const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([Type.Null(), schema]);
 
 const taskSchema = Type.Object(
   {

@@ -49,7 +49,7 @@ export const complianceReports = projection<ReportDoc>()(complianceReport, {
     nodeId: ({ nodeId }) => nodeId,
     deviceName: ({ deviceName }) => deviceName,
     status: ({ status }) => status,
-    /** The tree, and the node, of which it is a newest report. */
+    /** The node and the tree of which it is a newest report, and `anyTree`. */
     newestOf: (doc) => (doc.followed === null ? [anyTree, doc.treeId, newestOfNode(doc)] : []),
   },
 });

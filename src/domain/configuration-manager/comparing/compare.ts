@@ -3,7 +3,7 @@ import { type Golden, type GoldenLine, goldenPaths, type Section, type SpecLine,
 import { type Lines, leavesOf } from './lines.ts';
 import type { Mask } from './masking.ts';
 import { type Placed, standings } from './order.ts';
-import { type Graded, type Grading, gradeOf, type Totals } from './score.ts';
+import { type Graded, type Grading, gradeOf, noTotals, type Totals } from './score.ts';
 import { type DeviceSection, deviceSection } from './sections.ts';
 import type { Ordering, Severity } from './tags.ts';
 import { wordsOf } from './words.ts';
@@ -47,7 +47,7 @@ const counted: Readonly<Record<Severity, 'errors' | 'warnings' | 'infos'>> = {
 
 /** Collects what a comparison finds. Only what is kept is masked and shown. */
 const findings = (mask: Mask) => {
-  const totals = { errors: 0, warnings: 0, infos: 0, passes: 0 };
+  const totals = { ...noTotals };
   const issues: Issue[] = [];
   const masked = (text: string): string => {
     if (text.length <= mostCharacters) return mask(wordsOf(text)).join(' ');

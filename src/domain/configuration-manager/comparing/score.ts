@@ -6,6 +6,16 @@ export type Totals = {
   readonly infos: number;
   readonly passes: number;
 };
+
+export const noTotals: Totals = { errors: 0, warnings: 0, infos: 0, passes: 0 };
+
+export const addTotals = (one: Totals, other: Totals): Totals => ({
+  errors: one.errors + other.errors,
+  warnings: one.warnings + other.warnings,
+  infos: one.infos + other.infos,
+  passes: one.passes + other.passes,
+});
+
 type Grade = 'pass' | 'review' | 'fail';
 
 export type Grading = {

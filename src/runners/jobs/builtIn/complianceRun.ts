@@ -10,7 +10,8 @@ import { mayRead } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
-import { gradeOf, type Totals } from '../../../domain/configuration-manager/comparing/score.ts';
+import { runAtOnce } from '../../../concurrency/runAtOnce.ts';
+import { addTotals, gradeOf, noTotals } from '../../../domain/configuration-manager/comparing/score.ts';
 import {
   type BatchNode,
   type BatchStart,
@@ -18,6 +19,7 @@ import {
   complianceBatch,
 } from '../../../domain/configuration-manager/complianceBatches.ts';
 import {
+  type CheckedDevice,
   complianceReport,
   type StoredReport,
   subjectOf,
@@ -178,16 +180,16 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
       const { job, started, signal, step } = run;
       const batchId = batchOf(job);
       const batch = await beginning(run, startOf);
-      const totals = { errors: 0, warnings: 0, infos: 0, passes: 0 };
+      let totals = noTotals;
       const failures = new Map<string, Failure>();
       // A device in several nodes is named once for each reason.
       const fail = (failure: Failure): unknown => failures.set(JSON.stringify(failure), failure);
       batch.failed.forEach(fail);
       const count = ({ deviceName, status, reason, totals: more }: StoredReport): void => {
-        for (const name of Object.keys(totals) as (keyof Totals)[]) totals[name] += more[name];
+        totals = addTotals(totals, more);
         if (status === 'error') fail({ device: deviceName, reason: reason ?? '' });
       };
-      const check = deviceChecks({
+      const checks = deviceChecks({
         tools,
         model,
         devices,
@@ -204,6 +206,7 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
       /** Reads the device once, for all nodes that have no report on it yet. */
       const checkDevice = async (device: string, nodes: readonly BatchNode[]): Promise<void> => {
         let configuration: string | { readonly reason: string } | undefined;
+        let facts: CheckedDevice | undefined;
         for (const node of nodes) {
           const id = reportId(device, node);
           const { report: before } = await tools.state(complianceReport, id);
@@ -216,12 +219,13 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
           configuration ??= await orReason(() => calls(started.metadata.traceparent, signal).configuration(device));
           // A call that was broken off says nothing of the device.
           signal.throwIfAborted();
+          facts ??= await checks.factsOf(device, actor);
           const { state } = await tools.version(tree, node.treeId, node.revision);
           const version = versionOf(state, node.version);
           const line = lineTo(version.root, node.nodeId);
           if (!line) throw new Error('The version has no such node any more');
-          const subject = { name: device, actor, configuration, timestamp: new Date(now()).toISOString() };
-          const report = await check(state, { treeId: node.treeId, version, line }, subject, {
+          const subject = { device: facts, configuration, timestamp: new Date(now()).toISOString() };
+          const report = await checks.check(state, { treeId: node.treeId, version, line }, subject, {
             variables: node.variables as Members | undefined,
             grading: batch.grading,
           });
@@ -233,19 +237,7 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
         }
       };
 
-      const waiting = [...byDevice];
-      const work = async (): Promise<void> => {
-        for (let next = waiting.shift(); next; next = waiting.shift()) await checkDevice(...next);
-      };
-      const ends = await Promise.allSettled(
-        Array.from({ length: batch.throttle ?? usualThrottle }, () =>
-          work().catch((error: unknown) => {
-            waiting.length = 0;
-            throw error;
-          }),
-        ),
-      );
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+      await runAtOnce([...byDevice], batch.throttle ?? usualThrottle, (one) => checkDevice(...one));
 
       await step();
       const { grade } = gradeOf(totals, batch.grading);
