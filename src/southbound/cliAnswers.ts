@@ -39,19 +39,27 @@ export const refusalIn = (printed: string, known: KnownAnswers, type?: DeviceTyp
   return lines.length > mostLines ? undefined : judge(printed, known, type).refusal;
 };
 
-const begins = (line: string, words = '\n'): boolean => `${line.trim().toLowerCase()} `.startsWith(`${words} `);
+const begins = (line: string, words = '\n'): boolean =>
+  `${line.trim().toLowerCase().replace(/\s+/g, ' ')} `.startsWith(`${words} `);
 
 /** The ways of a type to take candidates: those of all types where it has none of its own. */
 const candidatesOf = ({ candidate }: DeviceType) =>
   candidate ? [candidate] : deviceTypes.flatMap((type) => type.candidate ?? []);
 
 /** True for a commit that the device takes back by itself, unless it is confirmed in time. */
-export const isProvisional = (line: string, type: DeviceType = generic): boolean =>
-  candidatesOf(type).some(({ confirmed, confirm, cancel }) => {
+export const isProvisional = (line: string, type: DeviceType = generic): boolean => {
+  const candidates = candidatesOf(type);
+  // Where a plain commit confirms, the longer words are the ones that count.
+  const isOther = (words: string): boolean =>
+    candidates
+      .flatMap(({ confirm, cancel }) => [confirm, cancel])
+      .some((other) => other !== undefined && other.length > words.length && begins(line, other));
+  return candidates.some(({ confirmed }) => {
     // `commit confirmed`, `commit timer`, `commit-confirm`: its first words, without the time.
     const [words] = /^\S+(?: [a-z]+)?(?= )/.exec(confirmed ?? '') ?? [];
-    return begins(line, words) && !begins(line, cancel) && (confirm === words || !begins(line, confirm));
+    return words !== undefined && begins(line, words) && !isOther(words);
   });
+};
 
 /** True for a line that makes a candidate the running configuration. */
 export const isCommit = (line: string, type: DeviceType = generic): boolean =>

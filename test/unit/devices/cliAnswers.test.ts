@@ -127,6 +127,17 @@ describe('what a device says to a line', () => {
     for (const { name, candidate } of deviceTypes)
       if (candidate?.confirmed)
         assert.deepEqual([isCommit(candidate.confirmed), isProvisional(candidate.confirmed)], [true, true], name);
+    for (const type of deviceTypes) {
+      const { commit, confirmed, confirm, cancel } = type.candidate ?? {};
+      for (const [line, isOne] of [
+        [commit, false],
+        [confirmed?.replace('{minutes}', '1'), true],
+        [confirmed?.replace(' ', ' \t').toUpperCase(), true],
+        [confirm, false],
+        [cancel, false],
+      ] as const)
+        if (line !== undefined) assert.equal(isProvisional(line, type), isOne, `${type.name}: ${line}`);
+    }
     for (const line of ['commit check', 'description commit', 'committee']) assert.equal(isCommit(line), false, line);
   });
 });
