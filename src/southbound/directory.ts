@@ -21,8 +21,8 @@ const [searchedAtOnce, pageSize] = [100, 500];
 /** No server of the directory has given an answer. */
 export class DirectorySilent extends Error {}
 
-/** The codes by which a server says that it cannot answer now, rather than no. */
-const notNow = new Set([1, 3, 11, 51, 52, 80]);
+/** The codes by which a server says that it cannot answer now, or that another one can, rather than no. */
+const notNow = new Set([1, 3, 10, 11, 51, 52, 80]);
 
 const reasonFor = (error: unknown): string =>
   error instanceof ResultCodeError ? `the directory answers with ${error.name}` : reasonOf(error);

@@ -124,7 +124,9 @@ export const create = (
   { name, account: service, expires, methods, inventories: names = [] }: NewToken,
   { now, actor, refs: { account, unknownMethods, inventories, inForce, hash } }: Context<TokenRefs>,
 ): readonly TokenEvent[] => {
-  if (actor.token !== undefined) throw new RequestError('forbidden', 'A token makes no token');
+  // It would outlive the access token of an issuer, and so the issuer's word.
+  if (actor.token !== undefined || actor.via === 'oidc')
+    throw new RequestError('forbidden', 'A token makes no token, and neither does an access token of an issuer');
   if (service !== undefined && !actor.admin)
     throw new RequestError('forbidden', 'Only admins make tokens of service accounts', { path: '/account' });
   const end = expiryOf(expires, now);

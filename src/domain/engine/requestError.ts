@@ -25,6 +25,8 @@ type Options = {
   readonly path?: string;
   /** Further members of `metadata` in the answer. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Further members of the answer, which clients of another protocol read. */
+  readonly members?: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 };
@@ -34,6 +36,7 @@ export class RequestError extends Error {
   readonly code: Code;
   readonly faults: readonly Fault[];
   readonly metadata: Readonly<Record<string, unknown>>;
+  readonly members: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: Code, message: string, options: Options = {}) {
@@ -42,6 +45,7 @@ export class RequestError extends Error {
     this.code = code;
     this.faults = options.faults ?? [options.path === undefined ? { message } : { message, path: options.path }];
     this.metadata = options.metadata ?? {};
+    this.members = options.members ?? {};
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

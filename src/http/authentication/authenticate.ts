@@ -7,6 +7,7 @@ import { type EventNotice, splitStream } from '../../store/event.ts';
 import { accessTokens as accessTokensOf } from './accessTokens.ts';
 import { apiTokens as apiTokensOf } from './apiTokens.ts';
 import { basicLogins, basicOf, LoginRefused, passwordCheck, type UserPassword } from './basicLogins.ts';
+import { clientCredentials } from './clientCredentials.ts';
 import { cookieText, cookieValue } from './cookies.ts';
 import { issuers as issuersOf } from './issuers.ts';
 import { limiter as limiterOf } from './limiter.ts';
@@ -48,6 +49,13 @@ const kindOf = (token: string, { authorization }: Pick<Credentials, 'authorizati
 };
 
 const byPassword = ({ principal, isProvided }: Known): Principal => cameBy(principal, isProvided ? 'ldap' : 'password');
+
+const verifierOf =
+  (basic: ReturnType<typeof basicLogins>) =>
+  async (given: UserPassword, address: string): Promise<Known> => {
+    if (given.username.includes(':')) throw unauthenticated('Wrong user name or password');
+    return basic.verify(basicOf(given), address);
+  };
 
 const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): string | undefined => {
   if (authorization === '') return cookie;
@@ -167,6 +175,8 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
     accessTokens.providerChanged();
   };
 
+  const verify = verifierOf(basic);
+
   return {
     /** Categories of the streams whose events must be passed to `onStored` and `onEvent`. */
     categories: concerning,
@@ -182,10 +192,9 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
      */
     lastKnown: (credentials: Credentials): Principal | undefined => fromCache(credentials, true),
     /** The account with this user name and password. Attempts are limited like every login. */
-    verify: async (given: UserPassword, address: string): Promise<Known> => {
-      if (given.username.includes(':')) throw unauthenticated('Wrong user name or password');
-      return basic.verify(basicOf(given), address);
-    },
+    verify,
+    /** The token that a client gets for its name and secret. Attempts with passwords are limited like every login. */
+    grantToken: clientCredentials({ node, apiTokens, logins: tokens, settings, callerOf: slowly, verify }),
     /** The account of an HTTP Basic header. Attempts are limited like every login. */
     byBasic: (authorization: string, address: string): Known | Promise<Known> =>
       basic.kept(authorization) ?? basic.verify(authorization, address),

@@ -1,5 +1,6 @@
 import { lruCache } from '../../concurrency/lruCache.ts';
 import { sharing } from '../../concurrency/sharing.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Node } from '../../node.ts';
@@ -203,13 +204,15 @@ type About = {
   /** Id of the account that was meant; undefined if there is none. */
   readonly account: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  /** Further members of the answer. */
+  readonly members?: Readonly<Record<string, unknown>>;
 };
 
 /** A login that was refused. The answer does not tell whether the account exists; the record of denials does. */
 export class LoginRefused extends RequestError {
   readonly account: string | undefined;
-  constructor(code: Code, message: string, { account, retryAfterSeconds }: About) {
-    super(code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  constructor(code: Code, message: string, { account, retryAfterSeconds, members }: About) {
+    super(code, message, defined({ retryAfterSeconds, members }));
     this.name = 'LoginRefused';
     this.account = account;
   }

@@ -3,7 +3,6 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Node } from '../../node.ts';
 import { type OidcProvider, type Provider, providers as stored } from '../../projections/authorization/providers.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
-import { IssuerSilent } from '../../southbound/issuerFetch.ts';
 import { TokenRefused } from '../../southbound/openId.ts';
 import type { Claims, Person } from '../../southbound/port.ts';
 import { LoginRefused } from './basicLogins.ts';
@@ -30,20 +29,16 @@ export const issuers = ({ model, warn }: Pick<Node, 'model' | 'warn'>, providers
     return provider;
   },
   /** The answer of an issuer. Throws `ProviderSilent`, or `unauthenticated` if it vouches for nobody. */
-  answerOf: async <T>({ name: provider }: OidcProvider, ask: () => Promise<T>): Promise<T> => {
+  answerOf: async <T>(provider: OidcProvider, ask: () => Promise<T>): Promise<T> => {
     try {
-      return await ask();
+      return await providers.answerOf(provider, ask);
     } catch (error) {
-      if (!(error instanceof IssuerSilent) && !(error instanceof TokenRefused)) throw error;
+      if (!(error instanceof TokenRefused)) throw error;
       const { message: reason } = error;
-      if (error instanceof TokenRefused) {
-        warn('A login by an authentication provider was refused', { provider, reason });
-        throw new LoginRefused('unauthenticated', 'The authentication provider does not vouch for this', {
-          account: undefined,
-        });
-      }
-      warn('An authentication provider does not answer', { provider, reason });
-      throw new ProviderSilent(provider);
+      warn('A login by an authentication provider was refused', { provider: provider.name, reason });
+      throw new LoginRefused('unauthenticated', 'The authentication provider does not vouch for this', {
+        account: undefined,
+      });
     }
   },
   /** The account of a person or client; undefined if they may not have one. */

@@ -13,6 +13,7 @@ import { groupMappings } from '../../projections/group-mappings/groupMappings.ts
 import { DirectorySilent } from '../../southbound/directory.ts';
 import { providerFailure, reasonOf } from '../../southbound/failure.ts';
 import { IssuerSilent } from '../../southbound/issuerFetch.ts';
+import { TokenRefused } from '../../southbound/openId.ts';
 import type { Asked, Directory, DirectoryAnswer, OpenId, Person } from '../../southbound/port.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import type { Known, LoginSettings } from './principal.ts';
@@ -93,12 +94,16 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
     await settled();
   };
 
-  /** The answer of a provider. Throws `ProviderSilent`. */
-  const answerOf = (provider: LdapProvider, person: Asked): Promise<DirectoryAnswer> =>
-    directory(provider, person).catch((error: unknown) => {
-      warn('An authentication provider does not answer', { provider: provider.name, reason: String(error) });
-      throw new ProviderSilent(provider.name);
-    });
+  /** The answer of a provider. Throws `ProviderSilent` if it gives none; `TokenRefused` is an answer. */
+  const answerOf = async <T>({ name: provider }: Provider, ask: () => Promise<T>): Promise<T> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof TokenRefused) throw error;
+      warn('An authentication provider does not answer', { provider, reason: String(error) });
+      throw new ProviderSilent(provider);
+    }
+  };
 
   /** The account of a person whom the provider has verified, with what the provider says of them now. */
   const admit = async (
@@ -120,6 +125,7 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
 
   return {
     enabledOnes,
+    answerOf,
     admit,
     /** Asks a provider about a person. Nothing is stored. Throws `adapter_failed` if it does not answer. */
     ask: async (provider: Provider, person: Asked) => {
@@ -147,7 +153,8 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
       const { list, name, isQualified } = await providersFor(username);
       let silent: ProviderSilent | undefined;
       for (const provider of list) {
-        const answer = await answerOf(provider, { username: name, password }).catch((error: unknown) => {
+        const asking = answerOf(provider, () => directory(provider, { username: name, password }));
+        const answer = await asking.catch((error: unknown) => {
           if (!(error instanceof ProviderSilent)) throw error;
           silent ??= error;
           return undefined;
@@ -171,7 +178,7 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
       if (!isDirectory(provider)) return true;
       const prefix = `${provenance}\\`;
       const name = username.startsWith(prefix) ? username.slice(prefix.length) : username;
-      const answer = await answerOf(provider, { username: name, externalId });
+      const answer = await answerOf(provider, () => directory(provider, { username: name, externalId }));
       const { externalGroups = [], person = { firstname, email } } = answer ?? {};
       const now = { externalGroups, firstname: person.firstname, email: person.email };
       await noteAnswer(id, { provenance, username, externalId, ...now }, { via: 'ldap' });

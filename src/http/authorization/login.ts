@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { orWrapped } from '../engine/schemas.ts';
+import { grantToken } from './oauth.ts';
 import { whoamiRoutes } from './whoami.ts';
 
 const userSchema = Type.Object(
@@ -63,5 +64,5 @@ export const loginRoutes: readonly ActionRoute[] = [login, logout];
 export const rootLoginRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'service',
   prefix: '',
-  routes: [...loginRoutes, ...whoamiRoutes(areas)],
+  routes: [...loginRoutes, grantToken, ...whoamiRoutes(areas)],
 });

@@ -75,7 +75,7 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Make a token for scripts, workers and services',
     description:
       'It is sent as Authorization: Bearer, has the rights of its account, and ends on its date, with its account or by ' +
-      'deleteToken. Its text is in this answer alone. A token makes no token.',
+      'deleteToken. Its text is in this answer alone. A token makes no token, and neither does an access token of an issuer.',
     body: newTokenSchema,
     answer: changed(newSchema),
     run: async (call, service) => {

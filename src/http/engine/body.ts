@@ -50,7 +50,7 @@ export const bodyReader = ({
     if (text.includes('\ufffd') && !isUtf8(Buffer.concat(chunks)))
       throw new RequestError('invalid', 'The body is not valid UTF-8', { path: '' });
     if (text === '') return { value: {}, text };
-    if (limits === form) return { value: Object.fromEntries(new URLSearchParams(text)), text };
+    if (limits === form) return { value: formIn(text), text };
     checkJson(text, exact);
     return { value: ctx.request.body, text };
   };
@@ -82,6 +82,15 @@ export const withExact = ({ value, text }: Body, member: string): unknown => {
   if (member === '*') return exactValue(text);
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return value;
   return { ...value, [member]: (exactValue(text) as Readonly<Record<string, unknown>>)[member] };
+};
+
+/** The members of a form. Throws `invalid` for a name that is there twice. */
+const formIn = (text: string): Readonly<Record<string, string>> => {
+  const members = new URLSearchParams(text);
+  const twice = [...members.keys()].find((name) => members.getAll(name).length > 1);
+  if (twice !== undefined)
+    throw new RequestError('invalid', 'The form has this member twice', { path: `/${twice.slice(0, 100)}` });
+  return Object.fromEntries(members);
 };
 
 const nothingMore = (): Promise<void> => Promise.resolve();

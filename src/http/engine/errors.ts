@@ -23,8 +23,9 @@ export const statusOf: Readonly<Record<Code, number>> = {
 };
 
 /** The body of every error: message, data null, metadata.errors. */
-export const failureBody = ({ code, message, faults, metadata }: RequestError): string =>
+export const failureBody = ({ code, message, faults, metadata, members }: RequestError): string =>
   JSON.stringify({
+    ...members,
     message,
     data: null,
     metadata: { errors: faults.map((fault) => ({ code, ...fault })), ...metadata },

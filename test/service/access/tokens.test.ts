@@ -159,6 +159,69 @@ describe('tokens over HTTP', () => {
     refused(await service.ask('GET', '/authorization/groups', undefined, { Authorization: basic }, null), 401);
   });
 
+  it('are what a client of OAuth gets for itself, in a form, in HTTP Basic and in JSON', async () => {
+    await bot('pipe line', { memberOf: ['readers'] });
+    const { id, token } = await made(admin, { account: 'pipe line' });
+    const grant = { grant_type: 'client_credentials' };
+    const form = async (members: Record<string, string>, headers: Record<string, string> = {}) => {
+      const body = new URLSearchParams(members);
+      const response = await fetch(`${service.url}/oauth/token`, { method: 'POST', headers, body });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    };
+    const basic = (name: string, secret: string) => ({
+      Authorization: `Basic ${btoa(`${encodeURIComponent(name)}:${encodeURIComponent(secret)}`)}`,
+    });
+    const own = { client_id: 'pipe line', client_secret: token };
+    for (const answer of [
+      await form({ ...grant, ...own, scope: 'all' }),
+      await form(grant, basic('pipe line', token)),
+      await service.ask('POST', '/oauth/token', { ...grant, ...own }, {}, null),
+    ]) {
+      const { access_token, token_type, expires_in } = ok(answer);
+      assert.deepEqual([access_token, token_type], [token, 'Bearer']);
+      assert.ok(expires_in > 89 * 86_400 && expires_in <= 90 * 86_400, expires_in);
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+    }
+    const person = ok(await form({ ...grant, client_id: 'member', client_secret: 'a long enough password' }));
+    assert.equal(person.expires_in, 1800);
+    assert.deepEqual(
+      [ok(await by(person.access_token)('GET', '/whoami'))].map(({ username, via }) => [username, via]),
+      [['member', 'cookie']],
+    );
+
+    const wrong = (await made(people.member)).token;
+    for (const client of [
+      { ...own, client_secret: wrong },
+      { ...own, client_secret: `${token.slice(0, -1)}x` },
+      { ...own, client_secret: 'a long enough password' },
+      { client_id: 'member', client_secret: 'wrong' },
+      { client_id: 'nobody', client_secret: token },
+      { client_id: 'a:b', client_secret: 'c' },
+    ]) {
+      const answer = await form({ ...grant, ...client });
+      refused(answer, 401);
+      assert.equal(answer.body.error, 'invalid_client');
+    }
+    for (const [error, members, headers] of [
+      ['unsupported_grant_type', { ...own, grant_type: 'password' }],
+      ['invalid_request', own],
+      ['invalid_request', grant],
+      ['invalid_request', { ...grant, client_id: 'member' }],
+      ['invalid_request', { ...grant, ...own }, basic('pipe line', token)],
+      ['invalid_request', grant, { Authorization: `Basic ${btoa('%:%')}` }],
+    ] as const) {
+      const answer = await form(members, headers);
+      refused(answer, 400);
+      assert.equal(answer.body.error, error);
+    }
+    const twice = `grant_type=client_credentials&client_id=member&client_id=admin`;
+    const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    refused(await service.ask('POST', '/oauth/token', twice, type, null), 400, /client_id/);
+    ok(await admin('DELETE', `${tokens}/${id}`));
+    refused(await form({ ...grant, ...own }), 401);
+  });
+
   it('are all that a service account has: no password, no login, and it does not count as the last admin', async () => {
     const account = await bot('robot', { memberOf: ['admins'] });
     const shown = ok(await admin('GET', `/authorization/accounts/${account}`));

@@ -243,6 +243,9 @@ const requests = ({
 }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /audit/restore': { body: { kind: 'automation', id: upgrade, position: 200, dryRun: true } },
   'POST /login': { body: user },
+  'POST /oauth/token': {
+    body: { grant_type: 'client_credentials', client_id: user.username, client_secret: user.password },
+  },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
   'POST /authorization/logout': {},

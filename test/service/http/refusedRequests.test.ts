@@ -357,6 +357,14 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('unauthenticated', '/authorization/login', { username: 'admin', password: 'wrong one' }),
     ],
     'POST /login': [refuse('unauthenticated', '/login', { username: 'nobody', password: adminPassword })],
+    'POST /oauth/token': [
+      refuse('unauthenticated', '/oauth/token', {
+        grant_type: 'client_credentials',
+        client_id: 'nobody',
+        client_secret: adminPassword,
+      }),
+      refuse('invalid', '/oauth/token', { grant_type: 'client_credentials', client_secret: adminPassword }),
+    ],
     'POST /authorization/oidc/:provider/backchannel-logout': [
       refuse('not_found', '/authorization/oidc/none/backchannel-logout', { logout_token: 'x' }),
       refuse('not_found', '/authorization/oidc/trier/backchannel-logout', { logout_token: 'x' }),
