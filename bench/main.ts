@@ -9,6 +9,7 @@ import type { Comparison, Findings } from './compare.ts';
 import { costing } from './costing.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
+import { callers, firstLogins } from './identity.ts';
 import { listing } from './listing.ts';
 import { logOverGrpc } from './logOverGrpc.ts';
 import { moving } from './moving.ts';
@@ -53,6 +54,8 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   u: proving,
   v: costing,
   w: working,
+  'identity.callers': callers,
+  'identity.logins': firstLogins,
   'workflows.chains': runningChains,
   'workflows.tasks': claimingTasks,
   'workflows.long': longJobs,

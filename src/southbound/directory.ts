@@ -21,11 +21,14 @@ const [searchedAtOnce, pageSize] = [100, 500];
 /** No server of the directory has given an answer. */
 export class DirectorySilent extends Error {}
 
+const referral = 10;
 /** The codes by which a server says that it cannot answer now, or that another one can, rather than no. */
-const notNow = new Set([1, 3, 10, 11, 51, 52, 80]);
+const notNow = new Set([1, 3, referral, 11, 51, 52, 80]);
 
-const reasonFor = (error: unknown): string =>
-  error instanceof ResultCodeError ? `the directory answers with ${error.name}` : reasonOf(error);
+const reasonFor = (error: unknown): string => {
+  if (!(error instanceof ResultCodeError)) return reasonOf(error);
+  return error.code === referral ? 'the directory leads to another server' : `the directory answers with ${error.name}`;
+};
 
 /** The texts of an attribute; servers answer in any case. */
 const textsOf = (entry: Entry, attribute: string): readonly string[] => {

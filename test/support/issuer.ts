@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import Provider, { type Configuration } from 'oidc-provider';
 import { freePort } from './freePort.ts';
 
@@ -13,6 +13,8 @@ type Options = {
   /** The name of its provider. */
   readonly name: string;
   readonly people: Readonly<Record<string, Claims>>;
+  /** Further names under which the service uses it. */
+  readonly names?: readonly string[];
 };
 
 export const client = { id: 'platform', secret: 'a secret of the platform' };
@@ -21,6 +23,17 @@ export const pipelineSecret = 'a secret of a pipeline';
 /** The audience of access tokens. */
 export const audience = 'urn:platform';
 
+/** The claims of a logout token for a person. */
+export const logoutClaims = (sub: string): Claims => ({
+  aud: client.id,
+  sub,
+  events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  jti: '1',
+});
+
+/** Answers a request to the issuer before it does; true: it has. */
+type Before = (req: IncomingMessage, res: ServerResponse) => boolean;
+
 const makeKey = async (kid: string) => {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const more = { kid, use: 'sig', alg: 'RS256' };
@@ -28,10 +41,11 @@ const makeKey = async (kid: string) => {
 };
 
 /** A real issuer of OpenID Connect in this process. It lets in whom `people` names, without a question. */
-export const startIssuer = async ({ service, name, people }: Options) => {
+export const startIssuer = async ({ service, name, people, names = [] }: Options) => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const redirectUri = `${service}/authorization/oidc/${name}/callback`;
+  const redirectUriFor = (of: string): string => `${service}/authorization/oidc/${of}/callback`;
+  const redirectUri = redirectUriFor(name);
   const claimsOf: Record<string, Claims> = { ...people };
   let key = await makeKey('key 1');
   let next = '';
@@ -43,7 +57,7 @@ export const startIssuer = async ({ service, name, people }: Options) => {
       {
         client_id: client.id,
         client_secret: client.secret,
-        redirect_uris: [redirectUri],
+        redirect_uris: [name, ...names].map(redirectUriFor),
         grant_types: ['authorization_code'],
         backchannel_logout_uri: `${service}/authorization/oidc/${name}/backchannel-logout`,
       },
@@ -89,9 +103,27 @@ export const startIssuer = async ({ service, name, people }: Options) => {
     ttl: { AccessToken: 600, IdToken: 600, Session: 600, Interaction: 600, Grant: 600, AuthorizationCode: 60 },
   });
 
-  const open = () => new Provider(url, configuration());
+  let skewSeconds = 0;
+  const seconds = () => Math.floor(Date.now() / 1000) + skewSeconds;
+
+  /** An ID token as an issuer would make it whose clock is wrong. */
+  const shifted = (token: string): Promise<string> => {
+    const { iat = 0, exp = 0, ...claims } = decodeJwt(token);
+    return sign({ ...claims, iat: iat + skewSeconds, exp: exp + skewSeconds }, key);
+  };
+  const open = () => {
+    const made = new Provider(url, configuration());
+    made.use(async (ctx, next) => {
+      await next();
+      if (skewSeconds !== 0 && ctx.path === '/token' && ctx.status === 200)
+        ctx.body.id_token = await shifted(ctx.body.id_token);
+    });
+    return made;
+  };
   let provider = open();
+  let before: Before | undefined;
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    if (before?.(req, res)) return;
     if (req.url?.startsWith('/interaction/'))
       return provider.interactionFinished(req, res, { login: { accountId: next } });
     return provider.callback()(req, res) as Promise<void>;
@@ -101,7 +133,7 @@ export const startIssuer = async ({ service, name, people }: Options) => {
   await once(server, 'listening');
 
   const sign = (claims: Claims, { kid, privateKey } = key): Promise<string> => {
-    const now = Math.floor(Date.now() / 1000);
+    const now = seconds();
     return new SignJWT({ iss: url, aud: audience, iat: now, exp: now + 600, ...claims })
       .setProtectedHeader({ alg: 'RS256', kid, typ: 'at+jwt' })
       .sign(privateKey);
@@ -110,6 +142,7 @@ export const startIssuer = async ({ service, name, people }: Options) => {
   return {
     url,
     redirectUri,
+    redirectUriFor,
     properties: { issuer: url, clientId: client.id, clientSecret: client.secret, redirectUri, groupsClaim: 'groups' },
     key: () => key,
     makeKey,
@@ -123,9 +156,17 @@ export const startIssuer = async ({ service, name, people }: Options) => {
     say: (sub: string, claims: Claims): void => {
       claimsOf[sub] = claims;
     },
+    /** Its clock is wrong by so many seconds from now on. */
+    skewClock: (by: number): void => {
+      skewSeconds = by;
+    },
+    /** From now on somebody else answers first, for requests that they want to answer; or nobody. */
+    answerBefore: (answer: Before | undefined): void => {
+      before = answer;
+    },
     /** It signs with another key from now on. */
     changeKey: async (): Promise<void> => {
-      key = await makeKey('key 2');
+      key = await makeKey(`${key.kid}+`);
       provider = open();
     },
     /** An access token that a pipeline asks for with its own name. */

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
+import { ok } from './people.ts';
+import type { Server } from './process.ts';
 import { programOf } from './programs.ts';
+import { basic } from './service.ts';
 
 const isMissing = ['bash', 'curl'].some((tool) => spawnSync(tool, ['--version']).error);
 
@@ -9,10 +12,18 @@ const isMissing = ['bash', 'curl'].some((tool) => spawnSync(tool, ['--version'])
 export const blocksIn = (page: string, language: string): readonly string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(([, block]) => block!);
 
+/** A token of the admin of a service, as pages use it. */
+export const pageToken = async ({ ask }: Pick<Server, 'ask'>, password: string): Promise<string> => {
+  const Authorization = basic({ user: 'admin', password });
+  return ok(await ask('POST', '/authorization/tokens', { name: 'page' }, { Authorization })).data.token;
+};
+
 /** Declares the test; skips it on a machine without bash and curl. */
 export const itWithShell = isMissing ? it.skip : it;
 
 type Place = {
+  /** API_TOKEN of the page. */
+  readonly token: string;
   readonly url: string;
   readonly folder: string;
   readonly directory?: string;
@@ -23,7 +34,7 @@ type Place = {
  * Runs all blocks in `sh` of a page as one script in the folder, against the service at this URL, and checks that its
  * output has each text after `#=> `, in that order.
  */
-export const runPage = async (page: string, { url, folder, directory = '', issuer = '' }: Place) => {
+export const runPage = async (page: string, { url, folder, token, directory = '', issuer = '' }: Place) => {
   const script = blocksIn(page, 'sh')
     .join('\n')
     .replaceAll('http://127.0.0.1:3000', url)
@@ -34,7 +45,11 @@ export const runPage = async (page: string, { url, folder, directory = '', issue
     .filter((line) => !line.startsWith('#=> '))
     .join('\n');
   const all = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
-  const { stdout } = await promisify(execFile)('bash', ['-e', '-c', all], { cwd: folder, timeout: 100_000 });
+  const { stdout } = await promisify(execFile)('bash', ['-e', '-c', all], {
+    cwd: folder,
+    timeout: 100_000,
+    env: { ...process.env, API_TOKEN: token },
+  });
   const promised = [...page.matchAll(/^#=> (.*)$/gm)];
   assert.ok(promised.length > 0);
   let end = 0;

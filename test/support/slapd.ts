@@ -43,6 +43,7 @@ TLSCACertificateFile ${folder}/ca.pem
 TLSCertificateFile ${folder}/cert.pem
 TLSCertificateKeyFile ${folder}/key.pem
 sizelimit unlimited
+referral ldap://localhost:1
 database mdb
 directory ${folder}/db
 maxsize 268435456
@@ -80,7 +81,8 @@ const base = ['dn: dc=example\nobjectClass: organization\nobjectClass: dcObject\
 for (const ou of ['people', 'groups'])
   base.push(`dn: ou=${ou},dc=example\nobjectClass: organizationalUnit\nou: ${ou}\n\n`);
 
-const startSlapd = async (entries: string): Promise<Slapd> => {
+/** Starts a directory with these entries, in LDIF. */
+export const startSlapd = async (entries: string): Promise<Slapd> => {
   const folder = mkdtempSync(join(tmpdir(), 'slapd-'));
   const { cert, key } = await ownCertificate(folder, 'localhost', () => undefined);
   const ca = readFileSync(authorityFile(folder), 'utf8');

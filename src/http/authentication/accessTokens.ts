@@ -9,6 +9,7 @@ import type { Issuers } from './issuers.ts';
 import { keyedDigest } from './keyedDigest.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Proof, VerifiedAccounts } from './principals.ts';
+import { ProviderSilent } from './providerLogins.ts';
 
 /** An access token that was verified; times in milliseconds. */
 type Verified = { readonly proof: Proof; readonly since: number; readonly ends: number };
@@ -68,7 +69,8 @@ export const accessTokens = ({ issuers, openId, accounts, settings, now }: Needs
         if (before === changes) entries.set(keyed(token), entry);
         return account;
       } catch (error) {
-        failure = error;
+        // One that does not answer might have let them in.
+        if (!(failure instanceof ProviderSilent)) failure = error;
       }
     }
     throw failure;

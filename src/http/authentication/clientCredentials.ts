@@ -24,7 +24,7 @@ type Needs = {
 };
 
 /**
- * What a client gets for a name and a secret. A secret that is a token of the account is its own answer; a password starts a
+ * Gives a client a token for a name and a secret. A secret that is a token of the account is its own answer; a password starts a
  * login. A text in the form of a token is no password: it is sent to no directory.
  */
 export const clientCredentials = ({ node: { clock }, apiTokens, logins, settings, callerOf, verify }: Needs) => {

@@ -44,9 +44,7 @@ type Asked = { readonly client_id?: string; readonly client_secret?: string };
 
 const clientIn = ({ header, body }: Call<string, Asked>): UserPassword => {
   const { client_id: username, client_secret: password } = body;
-  const basic = basicIn(header('authorization'));
-  if (basic && password !== undefined)
-    throw invalid('invalid_request', 'The secret is in HTTP Basic, or in the body', '/client_secret');
+  const basic = password === undefined ? basicIn(header('authorization')) : undefined;
   if (basic) return basic;
   if (!username) throw invalid('invalid_request', 'The name of an account is missing', '/client_id');
   if (!password) throw invalid('invalid_request', 'The secret is missing', '/client_secret');

@@ -42,6 +42,10 @@ describe('access tokens of an issuer', () => {
     assert.deepEqual([who.externalGroups, who.groups.length], [['pipelines'], 1]);
     ok(await by(token)('GET', '/authorization/groups'));
     refused(await by(token)('POST', '/authorization/groups', { name: 'x', description: 'x' }), 403);
+    refused(await by(token)('POST', '/authorization/tokens', { name: 'longer' }), 403, /makes no token/);
+    const chief = await issuer.sign({ sub: 'chief', preferred_username: 'chief', groups: ['chiefs'] });
+    ok(await service.ask('POST', '/authorization/accounts', { username: 'robot', type: 'service' }));
+    refused(await by(chief)('POST', '/authorization/tokens', { name: 'x', account: 'robot' }), 403, /makes no token/);
     const writing = await issuer.sign({ sub: 'anna', preferred_username: 'anna', groups: ['noc'] });
     const { _id } = ok(await by(writing)('POST', '/operations-manager/automations', { name: 'by anna' })).data;
     const [event] = ok(await service.ask('GET', `/audit/resources/automation/${_id}`)).results;

@@ -157,6 +157,8 @@ describeSlapd('a directory', entries, (directory) => {
     await silent(about('anna', 'x', { urls: [tls.replace('localhost', '127.0.0.1')] }), /OUTBOUND_ALLOW/);
     await silent(about('anna', 'x', { bindPassword: 'wrong' }), /InvalidCredentialsError/);
     await silent(about('anna', 'x', { userBase: 'ou=none,dc=example' }), /NoSuchObjectError/);
+    // It leads elsewhere, and nobody follows.
+    await silent(about('anna', 'x', { userBase: 'dc=elsewhere' }), /leads to another server/);
   });
 
   it('is asked at its next server when one does not answer', async () => {

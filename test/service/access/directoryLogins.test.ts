@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { freshLogin } from '../../support/freshLogins.ts';
 import { ok, refused } from '../../support/people.ts';
-import { adminPassword } from '../../support/service.ts';
 import { describeSlapd, groupEntry, personEntry, searcher } from '../../support/slapd.ts';
 import { usePeople, useService } from '../../support/useService.ts';
 
@@ -166,33 +166,13 @@ describeSlapd('logins by a directory over HTTP', entries, (directory) => {
   });
 
   it('hang with the directory, and nobody else does', async () => {
-    const times = async (ask: typeof local.reader): Promise<number> => {
-      const began = performance.now();
-      ok(await ask('GET', '/authorization/groups'));
-      return performance.now() - began;
-    };
-    // A password that is verified anew each time: by another header of the same caller.
-    const fresh =
-      (n: number): typeof local.reader =>
-      (method, path) =>
-        service.ask(
-          method,
-          path,
-          undefined,
-          { Authorization: `Basic${' '.repeat(n)}${btoa(`admin:${adminPassword}`)}` },
-          null,
-        );
-    const median = async (from: number): Promise<number> => {
-      const all: number[] = [];
-      for (let i = 1; i <= 9; i++) all.push(await times(fresh(from + i)));
-      return all.sort((a, b) => a - b)[4]!;
-    };
-    const before = await median(0);
+    const median = freshLogin(service);
+    const before = await median();
     ok(await as('anna')('GET', '/authorization/groups'));
     directory().pause();
     try {
       const waiting = Array.from({ length: 40 }, (_, i) => as(`nobody ${i}`)('GET', '/whoami'));
-      const during = await median(20);
+      const during = await median();
       assert.ok(during < before + 50, `${during} ms, ${before} ms before`);
       for (const answer of await Promise.all(waiting)) refused(answer, 503, /corp/);
       ok(await as('anna')('GET', '/authorization/groups'));

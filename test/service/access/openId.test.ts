@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { browser, type Issuer, startIssuer } from '../../support/issuer.ts';
+import type { ServerResponse } from 'node:http';
+import { freshLogin } from '../../support/freshLogins.ts';
+import { browser, client, type Issuer, logoutClaims, startIssuer } from '../../support/issuer.ts';
 import { ok, refused } from '../../support/people.ts';
 import { useService } from '../../support/useService.ts';
 
@@ -16,7 +18,8 @@ describe('logins by OpenID Connect', () => {
   let issuer: Issuer;
   let other: Issuer;
   before(async () => {
-    issuer = await startIssuer({ service: service.url, name: 'corp', people });
+    const names = Array.from({ length: 20 }, (_, n) => `fresh-${n}`);
+    issuer = await startIssuer({ service: service.url, name: 'corp', people, names });
     other = await startIssuer({ service: service.url, name: 'other', people: { eve: { preferred_username: 'anna' } } });
     ok(await service.ask('POST', providers, { name: 'corp', type: 'oidc', properties: issuer.properties }));
     ok(await service.ask('POST', providers, { name: 'other', type: 'oidc', properties: other.properties }));
@@ -177,8 +180,7 @@ describe('logins by OpenID Connect', () => {
 
   it('do not end by a logout token that does not hold', async () => {
     const { ask, token } = await logIn('carl');
-    const event = { 'http://schemas.openid.net/event/backchannel-logout': {} };
-    const claims = { aud: issuer.properties.clientId, sub: 'carl', events: event, jti: '1' };
+    const claims = logoutClaims('carl');
     const send = (logoutToken: string) =>
       fetch(`${service.url}/authorization/oidc/corp/backchannel-logout`, {
         method: 'POST',
@@ -220,9 +222,196 @@ describe('logins by OpenID Connect', () => {
     assert.deepEqual([silent.status, silent.headers.getSetCookie()], [503, []]);
   });
 
-  it('hold after a restart, and on a new key of the issuer', async () => {
-    await issuer.changeKey();
-    const { ask } = await logIn('anna');
-    ok(await ask('GET', '/whoami'));
+  describe('at an issuer that is no good one', () => {
+    const faults: Record<string, (res: ServerResponse, path: string) => void> = {
+      hangs: () => undefined,
+      'ends at once': (res) => void res.destroy(),
+      'answers 10 MB': (res) =>
+        void res.setHeader('Content-Type', 'application/json').end(Buffer.alloc(10_000_000, ' ')),
+      'sends a byte now and then': (res) => {
+        const drip = setInterval(() => res.write(' '), 50);
+        res.on('close', () => clearInterval(drip));
+      },
+      redirects: (res, path) => void res.writeHead(302, { Location: other.url + path }).end(),
+      'redirects for good, with the request': (res, path) =>
+        void res.writeHead(308, { Location: other.url + path }).end(),
+      fails: (res) => void res.writeHead(500).end(),
+      'says nothing': (res) => void res.end(),
+      'sends no JSON': (res) => void res.setHeader('Content-Type', 'application/json').end('<html>'),
+      'sends other JSON': (res) => void res.setHeader('Content-Type', 'application/json').end('[{"keys": 7}]'),
+    };
+    let elsewhere = 0;
+    before(() =>
+      other.answerBefore(() => {
+        elsewhere++;
+        return false;
+      }),
+    );
+    afterEach(() => issuer.answerBefore(undefined));
+    after(() => other.answerBefore(undefined));
+
+    const claims = { sub: 'anna', ...people.anna };
+    let count = 0;
+    /** A provider that has asked nothing yet, and the path of its callback. */
+    const provide = async ({ beside = false } = {}) => {
+      if (count > 0 && !beside) ok(await service.ask('PATCH', `${providers}/fresh-${count - 1}`, { enabled: false }));
+      const name = `fresh-${count++}`;
+      const redirectUri = issuer.redirectUriFor(name);
+      const properties = { ...issuer.properties, redirectUri, apiTokens: true, audience: `for ${name}`, timeout: 300 };
+      ok(await service.ask('POST', providers, { name, type: 'oidc', properties }));
+      return { name, audience: properties.audience, redirectUri };
+    };
+    const spoil = (what: string, path: string): void =>
+      issuer.answerBefore(({ url = '' }, res) => {
+        if (!url.startsWith(path)) return false;
+        faults[what]!(res, url);
+        return true;
+      });
+
+    for (const what of Object.keys(faults))
+      it(`get nobody in, and no cookie, when it ${what}`, async () => {
+        const { name, audience: aud, redirectUri } = await provide();
+        spoil(what, '/.well-known/');
+        const begun = await browser().get(loginAt(name));
+        assert.deepEqual([begun.status, begun.headers.getSetCookie()], [503, []]);
+        refused(await service.ask('POST', `${providers}/${name}/test`, { username: 'anna' }), 502, /fresh/);
+        spoil(what, '/jwks');
+        refused(await by(await issuer.sign({ ...claims, aud }))('GET', '/whoami'), 503, /fresh/);
+        for (const path of ['/token', '/me', '/jwks']) {
+          issuer.answerBefore(undefined);
+          issuer.letIn('anna');
+          const user = browser();
+          const { url } = await user.follow(loginAt(name), redirectUri);
+          spoil(what, path);
+          const answer = await user.get(url);
+          assert.ok([401, 503].includes(answer.status), `${path} ${answer.status} ${answer.text}`);
+          assert.deepEqual(answer.headers.getSetCookie(), [], path);
+          assert.equal(answer.headers.get('www-authenticate'), null);
+        }
+        issuer.answerBefore(undefined);
+        ok(await by(await issuer.sign({ ...claims, aud }))('GET', '/whoami'));
+        assert.equal(elsewhere, 0, 'nothing was sent elsewhere');
+      }).timeout(20_000);
+
+    it('get nobody in when it has the description or the keys of another', async () => {
+      const { name, audience: aud } = await provide();
+      const lead = (path: string, to: string, change: (text: string) => string) =>
+        issuer.answerBefore(({ url = '' }, res) => {
+          if (!url.startsWith(path)) return false;
+          void fetch(to + url).then(async (answer) =>
+            res.setHeader('Content-Type', 'application/json').end(change(await answer.text())),
+          );
+          return true;
+        });
+      lead('/.well-known/', other.url, (text) => text);
+      assert.equal((await browser().get(loginAt(name))).status, 503);
+      lead('/jwks', other.url, (text) => text);
+      refused(await by(await issuer.sign({ ...claims, aud }))('GET', '/whoami'), 401);
+      refused(await by(await other.sign({ ...claims, aud }))('GET', '/whoami'), 401);
+    });
+
+    it('wait no longer beside one that hangs', async () => {
+      const { name, audience: aud } = await provide();
+      // It does not know them, and that is no answer for the one that hangs.
+      const known = await provide({ beside: true });
+      ok(await service.ask('POST', `${providers}/${known.name}/test`, { username: 'anna' }));
+      const median = freshLogin(service);
+      const alone = await median();
+      issuer.answerBefore(() => true);
+      const tokens = await Promise.all(Array.from({ length: 40 }, (_, jti) => issuer.sign({ ...claims, aud, jti })));
+      const waiting = [
+        ...tokens.map(async (token) => (await by(token)('GET', '/whoami')).status),
+        ...tokens.map(async () => (await browser().get(loginAt(name))).status),
+      ];
+      const during = await median();
+      assert.ok(during < alone + 50, `${during} ms, ${alone} ms alone`);
+      assert.deepEqual([...new Set(await Promise.all(waiting))], [503]);
+      ok(await service.ask('PATCH', `${providers}/${name}`, { enabled: false }));
+    }).timeout(20_000);
+
+    it('get in by a clock that is wrong by less than a minute, and not by one of 10 minutes', async () => {
+      const { audience: aud } = await provide();
+      for (const [by_, status] of [
+        [600, 401],
+        [-700, 401],
+        [45, 200],
+        [-45, 200],
+      ] as const) {
+        issuer.skewClock(by_);
+        const { user, url } = await returning('anna');
+        const answer = await user.get(url);
+        assert.equal(answer.status, status, `${by_} s: ${answer.text}`);
+        if (status === 401) noEntry(answer);
+        assert.equal((await by(await issuer.sign({ ...claims, aud }))('GET', '/whoami')).status, status, `${by_} s`);
+      }
+      issuer.skewClock(0);
+    });
+
+    it('read its keys again for one that is not known, and not for each', async () => {
+      const { audience: aud } = await provide();
+      const call = async (key = issuer.key()) =>
+        (await by(await issuer.sign({ ...claims, aud }, key))('GET', '/whoami')).status;
+      assert.equal(await call(), 200);
+      await issuer.changeKey();
+      let reads = 0;
+      issuer.answerBefore(({ url = '' }) => {
+        if (url.startsWith('/jwks')) reads++;
+        return false;
+      });
+      assert.equal(await call(), 200);
+      for (let n = 0; n < 20; n++) assert.equal(await call(await issuer.makeKey(`unknown ${n}`)), 401);
+      assert.equal(reads, 1);
+      const { ask } = await logIn('anna');
+      ok(await ask('GET', '/whoami'));
+    });
+  });
+
+  describe('by the active profile', () => {
+    const use = async (authenticationProps: object) => {
+      ok(await service.ask('PUT', '/profiles/main', { properties: { authenticationProps } }));
+      ok(await service.ask('PUT', '/profiles/main/active'));
+    };
+    after(() => use({}));
+
+    it('take over an account that was made for the issuer, and make none if they are not to', async () => {
+      const typed = { provenance: 'corp', externalGroups: ['noc', 'typed'], memberOf: ['readers'] };
+      const password = 'a long enough password';
+      for (const username of ['gina', 'hugo'])
+        ok(await service.ask('POST', '/authorization/accounts', { username, password, ...typed }));
+      const own = service.as({ user: 'gina', password });
+      const before = ok(await own('GET', '/whoami'));
+      assert.deepEqual([before.externalGroups, before.via], [typed.externalGroups, 'password']);
+      issuer.say('gina', { preferred_username: 'gina', groups: ['watch'] });
+      issuer.say('ida', { preferred_username: 'ida', groups: ['watch'] });
+      await use({ brokerPrincipal: false });
+      const ida = await returning('ida');
+      noEntry(await ida.user.get(ida.url), 'no account');
+      refused(
+        await by(await issuer.sign({ sub: 'ida', preferred_username: 'ida', aud: client.id }))('GET', '/whoami'),
+        401,
+      );
+      refused(await service.ask('GET', '/authorization/accounts/ida'), 404);
+
+      const { ask } = await logIn('gina');
+      const who = ok(await ask('GET', '/whoami'));
+      assert.deepEqual([who.id, who.externalGroups], [before.id, ['watch']]);
+      refused(await own('GET', '/whoami'), 401);
+      const query = `resource=account/${before.id}&topic=accountProvisioned`;
+      const [taken] = ok(await service.ask('GET', `/audit/events?${query}`)).results;
+      assert.equal(taken.data.takenOver, true);
+      // Nobody came for the other one: it is as it was.
+      const still = ok(await service.as({ user: 'hugo', password })('GET', '/whoami'));
+      assert.deepEqual([still.externalGroups, still.via], [typed.externalGroups, 'password']);
+      ok((await logIn('anna')) && (await service.ask('GET', '/whoami')));
+    });
+
+    it('are unique, and have as long to come back as it says', async () => {
+      await use({ uniqueSession: true, relayStateTimeout: 7 });
+      const [first, second] = [await logIn('anna'), await logIn('anna')];
+      refused(await first.ask('GET', '/whoami'), 401);
+      ok(await second.ask('GET', '/whoami'));
+      const [cookie = ''] = (await browser().get(loginAt('corp'))).headers.getSetCookie();
+      assert.match(cookie, /Max-Age=7(;|$)/);
+    });
   });
 });

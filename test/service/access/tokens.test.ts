@@ -208,7 +208,7 @@ describe('tokens over HTTP', () => {
       ['invalid_request', own],
       ['invalid_request', grant],
       ['invalid_request', { ...grant, client_id: 'member' }],
-      ['invalid_request', { ...grant, ...own }, basic('pipe line', token)],
+      ['invalid_request', { ...grant, client_secret: token }, basic('pipe line', token)],
       ['invalid_request', grant, { Authorization: `Basic ${btoa('%:%')}` }],
     ] as const) {
       const answer = await form(members, headers);

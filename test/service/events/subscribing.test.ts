@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { fromSource } from '../../support/fromSource.ts';
-import { blocksIn, itWithShell, runPage } from '../../support/pageCommands.ts';
+import { blocksIn, itWithShell, pageToken, runPage } from '../../support/pageCommands.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 
 const run = promisify(execFile);
@@ -26,7 +26,12 @@ describe('docs/subscribing.md', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  itWithShell('has commands that do what it says', () => runPage(page, { url: server.url, folder }));
+  let token: string;
+  before(async () => {
+    token = await pageToken(server, password);
+  });
+
+  itWithShell('has commands that do what it says', () => runPage(page, { url: server.url, folder, token }));
 
   it('has programs that do what it says', async () => {
     const programs = blocksIn(page, 'ts');
@@ -43,7 +48,10 @@ describe('docs/subscribing.md', () => {
           .replace(/'esdb:[^']*'/, `'${login}'`)
           .replace('http://127.0.0.1:3000', server.url),
       );
-      const { stdout } = await run(process.execPath, [...fromSource(), file], { cwd: root });
+      const { stdout } = await run(process.execPath, [...fromSource(), file], {
+        cwd: root,
+        env: { ...process.env, API_TOKEN: token },
+      });
       assert.match(stdout, /^\d+n? (shop:)?orderPlaced \{ order: 7 \}$/m);
     }
   });

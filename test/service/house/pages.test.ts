@@ -2,7 +2,7 @@ import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadSample } from '../../../src/demo/load.ts';
 import { freePort } from '../../support/freePort.ts';
-import { itWithShell, runPage } from '../../support/pageCommands.ts';
+import { itWithShell, pageToken, runPage } from '../../support/pageCommands.ts';
 import { startServer, temporaryFolder } from '../../support/process.ts';
 import { isWithoutSlapd } from '../../support/slapd.ts';
 
@@ -39,6 +39,7 @@ for (const name of [
       const directory = `ldap://127.0.0.1:${await freePort()}`;
       const issuer = `http://127.0.0.1:${await freePort()}`;
       if (page.includes('oidc-provider')) symlinkSync(modules, `${folder}/node_modules`);
-      await runPage(page, { url: server.url, folder, directory, issuer });
+      const token = await pageToken(server, 'correct-horse');
+      await runPage(page, { url: server.url, folder, token, directory, issuer });
     }).timeout(120_000);
   });

@@ -11,7 +11,7 @@ const blockIn = (file: string, mark: string): string =>
   new RegExp(`<!-- ${mark} -->\n\`\`\`\\w+\n([^]*?)\`\`\``).exec(readFileSync(source(file), 'utf8'))![1]!;
 
 const tour = blockIn('docs/story.md', 'tour');
-const [setup = ''] = tour.split('\n');
+const [setup = ''] = tour.split(/^# (?=\d)/m);
 const missing = ['bash', 'curl', 'grep'].filter((tool) => spawnSync(tool, ['--version']).error);
 
 /** A step of the story: its commands, and the texts that the page promises in their output, in that order. */
@@ -55,7 +55,7 @@ const brokenPromise = (output: string, promised: readonly string[]): string | un
     /** The output of a step's commands, for this service and from source. */
     const outputOf = async ({ commands }: Step): Promise<string> => {
       const script = `${setup}\n${commands}`
-        .replace('http://127.0.0.1:3000', server.url)
+        .replaceAll('http://127.0.0.1:3000', server.url)
         .replace('npm run --silent cli --', `'${process.execPath}' ${programOf('main.ts').join(' ')}`);
       const { stdout } = await run('bash', ['-c', script], { env: { ...process.env, DATA_DIR: data } });
       return stdout;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Recorded } from '../../../src/store/event.ts';
 import { openSqliteReader } from '../../../src/store/sqlite/store.ts';
 import { type ApiNode, type Cluster, type ClusterNode, cluster, note, soon } from '../../support/cluster.ts';
+import { audience, browser, logoutClaims, startIssuer } from '../../support/issuer.ts';
 import { logAudit } from '../../support/logAudit.ts';
 import { ok, refused } from '../../support/people.ts';
 import { describeOwnRedis } from '../../support/redisServer.ts';
@@ -166,6 +167,70 @@ describeOwnRedis('several nodes', (redis) => {
       assert.equal(await status(second), 200);
       await ends(one.ask('DELETE', `/group-mappings/typed/${name}`), second, 403);
       await ends(one.ask('PATCH', `/authorization/accounts/${name}`, { inactive: true }), second, 401);
+    }
+    note(`ended after ${waits.join(', ')} ms`);
+    assert.ok(
+      waits.every((ms) => ms < 1000),
+      `${waits.join(', ')} ms`,
+    );
+  });
+
+  it('hear within a second of a mapping, a token, a login and an account of a person of an issuer that end', async () => {
+    const names = { finn: [a, b], gwen: [b, a] } as const;
+    const claimsOf = (name: string) => ({ preferred_username: name, groups: [name] });
+    const people = Object.fromEntries(Object.keys(names).map((name) => [name, claimsOf(name)]));
+    const issuer = await startIssuer({ service: a.url(), name: 'corp', people });
+    const waits: number[] = [];
+    try {
+      const properties = { ...issuer.properties, apiTokens: true, audience };
+      await made(a, '/authorization/providers', { name: 'corp', type: 'oidc', properties });
+      for (const [name, [one, another]] of Object.entries(names)) {
+        const mapping = { provenance: 'corp', externalGroup: name, platformGroups: ['readers'] };
+        const mapped = await one.ask('POST', '/group-mappings', mapping);
+        const status = async (node: ApiNode, bearer: string) =>
+          (await node.ask('GET', '/authorization/groups', undefined, { Authorization: `Bearer ${bearer}` })).status;
+        const ends = async (change: ReturnType<ApiNode['ask']>, bearers: readonly string[], as: number) => {
+          ok(await change);
+          for (const bearer of bearers) {
+            assert.equal(await status(one, bearer), as, bearer);
+            waits.push(
+              await soon(`${bearer.slice(0, 10)} is ${as}`, async () => (await status(another, bearer)) === as),
+            );
+          }
+        };
+
+        // The login begins at one node, and comes back to the other.
+        issuer.letIn(name);
+        const user = browser();
+        const { url } = await user.follow(`${a.url()}/authorization/oidc/corp/login`, issuer.redirectUri);
+        user.jarOf(b.url()).set('oidc', user.jarOf(a.url()).get('oidc')!);
+        assert.equal((await user.get(url.replace(a.url(), b.url()))).status, 200);
+        assert.equal((await user.get(url)).status, 401, 'the same login at another node');
+        const cookie = user.jarOf(b.url()).get('token')!;
+        const access = await issuer.sign({ sub: name, ...claimsOf(name) });
+        const own = { Authorization: `Bearer ${cookie}`, ...position(mapped) };
+        const [first, second] = [
+          ok(await one.ask('POST', '/authorization/tokens', { name: 'ci' }, own)).data,
+          ok(await one.ask('POST', '/authorization/tokens', { name: 'ci' }, own)).data,
+        ];
+        for (const bearer of [cookie, access, first.token, second.token])
+          for (const node of [one, another]) assert.equal(await status(node, bearer), 200);
+
+        await ends(one.ask('DELETE', `/authorization/tokens/${first.id}`), [first.token], 401);
+        const going = [cookie, access, second.token];
+        await ends(one.ask('DELETE', `/group-mappings/corp/${name}`), going, 403);
+        const logout = { logout_token: await issuer.sign(logoutClaims(name)) };
+        const send = one.ask('POST', '/authorization/oidc/corp/backchannel-logout', logout, { Authorization: '' });
+        await ends(send, [cookie], 401);
+        for (const bearer of [access, second.token]) assert.equal(await status(another, bearer), 403);
+        await ends(
+          one.ask('PATCH', `/authorization/accounts/${name}`, { inactive: true }),
+          [access, second.token],
+          401,
+        );
+      }
+    } finally {
+      await issuer.stop();
     }
     note(`ended after ${waits.join(', ')} ms`);
     assert.ok(

@@ -58,7 +58,7 @@ describe('a token', () => {
     const ask = { name: 'ci', account: 'bot' };
     const by = (more: object) => () =>
       create(token.initial, ask, { ...context, actor: { ...context.actor, ...more }, refs });
-    assert.throws(by({ token: 'f'.repeat(24) }), { code: 'forbidden' });
+    for (const way of [{ token: 'f'.repeat(24) }, { via: 'oidc' }]) assert.throws(by(way), { code: 'forbidden' });
     assert.throws(by({ admin: false }), { code: 'forbidden' });
     given()
       .when(create, ask, { ...refs, account: undefined })
