@@ -110,4 +110,10 @@ export const campusSteps: readonly ((kept: Kept) => Step)[] = [
       })),
     },
   }),
+  () => ({
+    method: 'POST',
+    path: '/configuration_manager/devicegroup',
+    keep: ({ id }) => ({ campusCore: id }),
+    body: { name: 'Campus core', query: { inventory: 'Campus', tags: ['core'] } },
+  }),
 ];

@@ -16,6 +16,7 @@ export { complianceBatch } from './configuration-manager/complianceBatches.ts';
 export { complianceReport } from './configuration-manager/complianceReports.ts';
 export { credential } from './configuration-manager/credentials.ts';
 export { deviceConfiguration } from './configuration-manager/deviceConfigurations.ts';
+export { deviceGroupDeletion } from './configuration-manager/deviceGroupDeletions.ts';
 export { deviceGroupImport } from './configuration-manager/deviceGroupImports.ts';
 export { deviceGroup } from './configuration-manager/deviceGroups.ts';
 export { hostKey } from './configuration-manager/hostKeys.ts';

@@ -192,6 +192,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
   };
 
   return {
+    order,
     seenBy: (actor) => ({
       find: async (name) => {
         const { source, type, device } = await lookUp(name, actor);

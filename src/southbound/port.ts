@@ -101,6 +101,8 @@ type SeenDevices = {
  */
 export type Devices = {
   seenBy(actor: Actor): SeenDevices;
+  /** The names of sources in the order in which they are searched for a device. */
+  order(): readonly string[];
   /** Ends all calls under way, and waits for their end. */
   close(): Promise<void>;
 };

@@ -20,6 +20,7 @@ export const otherRows = gets(false);
 const listOf: Readonly<Record<string, string>> = {
   '/configuration_manager/compliance_reports/tree': '/configuration_manager/configs',
   '/configuration_manager/devicegroups': '/configuration_manager/deviceGroups',
+  '/configuration_manager/groups/device': '/configuration_manager/deviceGroups',
   '/mop/listATemplate': '/mop/listTemplates',
   '/mop/listAnAnalyticTemplate': '/mop/listAnalyticTemplates',
 };

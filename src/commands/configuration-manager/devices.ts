@@ -27,6 +27,8 @@ type Needs = {
 };
 
 const pageLength = 1000;
+/** Names alone are cheap. */
+const namesPage = 10_000;
 
 const ofAdapter = ({ name, type, properties, created }: Adapter, device: Device): KnownDevice => ({
   source: { kind: 'adapter', name },
@@ -70,6 +72,7 @@ const placeOf = (name: string): string => `${name.toLowerCase()}\u0000${name}`;
 type Listed = {
   readonly total: number;
   readonly take: (start: number, limit: number) => Promise<DevicePage['list']>;
+  readonly names: () => Promise<readonly string[]>;
 };
 
 /** A source with the devices that the caller sees. */
@@ -77,7 +80,10 @@ type Source = DeviceSource & {
   readonly type: string;
   readonly names: () => Promise<readonly string[]>;
   /** `hidden`: names that a source before this one knows, too. */
-  readonly listed: (devicesQuery: DevicesAsked, hidden: ReadonlySet<string>) => Promise<Listed>;
+  readonly listed: (
+    devicesQuery: Omit<DevicesAsked, 'start' | 'limit'>,
+    hidden: ReadonlySet<string>,
+  ) => Promise<Listed>;
 };
 
 /**
@@ -109,14 +115,8 @@ const hiddenIn = async (
   return hidden;
 };
 
-/**
- * The devices of all adapters and inventories, as an actor sees them. A device that several sources know is that of the first
- * one; sources that the actor does not see take no part in this.
- */
-export const deviceSources = ({ tools, model }: Needs) => {
-  const seenIn = async <Doc>(of: Projection<Doc>, actor: Actor): Promise<readonly Doc[]> =>
-    (await queryAll(tools, of)).filter((doc) => tools.mayRead(of, doc, actor));
-
+/** The nodes of inventories that are devices, and their names. */
+const nodeLists = (model: Needs['model']) => {
   const nodesPage = (
     part: string,
     where: Where,
@@ -134,37 +134,55 @@ export const deviceSources = ({ tools, model }: Needs) => {
     return found;
   };
 
+  const namesWhere = async (part: string, where: Where): Promise<readonly string[]> => {
+    const names: string[] = [];
+    for (;;) {
+      const { entries } = await nodesPage(part, where, { skip: names.length, limit: namesPage });
+      names.push(...entries.map(({ id }) => id.slice(part.length + 1)));
+      if (entries.length < namesPage) return names;
+    }
+  };
+
   // By inventory, as of a version of all nodes.
   const namesKept = new Map<string, { readonly version: number; readonly names: readonly string[] }>();
   const namesIn = async ({ _id: part }: Inventory): Promise<readonly string[]> => {
     const version = model.version(nodes.collection);
     const cached = namesKept.get(part);
     if (cached?.version === version) return cached.names;
-    const names: string[] = [];
-    for (;;) {
-      const { entries } = await nodesPage(part, whereOf({}), { skip: names.length, limit: pageLength });
-      names.push(...entries.map(({ id }) => id.slice(part.length + 1)));
-      if (entries.length < pageLength) break;
-    }
+    const names = await namesWhere(part, whereOf({}));
     namesKept.set(part, { version, names });
     return names;
   };
 
-  const adapterSource = (adapter: Adapter): Source => ({
-    kind: 'adapter',
-    name: adapter.name,
-    type: adapter.type,
-    names: async () => adapter.devices.map(({ name }) => name),
-    listed: async ({ filter, order }, hidden) => {
-      const fitting = adapter.devices
-        .filter((device) => !hidden.has(device.name) && fitsFilter(device, filter))
-        .toSorted((a, b) => (placeOf(a.name) < placeOf(b.name) ? -order : order));
-      return {
-        total: fitting.length,
-        take: async (start, limit) => fitting.slice(start, start + limit).map((device) => ofAdapter(adapter, device)),
-      };
-    },
-  });
+  return { nodesPage, namesWhere, named, namesIn };
+};
+
+const adapterSource = (adapter: Adapter): Source => ({
+  kind: 'adapter',
+  name: adapter.name,
+  type: adapter.type,
+  names: async () => adapter.devices.map(({ name }) => name),
+  listed: async ({ filter, order }, hidden) => {
+    const fitting = adapter.devices
+      .filter((device) => !hidden.has(device.name) && fitsFilter(device, filter))
+      .toSorted((a, b) => (placeOf(a.name) < placeOf(b.name) ? -order : order));
+    return {
+      total: fitting.length,
+      take: async (start, limit) => fitting.slice(start, start + limit).map((device) => ofAdapter(adapter, device)),
+      names: async () => fitting.map(({ name }) => name),
+    };
+  },
+});
+
+/**
+ * The devices of all adapters and inventories, as an actor sees them. A device that several sources know is that of the first
+ * one; sources that the actor does not see take no part in this.
+ */
+const newSources = ({ tools, model }: Needs) => {
+  const seenIn = async <Doc>(of: Projection<Doc>, actor: Actor): Promise<readonly Doc[]> =>
+    (await queryAll(tools, of)).filter((doc) => tools.mayRead(of, doc, actor));
+
+  const { nodesPage, namesWhere, named, namesIn } = nodeLists(model);
 
   const inventorySource = (inventory: Inventory): Source => ({
     kind: 'inventory',
@@ -192,9 +210,34 @@ export const deviceSources = ({ tools, model }: Needs) => {
             ({ text }) => ofNode(inventory, text) ?? [],
           );
         },
+        names: async () => (await namesWhere(part, where)).filter((name) => !hidden.has(name)),
       };
     },
   });
+
+  /** The devices that the actor sees, by their sources. */
+  const partsOf = async (
+    devicesQuery: Omit<DevicesAsked, 'start' | 'limit'>,
+    actor: Actor,
+    order: readonly string[],
+  ): Promise<readonly Listed[]> => {
+    const visible = await seenIn(inventories, actor);
+    const ofInventories = visible.map((inventory) => ({ inventory, source: inventorySource(inventory) }));
+    const ofAdapters = (await seenIn(adapters, actor)).map(adapterSource);
+    const sources = [...ofAdapters, ...ofInventories.map(({ source }) => source)].toSorted(bySource(order));
+    const [largest] = ofInventories.toSorted((a, b) => b.inventory.nodeCount - a.inventory.nodeCount);
+    const hidden = await hiddenIn(
+      sources,
+      largest && {
+        at: sources.indexOf(largest.source),
+        existingNames: (names) => named(largest.inventory, names),
+      },
+    );
+    const parts: Listed[] = [];
+    for (const [at, source] of sources.entries())
+      if (devicesQuery.isWanted(source)) parts.push(await source.listed(devicesQuery, hidden[at] ?? new Set()));
+    return parts;
+  };
 
   return {
     credential: (name: string, actor: Actor) => credentialSeenBy(name, actor, tools),
@@ -221,23 +264,20 @@ export const deviceSources = ({ tools, model }: Needs) => {
       return found;
     },
 
+    /** The names of the devices that a query is about, sorted within each source. */
+    names: async (
+      devicesQuery: Omit<DevicesAsked, 'start' | 'limit'>,
+      actor: Actor,
+      order: readonly string[],
+    ): Promise<readonly string[]> => {
+      const parts: (readonly string[])[] = [];
+      for (const part of await partsOf(devicesQuery, actor, order)) parts.push(await part.names());
+      return parts.flat();
+    },
+
     list: async (devicesQuery: DevicesAsked, actor: Actor, order: readonly string[]): Promise<DevicePage> => {
       const { start, limit } = devicesQuery;
-      const visible = await seenIn(inventories, actor);
-      const ofInventories = visible.map((inventory) => ({ inventory, source: inventorySource(inventory) }));
-      const ofAdapters = (await seenIn(adapters, actor)).map(adapterSource);
-      const sources = [...ofAdapters, ...ofInventories.map(({ source }) => source)].toSorted(bySource(order));
-      const [largest] = ofInventories.toSorted((a, b) => b.inventory.nodeCount - a.inventory.nodeCount);
-      const hidden = await hiddenIn(
-        sources,
-        largest && {
-          at: sources.indexOf(largest.source),
-          existingNames: (names) => named(largest.inventory, names),
-        },
-      );
-      const parts: Listed[] = [];
-      for (const [at, source] of sources.entries())
-        if (devicesQuery.isWanted(source)) parts.push(await source.listed(devicesQuery, hidden[at] ?? new Set()));
+      const parts = await partsOf(devicesQuery, actor, order);
       const filled = parts.filter(({ total }) => total > 0);
       const total = filled.reduce((sum, part) => sum + part.total, 0);
       const [only, ...others] = filled;
@@ -252,4 +292,13 @@ export const deviceSources = ({ tools, model }: Needs) => {
       return { total, list };
     },
   };
+};
+
+const sourcesOf = new WeakMap<Needs['model'], ReturnType<typeof newSources>>();
+
+/** The sources as a read model shows them. All readers of a read model share the names that are read from it. */
+export const deviceSources = (needs: Needs): ReturnType<typeof newSources> => {
+  const sources = sourcesOf.get(needs.model) ?? newSources(needs);
+  sourcesOf.set(needs.model, sources);
+  return sources;
 };

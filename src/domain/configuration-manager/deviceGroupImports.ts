@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { authoredByPeople, authorsOf, objectId, signatureMembers } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { at, type DocumentKind, nowhere } from '../engine/documentKinds.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { authors, text, topicsOf } from '../engine/topics.ts';
@@ -19,8 +20,8 @@ import {
 const importedGroup = Type.Object(
   {
     ...deviceGroupItemSchema.properties,
-    description: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'What it is for' })),
     _id: Type.Optional(Type.String({ description: 'Id; any other than 24 hexadecimal digits is not kept' })),
+    id: Type.Optional(Type.String({ description: 'The same' })),
     ...authoredByPeople,
   },
   { additionalProperties: false, title: 'ImportedDeviceGroup', description: 'Device group to take in' },
@@ -69,8 +70,13 @@ export type DeviceGroupImportRefs = {
 const isId = Compile(objectId(''));
 
 /** The id that an imported group keeps; undefined if it has none, or one that no group can have here. */
-export const importedGroupId = ({ _id }: { readonly _id?: string }): string | undefined =>
-  isId.Check(_id) ? _id : undefined;
+export const importedGroupId = ({
+  id,
+  _id = id,
+}: {
+  readonly _id?: string;
+  readonly id?: string;
+}): string | undefined => (isId.Check(_id) ? _id : undefined);
 
 /**
  * Decides `importGroups`. An existing group with the same content is no change, with other content a conflict. So is
@@ -78,10 +84,11 @@ export const importedGroupId = ({ _id }: { readonly _id?: string }): string | un
  */
 export const decideImport = (
   _: unknown,
-  { groups }: Static<typeof deviceGroupImportSchema>,
+  input: Static<typeof deviceGroupImportSchema>,
   context: Context<DeviceGroupImportRefs>,
 ): readonly DeviceGroupImportEvent[] => {
   const { newId, refs } = context;
+  const groups = input.groups.map(({ id, ...group }) => ({ ...defined({ _id: id }), ...group }));
   refuseRepeated(groups, 'name');
   refuseRepeated(groups, '_id');
 
@@ -123,8 +130,8 @@ const conflict = (how: string, { name }: { readonly name: string }) => ({
   name,
 });
 
-const wantedOf = ({ name, description, devices = [] }: Static<typeof importedGroup>): DeviceGroupContent =>
-  contentOf({ name, description: description ?? '', devices });
+/** The devices that answers show for a query are left out. */
+const wantedOf = (group: Static<typeof importedGroup>): DeviceGroupContent => contentOf(group);
 
 const refuseRepeated = (groups: readonly Static<typeof importedGroup>[], member: 'name' | '_id'): void => {
   const values = groups.map((group) => group[member]);
@@ -139,10 +146,10 @@ const refuseRepeated = (groups: readonly Static<typeof importedGroup>[], member:
 
 /** The order of devices does not matter. */
 const alike = (a: DeviceGroupContent, b: DeviceGroupContent): boolean =>
-  a.description === b.description && same([...a.devices].sort(), [...b.devices].sort());
+  a.description === b.description && same([...a.devices].sort(), [...b.devices].sort()) && same(a.query, b.query);
 
 /** The members of a device group beside its name and devices. */
-const otherMembers: readonly string[] = ['_id', 'description', ...signatureMembers];
+const otherMembers: readonly string[] = ['_id', 'id', 'description', 'query', ...signatureMembers];
 
 /** Device groups of any installation. */
 export const deviceGroupDocuments: DocumentKind = {

@@ -7,10 +7,10 @@ import { objectId } from '../../domain/engine/authors.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
+import { groupsWith } from './deviceGroups.ts';
 
 const access = ['operators', 'readers'] as const;
 const closed = { additionalProperties: false } as const;
@@ -116,8 +116,9 @@ const deviceTrees = actionRoute({
       nodeId: objectId('configId of the node'),
     }),
   ),
-  run: async ({ body: { device } }, { tools }) => {
-    const groups = await queryAll(tools, deviceGroups, { field: 'device', op: 'equals', value: device });
+  run: async ({ body: { device }, actor }, service) => {
+    const { tools } = service;
+    const groups = await groupsWith(device, actor, service);
     const ofDevice = new Set(groups.flatMap(({ _id, name }) => [_id, name]));
     const any = [
       { field: 'device', op: 'equals', value: device } as const,

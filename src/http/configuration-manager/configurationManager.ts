@@ -16,6 +16,7 @@ import { treeVersionRoutes } from './treeVersions.ts';
 export const configurationManagerRoutes: AreaRoutes = {
   area: 'configuration-manager',
   prefix: '/configuration_manager',
+  spellings: { devicegroups: 'deviceGroups' },
   routes: [
     ...treeTransferRoutes,
     ...treeRoutes,

@@ -1,17 +1,36 @@
 import { type Static, Type } from 'typebox';
 import {
+  addDeviceGroupDevices,
   createDeviceGroup,
   deleteDeviceGroup,
+  deleteDeviceGroups,
   importDeviceGroups,
+  removeDeviceGroupDevices,
+  updateDeviceGroup,
 } from '../../commands/configuration-manager/deviceGroups.ts';
-import { deviceGroupItemSchema, deviceGroupSchema } from '../../domain/configuration-manager/deviceGroups.ts';
+import { groupMembers } from '../../commands/configuration-manager/groupMembers.ts';
+import { queryAll } from '../../commands/engine/tools.ts';
+import {
+  type DeviceGroupsDeleted,
+  deviceGroupDeletionSchema,
+} from '../../domain/configuration-manager/deviceGroupDeletions.ts';
+import {
+  deviceGroupChangesSchema,
+  deviceGroupItemSchema,
+  deviceGroupSchema,
+} from '../../domain/configuration-manager/deviceGroups.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
-import { signed, signing } from '../authorization/people.ts';
+import { refuseUnknownIds } from '../../domain/engine/references.ts';
+import { name as nameSchema } from '../../domain/engine/schemas.ts';
+import { type DeviceGroup, deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
+import { documentIn, pageOf } from '../../projections/engine/documents.ts';
+import { signing } from '../authorization/people.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
-import type { Envelope, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { bareOrListed, changed, success } from '../engine/schemas.ts';
+import type { ChangeEnvelope, Envelope, Join, Route } from '../engine/route.ts';
+import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
+import { bareOrListed, changed, fromStart, orWrapped, success } from '../engine/schemas.ts';
+import type { Service } from '../engine/service.ts';
 
 const { name, description } = deviceGroupItemSchema.properties;
 
@@ -51,12 +70,135 @@ const created: Envelope = (text) => {
   return JSON.stringify({ id, name, message: 'Successfully created device group', status: 'success' });
 };
 
-const listedGroupSchema = Type.Object(
-  { id: deviceGroupSchema.properties._id, ...deviceGroupSchema.properties },
-  { title: 'ListedDeviceGroup', description: 'Device group in the list of all' },
-);
+/** Device groups in answers: with both names of the id, usernames, and the devices of queries that the caller sees. */
+const showGroups = async (groups: readonly DeviceGroup[], actor: Actor, service: Service) => {
+  const sign = await signing(service.model, groups);
+  const { devicesOf } = groupMembers(service);
+  const answers = [];
+  for (const group of groups) answers.push({ id: group._id, ...sign(group), devices: await devicesOf(group, actor) });
+  return answers;
+};
+
+const showGroup: Join<DeviceGroup> = async (group, service, { actor }) =>
+  (await showGroups([group], actor, service))[0];
+
+/** Exports have the query of a group, without the devices that fit it. */
+const exportsOf = async (groups: readonly DeviceGroup[], { model }: Pick<Service, 'model'>) => {
+  const sign = await signing(model, groups);
+  return groups.map((group) => ({ id: group._id, ...sign(group) }));
+};
+
+/** The groups that have the device: by name, or by a query that the actor's devices fit. */
+export const groupsWith = async (device: string, actor: Actor, service: Service): Promise<readonly DeviceGroup[]> => {
+  const { tools } = service;
+  const listing = await queryAll(tools, deviceGroups, { field: 'device', op: 'equals', value: device });
+  const asking = await queryAll(tools, deviceGroups, { field: 'hasQuery', op: 'equals', value: 'true' });
+  const { has } = groupMembers(service);
+  const fitting: DeviceGroup[] = [];
+  for (const group of asking) if (await has(group, device, actor)) fitting.push(group);
+  return [...listing, ...fitting];
+};
 
 const path = '/devicegroups/:id';
+const access = ['operators', 'readers'] as const;
+const groupList = Type.Array(deviceGroupSchema, { description: 'Device groups' });
+
+const inDetails = orWrapped('details', deviceGroupChangesSchema);
+
+const countDeleted: ChangeEnvelope = (_, { state }) => {
+  const { groupIds } = state as DeviceGroupsDeleted; // the state of a decision
+  return JSON.stringify({ status: 'success', deleted: groupIds.length });
+};
+
+const groupDevicesRoute = (method: 'post' | 'delete') =>
+  commandRoute({
+    name: method === 'post' ? 'addDeviceGroupDevices' : 'removeDeviceGroupDevices',
+    method,
+    path: `${path}/devices`,
+    access: ['operators'],
+    summary: method === 'post' ? 'Add devices to a device group' : 'Remove devices from a device group',
+    description: 'Each name counts once. 409 for a group with a query.',
+    command: method === 'post' ? addDeviceGroupDevices : removeDeviceGroupDevices,
+    envelope: succeeded(`Successfully ${method === 'post' ? 'added' : 'removed'} devices`),
+    answer: success,
+  });
+
+const search = actionRoute({
+  name: 'searchDeviceGroups',
+  method: 'post',
+  reads: true,
+  path: '/deviceGroups/search',
+  access,
+  summary: 'Search device groups',
+  description: 'Sorted by name.',
+  body: Type.Object(
+    {
+      name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
+      options: Type.Optional(
+        Type.Object(
+          {
+            start: fromStart.start,
+            limit: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'How many to give' }),
+            ),
+          },
+          { additionalProperties: false, description: 'The part of the list' },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  answer: Type.Object({ total: Type.Integer({ description: 'How many there are' }), results: groupList }),
+  run: async ({ body: { name = '', options: { start = 0, limit = 100 } = {} }, actor }, service) => {
+    const where = name === '' ? undefined : ({ field: 'name', op: 'contains', value: name } as const);
+    const query = defined({ sort: 'name' as const, order: 1 as const, skip: start, limit, where });
+    const { entries, total } = await pageOf(service.model, deviceGroups, query);
+    const found = entries.map((entry) => documentIn(deviceGroups, entry));
+    return { body: { total, results: await showGroups(found, actor, service) } };
+  },
+});
+
+const ofDevice = actionRoute({
+  name: 'getDeviceGroupsOfDevice',
+  method: 'get',
+  reads: true,
+  path: '/groups/device/:device',
+  access,
+  summary: 'List the device groups that have a device',
+  description: 'Those that list its name, and those whose query it fits.',
+  answer: groupList,
+  run: async ({ params: { device = '' }, actor }, service) => ({
+    body: await showGroups(await groupsWith(device, actor, service), actor, service),
+  }),
+});
+
+const exportGroups = actionRoute({
+  name: 'exportDeviceGroups',
+  method: 'post',
+  reads: true,
+  path: '/export/groups',
+  access,
+  summary: 'Export device groups',
+  description: 'The groups of these ids, or all. The import of device groups takes the answer back.',
+  body: Type.Object(
+    { groupIds: Type.Optional(Type.Array(nameSchema('Id of a device group'), { maxItems: 1000, description: 'Ids' })) },
+    { additionalProperties: false },
+  ),
+  answer: Type.Object({ groups: groupList }),
+  run: async ({ body: { groupIds } }, service) => {
+    const { model, tools } = service;
+    if (!groupIds) return { body: { groups: await exportsOf(await queryAll(tools, deviceGroups), service) } };
+    const ids = [...new Set(groupIds)];
+    const entries = await model.getMany(deviceGroups.collection, ids);
+    refuseUnknownIds(
+      ids.filter((_, at) => !entries[at]),
+      'device group',
+      '/groupIds',
+    );
+    const groups = entries.flatMap((entry) => (entry ? [documentIn(deviceGroups, entry)] : []));
+    return { body: { groups: await exportsOf(groups, service) } };
+  },
+});
 
 /** Device groups, and `importGroups`. */
 export const deviceGroupRoutes: readonly Route[] = [
@@ -86,14 +228,14 @@ export const deviceGroupRoutes: readonly Route[] = [
     summary: 'List device groups',
     description: 'Without a query a bare list of all.',
     list: deviceGroups,
-    join: signed,
-    bare: async (group, { model }) => {
-      const sign = await signing(model, [group]);
-      return { id: group._id, ...sign(group) };
-    },
+    join: showGroup,
+    bare: showGroup,
     envelope: results,
-    answer: bareOrListed(listedGroupSchema, deviceGroupSchema),
+    answer: bareOrListed(deviceGroupSchema, deviceGroupSchema),
   }),
+  search,
+  ofDevice,
+  exportGroups,
   getRoute({
     name: 'exportDeviceGroup',
     method: 'get',
@@ -103,7 +245,7 @@ export const deviceGroupRoutes: readonly Route[] = [
     description: 'What the import of device groups takes back.',
     get: deviceGroups,
     exports: true,
-    join: signed,
+    join: async (group, service) => (await exportsOf([group], service))[0],
     envelope: plain,
     answer: deviceGroupSchema,
   }),
@@ -114,19 +256,50 @@ export const deviceGroupRoutes: readonly Route[] = [
     access: ['operators', 'readers'],
     summary: 'Get a device group',
     get: deviceGroups,
-    join: signed,
+    join: showGroup,
     envelope: plain,
     answer: deviceGroupSchema,
+  }),
+  mappedCommandRoute({
+    name: 'updateDeviceGroup',
+    method: 'put',
+    path,
+    access: ['operators'],
+    summary: 'Change a device group',
+    description:
+      'Members that are given change, in `details` or bare. A list takes the place of a query, and a query that of a list. 409 ' +
+      'names the plans and trees that name a group which is to be renamed.',
+    command: updateDeviceGroup,
+    ...inDetails,
+    envelope: succeeded('Successfully updated device group'),
+    answer: success,
+  }),
+  groupDevicesRoute('post'),
+  groupDevicesRoute('delete'),
+  commandRoute({
+    name: 'deleteDeviceGroups',
+    method: 'delete',
+    path: '/deviceGroups',
+    access: ['operators'],
+    summary: 'Delete device groups, all or none',
+    description:
+      'Ids in the body or in the query. Ids that are not there are 404, naming all; 409 names the plans and trees that name ' +
+      'one. Then none is deleted.',
+    query: { groupIds: deviceGroupDeletionSchema.properties.groupIds },
+    bodyInQuery: true,
+    command: deleteDeviceGroups,
+    envelope: countDeleted,
+    answer: Type.Object({ status: Type.Literal('success'), deleted: Type.Integer({ description: 'How many' }) }),
   }),
   commandRoute({
     name: 'deleteDeviceGroup',
     method: 'delete',
     path,
     access: ['operators'],
-    summary: 'Delete a device group that no plan names',
-    description: '409 names the plans that name it.',
+    summary: 'Delete a device group that no plan and no tree names',
+    description: '409 names those that name it.',
     command: deleteDeviceGroup,
-    join: signed,
+    join: showGroup,
     envelope: withStatus(() => 'Successfully deleted device group'),
     answer: changed(deviceGroupSchema),
   }),

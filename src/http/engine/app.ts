@@ -161,7 +161,8 @@ const answering = (needs: Needs) => {
     const body = reading instanceof Promise ? await reading : reading;
     checkParams(match.params);
     const moment = momentIn(asOf.texts);
-    const call = callOf(incoming, { params: match.params, querystring: asOf.rest, query, body });
+    const plainCall = callOf(incoming, { params: match.params, querystring: asOf.rest, query, body });
+    const call = route.bodyInQuery ? bodyFromQuery(plainCall) : plainCall;
     if (body) checkBody(call.body);
     const exactCall = body && route.exact !== undefined ? { ...call, body: withExact(body, route.exact) } : call;
     const minPosition = route.access === 'open' ? undefined : minPositionOf(headerIn(ctx, 'x-min-position'));
@@ -249,6 +250,15 @@ const callOf = (
     principal,
     header: (name) => headerIn(ctx, name),
   };
+};
+
+/** The call with the members of its query as its body. Throws `invalid` for one that has both. */
+const bodyFromQuery = (call: Call): Call => {
+  const [member] = Object.keys(call.query);
+  if (member === undefined) return call;
+  if (call.bodyText !== '')
+    throw new RequestError('invalid', `${member} is either in the query or in the body`, { path: member });
+  return { ...call, body: call.query };
 };
 
 const late = (ms: number): Outgoing => {

@@ -98,6 +98,7 @@ const reader = (parameters: Parameters, filters: readonly string[] | undefined) 
       const known = convert.get(name);
       if (filter) sent.push({ ...filter, text });
       else if (!known) faults.push({ message: `There is no query parameter ${JSON.stringify(name)} here`, path: name });
+      else if (isList(parameters[name])) given[name] = [...((given[name] as unknown[] | undefined) ?? []), known(text)];
       else if (Object.hasOwn(given, name)) faults.push({ message: `${name} is given more than once`, path: name });
       else given[name] = known(text);
     }
@@ -110,6 +111,9 @@ const reader = (parameters: Parameters, filters: readonly string[] | undefined) 
   };
 };
 
+/** True for a parameter that may be given several times. */
+const isList = (schema: (TSchema & { readonly type?: string }) | undefined): boolean => schema?.type === 'array';
+
 /**
  * Makes the function that converts a text to the schema's type. A text that does not look like the type, or would lose
  * digits, stays a text, so that the check reports it.
@@ -120,9 +124,11 @@ const converter = (
     readonly const?: unknown;
     readonly enum?: readonly unknown[];
     readonly anyOf?: readonly TSchema[];
+    readonly items?: TSchema;
   },
 ): ((text: string) => unknown) => {
   if (schema.anyOf?.[0]) return converter(schema.anyOf[0]);
+  if (schema.items) return converter(schema.items);
   switch (schema.type ?? typeof (schema.const ?? schema.enum?.[0])) {
     case 'integer':
     case 'number':

@@ -155,6 +155,8 @@ export type Common = {
   /** Query parameters besides those that every list has. */
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
+  /** A request without body may have the members of the body in its query, which declares them. */
+  readonly bodyInQuery?: true;
   /** The body may be a form (application/x-www-form-urlencoded): another service writes it, and this is how it does. */
   readonly form?: true;
   /** Another service writes the query: nothing in it is refused, and `run` reads it as it is. */
@@ -240,5 +242,7 @@ export type Route = CommandRoute | GetRoute | ListRoute | ActionRoute;
 export type AreaRoutes = {
   readonly area: Area | 'service';
   readonly prefix: string;
+  /** Other spellings of the first words of paths, by the spelling: `{devicegroups: 'deviceGroups'}`. */
+  readonly spellings?: Readonly<Record<string, string>>;
   readonly routes: readonly Route[];
 };

@@ -22,6 +22,13 @@ export type Match =
 export const fullPathOf = ({ prefix }: AreaRoutes, { path }: Route): string =>
   path === '/' && prefix !== '' ? prefix : prefix + path;
 
+/** The path with the first word after the prefix as the area's routes spell it. */
+const spelled = ({ prefix, spellings = {} }: AreaRoutes, path: string): string => {
+  const [word = ''] = path.slice(prefix.length + 1).split('/', 1);
+  if (!Object.hasOwn(spellings, word)) return path;
+  return `${prefix}/${spellings[word]}${path.slice(prefix.length + 1 + word.length)}`;
+};
+
 /**
  * Makes the function that finds routes. It picks the area by prefix first and asks that area's router then, because
  * @koa/router tries its routes one after the other. Results are kept by method and path.
@@ -34,17 +41,18 @@ export const routeFinder = (areas: readonly AreaRoutes[]) => {
     for (const route of area.routes) {
       const fullPath = fullPathOf(area, route);
       placed.set(
-        router.register(patternOf(fullPath), [route.method], () => undefined, {}),
+        router.register(patternOf(spelled(area, fullPath)), [route.method], () => undefined, {}),
         { route, area: area.area, fullPath },
       );
     }
-    return { prefix: area.prefix, router, placed };
+    return { area, router, placed };
   });
 
-  const search = (method: string, path: string): Match => {
+  const search = (method: string, called: string): Match => {
     const allow = new Set<string>();
-    for (const { prefix, router, placed } of byPrefix) {
-      if (!path.startsWith(prefix)) continue;
+    for (const { area, router, placed } of byPrefix) {
+      if (!called.startsWith(area.prefix)) continue;
+      const path = spelled(area, called);
       const { path: layers, pathAndMethod } = router.match(path, method);
       // Of several patterns that end in a path of names, the first counts.
       const isOpen = (layer: { readonly path: string | RegExp }): boolean => String(layer.path).includes('*');
@@ -60,8 +68,8 @@ export const routeFinder = (areas: readonly AreaRoutes[]) => {
 
   return (method: string, path: string): Match => {
     const key = `${method} ${path}`;
-    const known = found.get(key);
-    if (known) return known;
+    const cached = found.get(key);
+    if (cached) return cached;
     const match = search(method, path);
     if (match && path.length < 1000) found.set(key, match);
     return match;

@@ -37,6 +37,7 @@ type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 export const forAdmins: readonly string[] = [
   'automationImport',
   'deviceConfiguration',
+  'deviceGroupDeletion',
   'deviceGroupImport',
   'formDeletion',
   'hostKey',

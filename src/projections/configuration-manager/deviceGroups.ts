@@ -1,15 +1,23 @@
-import { type DeviceGroupContent, deviceGroup } from '../../domain/configuration-manager/deviceGroups.ts';
+import { type DeviceGroupContent, deviceGroup, withChanges } from '../../domain/configuration-manager/deviceGroups.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { idOf, made, projection } from '../engine/define.ts';
+import { idOf, made, projection, touched } from '../engine/define.ts';
+
+export type DeviceGroup = { readonly _id: string } & DeviceGroupContent & Authored;
 
 /** Device groups; authors are ids of accounts. */
-export const deviceGroups = projection<{ readonly _id: string } & DeviceGroupContent & Authored>()(deviceGroup, {
+export const deviceGroups = projection<DeviceGroup>()(deviceGroup, {
   collection: 'deviceGroups',
   on: {
     deviceGroupCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
     deviceGroupRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
+    deviceGroupUpdated: (doc, event) => doc && { ...withChanges(doc, event.data), ...touched(event) },
     deviceGroupDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
-  filters: { name: (doc) => doc.name, description: (doc) => doc.description, device: (doc) => doc.devices },
+  filters: {
+    name: (doc) => doc.name,
+    description: (doc) => doc.description,
+    device: (doc) => doc.devices,
+    hasQuery: (doc) => String(doc.query !== undefined),
+  },
 });

@@ -167,7 +167,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
  * documents/projectMembers.test.ts asks them.
  */
 const withoutLists =
-  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|configs|devicegroups?|devices|generate|import|node|translate)|lifecycle-manager\/resources|operations-manager\/workflows)/;
+  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|configs|device[gG]roups?|devices|export|generate|import|node|translate)|lifecycle-manager\/resources|operations-manager\/workflows)/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);

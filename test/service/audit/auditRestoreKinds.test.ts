@@ -162,9 +162,10 @@ describe('restoring each kind of resource', function () {
     restoresAsItWas(service, {
       kind: 'deviceGroup',
       make: ['/configuration_manager/devicegroup', { name: 'Edge', description: 'one', devices: ['r1', 'r2'] }],
+      change: ['PUT', '/configuration_manager/devicegroups/:id', { name: 'Rim', query: { tags: ['core'] } }],
       remove: ['DELETE', '/configuration_manager/devicegroups/:id'],
       read: '/configuration_manager/devicegroups/:id',
-      members: ['name', 'description', 'devices'],
+      members: ['name', 'description', 'devices', 'query'],
     }));
 
   it('serviceGroup', () =>

@@ -99,6 +99,7 @@ const reads = ({
   'GET /configuration_manager/configs/:id/export': { id: edge },
   'GET /configuration_manager/config_specs/:configId': { configId: edgeRoot },
   'GET /configuration_manager/configs/:id/:version': { id: edge, version: 'initial' },
+  'GET /configuration_manager/groups/device/:device': { device: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/isAlive': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
@@ -216,6 +217,7 @@ const requests = ({
   edgeRoot = '',
   hardening = '',
   leaves = '',
+  campusCore = '',
   weekly = '',
   labPlan = '',
   labReport = '',
@@ -539,6 +541,21 @@ const requests = ({
   'POST /configuration_manager/devicegroup': {
     body: { groupName: 'Trier', deviceNames: 'branch-trier-01, branch-trier-02' },
   },
+  'PUT /configuration_manager/devicegroups/:id': {
+    params: { id: 'Trier' },
+    body: { details: { description: 'Routers of Trier' } },
+  },
+  'POST /configuration_manager/devicegroups/:id/devices': {
+    params: { id: 'Trier' },
+    body: { devices: ['branch-trier-03'] },
+  },
+  'DELETE /configuration_manager/devicegroups/:id/devices': {
+    params: { id: 'Trier' },
+    body: { devices: ['branch-trier-03'] },
+  },
+  'POST /configuration_manager/deviceGroups/search': { body: { name: 'Trier' } },
+  'POST /configuration_manager/export/groups': { body: {} },
+  'DELETE /configuration_manager/deviceGroups': { body: { groupIds: [campusCore] } },
   'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Trier' } },
   'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
   'POST /configuration_manager/import/groups': {

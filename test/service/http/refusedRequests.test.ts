@@ -94,7 +94,8 @@ const world = async ({ ask }: TestService) => {
   const plan = (await post(`${cm}/compliance_plans`, { name: 'trier', nodes: [{ ...node, deviceGroups: ['trier'] }] }))
     ._id;
   const hiddenPlan = (await post(`${cm}/compliance_plans`, { name: 'hidden', gbac: { write: ['ops'] } }))._id;
-  await post(`${cm}/devicegroup`, { name: 'trier', devices: ['lab-01'] });
+  const group = (await post(`${cm}/devicegroup`, { name: 'trier', devices: ['lab-01'] })).id;
+  await post(`${cm}/devicegroup`, { name: 'by query', query: { tags: ['a'] } });
   await post('/authorization/roles', { name: 'trier', allowedMethods: [] });
   await post('/authorization/groups', { name: 'user', assignedRoles: ['trier'], memberOf: ['ops'] });
   await post('/gateway_manager/v1/service-groups', {
@@ -156,6 +157,7 @@ const world = async ({ ask }: TestService) => {
     node,
     plan,
     hiddenPlan,
+    group,
     execution,
     job,
     canceled,
@@ -531,6 +533,24 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('not_found', `${cm}/compliance_reports`, { options: { treeId: w.tree, version: 'none' } }),
     ],
     [`POST ${cm}/devicegroup`]: [refuse('conflict', `${cm}/devicegroup`, { name: 'trier', devices: [] })],
+    [`PUT ${cm}/devicegroups/:id`]: [
+      refuse('conflict', `${cm}/devicegroups/trier`, { name: 'other' }),
+      refuse('invalid', `${cm}/devicegroups/trier`, { devices: [], query: { tags: ['a'] } }),
+      refuse('stale', `${cm}/devicegroups/trier`, { description: 'other' }, stale),
+    ],
+    [`POST ${cm}/devicegroups/:id/devices`]: [
+      refuse('not_found', `${cm}/devicegroups/none/devices`, { devices: ['d'] }),
+      refuse('conflict', `${cm}/devicegroups/by%20query/devices`, { devices: ['d'] }),
+      refuse('stale', `${cm}/devicegroups/trier/devices`, { devices: ['d'] }, stale),
+    ],
+    [`DELETE ${cm}/devicegroups/:id/devices`]: [
+      refuse('conflict', `${cm}/devicegroups/by%20query/devices`, { devices: ['d'] }),
+      refuse('stale', `${cm}/devicegroups/trier/devices`, { devices: ['lab-01'] }, stale),
+    ],
+    [`DELETE ${cm}/deviceGroups`]: [
+      refuse('not_found', `${cm}/deviceGroups`, { groupIds: [none] }),
+      refuse('conflict', `${cm}/deviceGroups`, { groupIds: [w.group] }),
+    ],
     [`DELETE ${cm}/devicegroups/:id`]: [
       refuse('conflict', `${cm}/devicegroups/trier`),
       refuse('stale', `${cm}/devicegroups/trier`, undefined, stale),
@@ -1069,6 +1089,7 @@ const common = new Set([
 
 // Lists by what need not be there, a publication, and a test whose body is another than the sample's.
 const answersAnyId = new Set([
+  'getDeviceGroupsOfDevice', // groups may list devices that are not there
   'getAuditTrace',
   'listATemplate',
   'listAnAnalyticTemplate',

@@ -1,7 +1,11 @@
 import { migrateAgendaJobs } from '../../../src/commands/automation-catalog/scheduledJobMigrations.ts';
 import { createScheduledJob } from '../../../src/commands/automation-catalog/scheduledJobs.ts';
 import { deleteProject, importProject } from '../../../src/commands/automation-studio/projects.ts';
-import { importDeviceGroups } from '../../../src/commands/configuration-manager/deviceGroups.ts';
+import {
+  createDeviceGroup,
+  deleteDeviceGroups,
+  importDeviceGroups,
+} from '../../../src/commands/configuration-manager/deviceGroups.ts';
 import type { Tools } from '../../../src/commands/engine/define.ts';
 import { runAction } from '../../../src/commands/lifecycle-manager/actionExecutions.ts';
 import { createResourceModel } from '../../../src/commands/lifecycle-manager/resourceModels.ts';
@@ -12,6 +16,7 @@ import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import { siteSurvey } from '../../../src/demo/projects.ts';
 import { scheduledJobMigration } from '../../../src/domain/automation-catalog/scheduledJobMigrations.ts';
 import { project } from '../../../src/domain/automation-studio/projects.ts';
+import { deviceGroupDeletion } from '../../../src/domain/configuration-manager/deviceGroupDeletions.ts';
 import { deviceGroupImport } from '../../../src/domain/configuration-manager/deviceGroupImports.ts';
 import type { Aggregate } from '../../../src/domain/engine/core.ts';
 import { actionExecution } from '../../../src/domain/lifecycle-manager/actionExecutions.ts';
@@ -116,6 +121,21 @@ const importOfGroups: Work = {
   find: ({ node }) => namesIn(node.tools, deviceGroups),
   nothing: [],
   whole: async () => groups.map(({ name }) => `deviceGroups: ${name}`),
+};
+
+const deletionOfGroups: Work = {
+  name: 'the deletion of device groups',
+  prepare: async ({ node }) => {
+    for (const group of groups) await node.command(createDeviceGroup, group.devices[0] ?? '', group);
+  },
+  run: async ({ node }, attempt) => {
+    if ((await namesIn(node.tools, deviceGroups)).length < groups.length) return;
+    await node.command(deleteDeviceGroups, `d${attempt}`, { groupIds: groups.flatMap(({ devices }) => devices) });
+  },
+  isDecided: exists(deviceGroupDeletion, 'd1'),
+  find: ({ node }) => namesIn(node.tools, deviceGroups),
+  nothing: groups.map(({ name }) => `deviceGroups: ${name}`),
+  whole: async () => [],
 };
 
 const installOfPackage: Work = {
@@ -309,6 +329,7 @@ const jobsOfSchedules: Work = {
 
 export const works: readonly Work[] = [
   importOfGroups,
+  deletionOfGroups,
   installOfPackage,
   importOfProject,
   deletionOfProject,

@@ -1,5 +1,12 @@
 import { decideImport, deviceGroupImport } from '../../../src/domain/configuration-manager/deviceGroupImports.ts';
-import { create, deviceGroup, remove } from '../../../src/domain/configuration-manager/deviceGroups.ts';
+import {
+  addDevices,
+  create,
+  deviceGroup,
+  remove,
+  removeDevices,
+  update,
+} from '../../../src/domain/configuration-manager/deviceGroups.ts';
 import { specification } from '../../support/given.ts';
 
 const content = { name: 'Edge', description: '', devices: ['edge-01', 'edge-02'] };
@@ -15,6 +22,40 @@ describe('A device group', () => {
     given()
       .when(create, { name: 'Edge', description: 'Of nothing' })
       .then({ topic: 'deviceGroupCreated', data: { name: 'Edge', description: 'Of nothing', devices: [] } });
+  });
+  it('changes the members that are given', () => {
+    const refs = { referrers: [{ kind: 'compliance plan', name: 'Weekly' }] };
+    const asked = { topic: 'deviceGroupUpdated', data: { devices: [], query: { tags: ['core'] } } } as const;
+    given(created)
+      .when(update, { devices: ['edge-03'], description: null }, refs)
+      .then({ topic: 'deviceGroupUpdated', data: { devices: ['edge-03'] } });
+    given(created)
+      .when(update, { query: { tags: ['Core', 'core'] } }, refs)
+      .then(asked);
+    given(created, asked)
+      .when(update, { devices: [] }, refs)
+      .then({ topic: 'deviceGroupUpdated', data: { query: null } });
+    given(created, asked)
+      .when(update, { name: 'Edge', query: { tags: ['CORE'] } }, refs)
+      .thenNothing();
+    given(created)
+      .when(update, { name: 'Rim' }, refs)
+      .thenRefused('conflict', /Weekly/);
+    given(created)
+      .when(update, { devices: [], query: { ostype: 'eos' } }, refs)
+      .thenRefused('invalid', /query/);
+    given(created, asked)
+      .when(addDevices, { devices: ['edge-03'] })
+      .thenRefused('conflict', /query/);
+    given(created)
+      .when(addDevices, { devices: ['edge-02', 'edge-03', 'edge-03'] })
+      .then({ topic: 'deviceGroupUpdated', data: { added: ['edge-03'] } });
+    given(created)
+      .when(removeDevices, { devices: ['edge-02', 'edge-09'] })
+      .then({ topic: 'deviceGroupUpdated', data: { removed: ['edge-02'] } });
+    given(created, { topic: 'deviceGroupUpdated', data: { added: ['edge-02'] } })
+      .when(removeDevices, { devices: ['edge-09'] })
+      .thenNothing();
   });
   it('goes unless a plan names it', () => {
     given(created).when(remove, {}, { referrers: [] }).then({ topic: 'deviceGroupDeleted', data: {} });

@@ -28,6 +28,7 @@ const unprojected = new Set([
   'treesDeleted',
   'jobsMoved',
   'deviceGroupsImported',
+  'deviceGroupsDeleted',
   'deviceConfigurationAttempted',
   'deviceConfigurationApplied',
   'deviceConfigurationFailed',

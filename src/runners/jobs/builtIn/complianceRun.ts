@@ -6,6 +6,7 @@ import {
   storeComplianceReport,
 } from '../../../commands/configuration-manager/complianceBatches.ts';
 import { deviceChecks, orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
+import { groupMembers } from '../../../commands/configuration-manager/groupMembers.ts';
 import { mayRead } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
@@ -28,6 +29,7 @@ import { usualThrottle } from '../../../domain/configuration-manager/planSchemas
 import { plan } from '../../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt, linesOf, lineTo, pathOf } from '../../../domain/configuration-manager/treeNodes.ts';
 import { tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
+import type { Actor } from '../../../domain/engine/core.ts';
 import { defined } from '../../../domain/engine/defined.ts';
 import { complianceReports } from '../../../projections/configuration-manager/complianceReports.ts';
 import { deviceGroups } from '../../../projections/configuration-manager/deviceGroups.ts';
@@ -41,8 +43,8 @@ import { type Operation, type Run, RunEnded } from './run.ts';
 type Needs = {
   readonly handle: Handle;
   readonly tools: Tools;
-  readonly model: Pick<ReadModel, 'getMany' | 'idsNamed'>;
-  readonly devices: Pick<Devices, 'seenBy'>;
+  readonly model: ReadModel;
+  readonly devices: Pick<Devices, 'seenBy' | 'order'>;
   readonly renderer: Pick<Renderer, 'compare'>;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
@@ -65,14 +67,20 @@ const limitIn = ({ devices, device }: Members): ReadonlySet<unknown> | undefined
 type Failure = BatchStart['failed'][number];
 
 /** The pairs of device and node that a run begins with: those of a plan, or of checks that follow none. */
-const complianceStarts = (tools: Tools) => {
+const complianceStarts = ({ tools, model, devices }: Pick<Needs, 'tools' | 'model' | 'devices'>) => {
+  const members = groupMembers({ tools, model, devices });
+
   /** The devices of the groups, which are named by id or name. Groups that are gone are failures. */
-  const devicesIn = async (groups: readonly string[], failures: Failure[]): Promise<readonly string[]> => {
+  const devicesIn = async (
+    groups: readonly string[],
+    actor: Actor,
+    failures: Failure[],
+  ): Promise<readonly string[]> => {
     const found: string[] = [];
     for (const group of groups) {
       const id = await tools.find(deviceGroups, group);
       const doc = id === undefined ? undefined : await tools.shown(deviceGroups, id);
-      if (doc) found.push(...doc.devices);
+      if (doc) found.push(...(await members.devicesOf(doc, actor)));
       else failures.push({ device: group, reason: `There is no device group ${JSON.stringify(group)}` });
     }
     return found;
@@ -100,7 +108,7 @@ const complianceStarts = (tools: Tools) => {
       const { state, revision } = await tools.version(tree, treeId);
       const line = lineTo(versionOf(state, version).root, nodeId);
       if (!line) throw new RunEnded(`The tree ${JSON.stringify(state.name)} has no node ${JSON.stringify(nodeId)}`);
-      const all = [...new Set([...named, ...(await devicesIn(groups, failed))])];
+      const all = [...new Set([...named, ...(await devicesIn(groups, actor, failed))])];
       const node = { treeId, version, nodeId, nodePath: pathOf(line), revision };
       const checked = limit ? all.filter((device) => limit.has(device)) : all;
       if (checked.length > 0) nodes.push({ ...node, ...(variables && { variables }), devices: checked });
@@ -109,7 +117,8 @@ const complianceStarts = (tools: Tools) => {
     return { job, plan: id, nodes, failed, ...defined({ throttle, grading: grading ?? undefined }) };
   };
 
-  const checksStart = async ({ job, inputs }: Run): Promise<BatchStart> => {
+  const checksStart = async ({ job, inputs, step }: Run): Promise<BatchStart> => {
+    const actor = await step();
     if (!isObject(inputs.options)) throw new RunEnded('The variable options must be an object');
     const {
       treeId: named,
@@ -129,14 +138,14 @@ const complianceStarts = (tools: Tools) => {
     const nodeWith = (nodeId: string, path: string, names: readonly string[]): BatchNode[] =>
       names.length === 0 ? [] : [{ ...own, nodeId, nodePath: path, devices: [...new Set(names)] }];
     if (ofRequest || groups) {
-      const names = [...(ofRequest ?? []), ...(await devicesIn(groups ?? [], failed))];
+      const names = [...(ofRequest ?? []), ...(await devicesIn(groups ?? [], actor, failed))];
       return { job, plan: null, nodes: nodeWith(lastOf(line).configId, pathOf(line), names), failed };
     }
     const nodes: BatchNode[] = [];
     for (const below of linesOf(lastOf(line))) {
       const node = lastOf(below);
       const path = [...line.slice(0, -1), ...below].map(({ name }) => name).join('/');
-      const names = [...(node.devices ?? []), ...(await devicesIn(node.deviceGroups ?? [], failed))];
+      const names = [...(node.devices ?? []), ...(await devicesIn(node.deviceGroups ?? [], actor, failed))];
       nodes.push(...nodeWith(node.configId, path, names));
     }
     return { job, plan: null, nodes, failed };
@@ -150,7 +159,7 @@ const complianceStarts = (tools: Tools) => {
  * and a report for each: a run that was broken off goes on with the pairs that have none.
  */
 export const complianceRuns = ({ handle, tools, model, devices, renderer, digest, now }: Needs) => {
-  const { planStart, checksStart } = complianceStarts(tools);
+  const { planStart, checksStart } = complianceStarts({ tools, model, devices });
 
   /** The newest reports on the subject of a report; several if runs have checked it at the same time. */
   const newestBefore = async (report: StoredReport): Promise<readonly StoredReport[]> => {
