@@ -24,6 +24,8 @@ const tell = (news: AuditIndexNews): void => port.postMessage(news);
 // A log in a file is read without a check of its events: one that is damaged must not hide the others.
 const filter = 'file' in url ? [''] : undefined;
 const behindMs = 50;
+// Parts of the log that are written together. Rows lie all over the file: the more there are, the fewer pages each one writes.
+const partsAtOnce = 8;
 
 let ended = false;
 // True if the work under way is at the index, not at the log.
@@ -59,12 +61,16 @@ const opened = async () => {
 
   const take = async (target: number): Promise<void> => {
     while (reached < target) {
+      let read: (readonly StoredEvent[])[] = [];
       for await (const { events, position } of log.readAll(reached, filter)) {
         if (ended) return;
+        read.push(events);
+        if (read.length < partsAtOnce && position < target) continue;
         writing = true;
-        const isWritten = write(events, position);
+        const isWritten = write(read.flat(), position);
         writing = false;
         if (!isWritten) break;
+        read = [];
         tell({ reached });
       }
       // A reader of EventStoreDB may be behind the writer for a moment.

@@ -46,29 +46,60 @@ const termsOf = ({ stream, type }: StoredEvent, metadata: Metadata | undefined):
   return terms;
 };
 
-const rowsAtOnce = 64;
+const mostInRow = 512;
 
-/** Which events have which actor, resource, source, topic, operation, request and correlation. */
+type Row = [last: number, distances: string];
+
+/** The row of ascending positions: the last one, and the distances from each to the one before, the last first. */
+const rowOf = (positions: readonly number[]): Row => {
+  const [last = 0, ...others] = positions.toReversed();
+  let after = last;
+  const distances = others.map((position) => {
+    const distance = after - position;
+    after = position;
+    return distance;
+  });
+  return [last, distances.join()];
+};
+
+/** The positions of a row in descending order. */
+const positionsIn = ([last, distances]: Row): readonly number[] => {
+  let position = last;
+  const others = distances === '' ? [] : distances.split(',');
+  return [
+    last,
+    ...others.map((distance) => {
+      position -= Number(distance);
+      return position;
+    }),
+  ];
+};
+
+/**
+ * Which events have which actor, resource, source, topic, operation, request and correlation. Events that are indexed together share a
+ * row for each of their terms, since most of them have the same ones.
+ */
 export const found: Indexer = {
-  schema: `CREATE TABLE found (
-    term INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (term, position)
-  ) STRICT, WITHOUT ROWID; -- with sources, without ${hiddenCategories.join(', ')}`,
+  // The comment is a part of the statement: another list makes the index anew.
+  schema: `CREATE TABLE found ( -- with sources, without ${hiddenCategories.join(', ')}
+    term INTEGER NOT NULL, last INTEGER NOT NULL, distances TEXT NOT NULL, PRIMARY KEY (term, last)
+  ) STRICT, WITHOUT ROWID;`,
   writer: (db) => {
-    const statement = (rows: number) =>
-      db.prepare(`INSERT OR IGNORE INTO found VALUES ${Array(rows).fill('(?, ?)').join(', ')}`);
-    const one = statement(1);
-    const many = statement(rowsAtOnce);
+    const put = db.prepare('INSERT INTO found VALUES (?, ?, ?)');
     return (events: readonly Indexed[]) => {
-      const rows: [term: Term, position: number][] = [];
+      const positionsOf = new Map<Term, number[]>();
       for (const { event, metadata } of events) {
         if (hiddenCategories.includes(splitStream(event.stream).category)) continue;
-        for (const term of termsOf(event, metadata)) rows.push([term, event.position]);
+        for (const term of termsOf(event, metadata)) {
+          const positions = positionsOf.get(term);
+          if (positions) positions.push(event.position);
+          else positionsOf.set(term, [event.position]);
+        }
       }
       // In the order of the table, one row is beside the other.
-      rows.sort(([a, before], [b, after]) => a - b || before - after);
-      const whole = rows.length - (rows.length % rowsAtOnce);
-      for (let at = 0; at < whole; at += rowsAtOnce) many.run(...rows.slice(at, at + rowsAtOnce).flat());
-      for (const row of rows.slice(whole)) one.run(...row);
+      for (const [term, positions] of [...positionsOf].sort(([a], [b]) => a - b))
+        for (let at = 0; at < positions.length; at += mostInRow)
+          put.run(term, ...rowOf(positions.slice(at, at + mostInRow)));
     };
   },
 };
@@ -86,6 +117,39 @@ export type Positions = {
   readonly rest: number | undefined;
 };
 
+/** The rows of a term: the first one that ends at a position or after it, and the newest one that ends before it. */
+const rowsOf = (db: Connection, term: Term) => {
+  const row = 'SELECT last, distances FROM found WHERE term = ? AND last';
+  const around = db.prepare(`${row} >= ? ORDER BY last LIMIT 1`);
+  const before = db.prepare(`${row} < ? ORDER BY last DESC LIMIT 1`);
+  return {
+    around: (position: number) => around.get(term, position) as Row | undefined,
+    before: (position: number) => before.get(term, position) as Row | undefined,
+  };
+};
+
+/** Positions with a term before a position, in descending order. */
+function* positionsBefore(db: Connection, term: Term, position: number): Generator<number> {
+  const rows = rowsOf(db, term);
+  const first = rows.around(position);
+  if (first) yield* positionsIn(first).filter((one) => one < position);
+  for (let row = rows.before(position); row; row = rows.before(row[0])) yield* positionsIn(row);
+}
+
+/** A function that says if the event at a position has a term. */
+const hasTerm = (db: Connection, term: Term): ((position: number) => boolean) => {
+  const { around } = rowsOf(db, term);
+  let [first, last, positions] = [Infinity, -Infinity, new Set<number>()];
+  return (position) => {
+    if (position < first || position > last) {
+      const row = around(position);
+      const found = row ? positionsIn(row) : [];
+      [first, last, positions] = [Math.min(position, ...found.slice(-1)), row?.[0] ?? position, new Set(found)];
+    }
+    return positions.has(position);
+  };
+};
+
 /**
  * The newest events in a part of the log that have all the terms. At most `most` events of the first term are looked
  * at, so that the time does not depend on how long the log is.
@@ -96,14 +160,12 @@ export const newestWith = (
   { after, before }: Range,
   most: number,
 ): Positions => {
-  const rows = db
-    .prepare(
-      'SELECT position FROM found WHERE term = ? AND position > ? AND position < ? ORDER BY position DESC LIMIT ?',
-    )
-    .all(first, after, before, most) as [position: number][];
-  const has = db.prepare('SELECT 1 FROM found WHERE term = ? AND position = ?');
-  const positions = rows
-    .map(([position]) => position)
-    .filter((position) => others.every((term) => has.get(term, position) !== undefined));
-  return { positions, looked: rows.length, rest: rows.length < most ? undefined : rows.at(-1)?.[0] };
+  const looked: number[] = [];
+  for (const position of positionsBefore(db, first, before)) {
+    if (position <= after || looked.length === most) break;
+    looked.push(position);
+  }
+  const tests = others.map((term) => hasTerm(db, term));
+  const positions = looked.filter((position) => tests.every((has) => has(position)));
+  return { positions, looked: looked.length, rest: looked.length < most ? undefined : looked.at(-1) };
 };

@@ -120,6 +120,21 @@ describe('the audit index', () => {
     assert.equal((await blocks()).length, 4);
   });
 
+  it('keeps through a restart what it has', async () => {
+    await append('note-1', -1, [10, 20]);
+    assert.equal(await at(10), 1);
+    await index.stop();
+    const { DatabaseSync } = await import('@photostructure/sqlite');
+    const db = new DatabaseSync(file());
+    db.exec("INSERT INTO found VALUES (-1, 1, '')");
+    db.close();
+    openIndex();
+    assert.deepEqual(
+      await index.read(await log.head(), (found) => found.prepare('SELECT last FROM found WHERE term = -1').all()),
+      [[1]],
+    );
+  });
+
   it('is made anew when it is lost, damaged, or of another log', async () => {
     await append('note-1', -1, [10, 20]);
     assert.equal(await at(10), 1);
