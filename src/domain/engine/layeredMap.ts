@@ -7,8 +7,13 @@ export type Layers<V> = { readonly size: number; readonly layers: readonly Reado
 export const empty: Layers<never> = { size: 0, layers: [] };
 
 /** The value of the name. */
-export const get = <V>({ layers }: Layers<V>, name: string): V | undefined =>
-  layers.findLast((layer) => layer.has(name))?.get(name);
+export const get = <V>({ layers }: Layers<V>, name: string): V | undefined => {
+  for (let i = layers.length - 1; i >= 0; i--) {
+    const value = layers[i]?.get(name);
+    if (value !== undefined || layers[i]?.has(name)) return value;
+  }
+  return undefined;
+};
 
 /**
  * The map with other values under these names; undefined removes one. Each layer stays more than twice as large as the

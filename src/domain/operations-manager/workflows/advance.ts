@@ -102,7 +102,7 @@ const finish = (
   const tasks = orNone(idsOf(work, back));
   const stops = orNone(brokenOffBy({ work, course }, [place, ...back]));
   const ended: Step = {
-    event: { topic: 'taskFinished', data: defined({ ...data, tasks, stops }) },
+    event: { topic: 'taskFinished', data: tasks || stops ? defined({ ...data, tasks, stops }) : data },
     changed: [place, ...back],
   };
   const { description } = outcome;

@@ -1,5 +1,4 @@
 import { isObject, type Members } from '@automation-platform/json';
-import { defined } from '../../engine/defined.ts';
 import { get } from '../../engine/layeredMap.ts';
 import { RequestError } from '../../engine/requestError.ts';
 import { isSecretName, maskSecrets, type Seal, sealBy } from '../../engine/secretFields.ts';
@@ -144,18 +143,16 @@ export const finishedRun = (
   const { result, outgoing = {}, chosen, attempt } = checked;
   const error = checked.error === undefined ? undefined : sealedError(work, checked.error);
   const sets = checked.sets ?? setsOf(task, outgoing, checked);
-  const { retries } = last.run === run || last.status === 'retrying' ? last : { retries: 0 };
-  return defined({
-    task: task.id,
-    run,
-    result,
-    outgoing,
-    sets: Object.keys(sets).length > 0 ? sets : undefined,
-    chosen,
-    attempt,
-    error,
-    retry: retryAt(work, task, result, retries),
-  });
+  const retries = last.run === run || last.status === 'retrying' ? last.retries : 0;
+  const retry = retryAt(work, task, result, retries);
+  // Member by member: this runs for every run of every task.
+  const data: { -readonly [M in keyof TaskFinished]: TaskFinished[M] } = { task: task.id, run, result, outgoing };
+  if (Object.keys(sets).length > 0) data.sets = sets;
+  if (chosen !== undefined) data.chosen = chosen;
+  if (attempt) data.attempt = attempt;
+  if (error !== undefined) data.error = error;
+  if (retry !== undefined) data.retry = retry;
+  return data;
 };
 
 const sealedError = ({ seal }: Work, error: unknown): unknown =>

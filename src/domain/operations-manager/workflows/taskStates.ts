@@ -190,34 +190,58 @@ const newRun = (before: TaskState, run: number): TaskState => ({
 
 const isOpenRun = ({ status, run }: TaskState, number: number): boolean => status === 'open' && run === number;
 
-const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
-  const { task, run, result, outgoing, error, chosen, retry, attempt, sets = {}, tasks = [] } = data;
-  const before = taskIn(state, task);
+/** Member by member: this runs for every run of every task, and V8 copies objects slowly. */
+const endOfRun = (before: TaskState, data: TaskFinished): TaskState => {
+  const { run, result, outgoing, error, chosen, retry } = data;
   const isUnderWay = isOpenRun(before, run);
-  const { retries, claims, to, keeps, startedWith, turns, children } = isUnderWay ? before : newRun(before, run);
-  const ended = { ...idleTask, run, result, outgoing, retries, claims, turns };
-  const next: { -readonly [M in keyof TaskState]: TaskState[M] } = { ...ended, status: 'finished' };
-  if (retry !== undefined) Object.assign(next, { status: 'retrying', until: retry, retries: retries + 1 });
-  if (result === 'loop') {
-    Object.assign(next, { status: 'open', turns: turns + 1 });
-    if (startedWith) next.startedWith = startedWith;
+  const isLoop = result === 'loop';
+  const next: { -readonly [M in keyof TaskState]: TaskState[M] } = {
+    run,
+    status: isLoop ? 'open' : 'finished',
+    result,
+    outgoing,
+    retries: before.retries,
+    turns: isUnderWay ? before.turns : 0,
+    claims: isUnderWay ? before.claims : noClaims,
+  };
+  if (retry !== undefined) {
+    next.status = 'retrying';
+    next.until = retry;
+    next.retries++;
+  }
+  if (isLoop) {
+    next.turns++;
+    if (isUnderWay && before.startedWith) next.startedWith = before.startedWith;
     if (before.until !== undefined) next.until = before.until;
   }
   if (chosen !== undefined) next.chosen = chosen;
   if (error !== undefined) next.error = error;
+  if (!isUnderWay) return next;
+  const { to, keeps, children } = before;
   if (to) next.to = to;
   if (keeps !== undefined) next.keeps = keeps;
   if (children) next.children = childrenAtEnd(children, result !== 'success');
-  const values = Object.entries(sets).map(([variable, output]) => {
+  return next;
+};
+
+/** The values that go into variables, by name. */
+const valuesSet = ({ sets, outgoing, error }: TaskFinished): readonly (readonly [string, unknown])[] =>
+  Object.entries(sets ?? {}).map(([variable, output]) => {
     const isError = output === errorOutput && !Object.hasOwn(outgoing, output);
-    return [variable, (isError ? error : own(outgoing, output)) ?? null] as const;
+    return [variable, (isError ? error : own(outgoing, output)) ?? null];
   });
+
+const finished = (state: TaskStates, data: TaskFinished): TaskStates => {
+  const { task, run, result, attempt, tasks } = data;
+  const before = taskIn(state, task);
+  const isCounted = isOpenRun(before, run) && result !== 'loop';
+  const next = withTask(tasks ? withAllPutBack(state, tasks) : state, task, endOfRun(before, data));
   const counted = {
-    ...withTask(withAllPutBack(state, tasks), task, next),
-    runs: state.runs + (isUnderWay && result !== 'loop' ? 0 : 1),
+    ...next,
+    runs: state.runs + (isCounted ? 0 : 1),
     attempts: attempt ? { ...state.attempts, [attempt.id]: attempt.count } : state.attempts,
   };
-  return withVariables(counted, values);
+  return data.sets ? withVariables(counted, valuesSet(data)) : counted;
 };
 
 const withClaims = (
