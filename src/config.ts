@@ -174,6 +174,12 @@ const settings = {
     0,
     36_500,
   ),
+  BACKUPS_PER_DEVICE: integer(
+    'Newest differing copies of the configuration of a device that are shown; older ones are in the log alone',
+    100,
+    1,
+    10_000,
+  ),
   METRICS_TOKEN: setting(
     'Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters',
     'none',

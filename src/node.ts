@@ -72,7 +72,7 @@ export const openNode = async ({
   catchUp = Infinity,
   readWaitMs,
   hashing,
-  secrets: { seal, unseal, digest },
+  secrets: { seal, unseal, sealPacked, unsealPacked, digest },
   methods,
   clock = trustedClock(),
   warn,
@@ -171,6 +171,7 @@ export const openNode = async ({
     hashing,
     seal,
     unseal,
+    packed: { sealPacked, unsealPacked },
     digest,
     /** From now on this carries out transformations. */
     transformBy: (by: Transform): void => {

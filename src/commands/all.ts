@@ -2,6 +2,7 @@ import { sessionReactions } from './agent-session-manager/agentSessions.ts';
 import { scheduledJobReactions } from './automation-catalog/scheduledJobMigrations.ts';
 import { projectKind, projectReactions } from './automation-studio/projects.ts';
 import { complianceReportReactions } from './configuration-manager/complianceBatches.ts';
+import { deviceBackupReactions } from './configuration-manager/deviceBackups.ts';
 import { deviceGroupReactions } from './configuration-manager/deviceGroups.ts';
 import { planReactions } from './configuration-manager/plans.ts';
 import { treeReactions } from './configuration-manager/trees.ts';
@@ -24,6 +25,7 @@ import { prebuiltKind, prebuiltReactions } from './prebuilts/prebuilts.ts';
 export const reactions: readonly Reaction[] = [
   ...actionReactions,
   ...automationReactions,
+  ...deviceBackupReactions,
   ...deviceGroupReactions,
   ...formReactions,
   ...groupReactions,

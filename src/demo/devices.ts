@@ -117,3 +117,13 @@ export const campusSteps: readonly ((kept: Kept) => Step)[] = [
     body: { name: 'Campus core', query: { inventory: 'Campus', tags: ['core'] } },
   }),
 ];
+
+/** A copy of the configuration of a device. */
+export const backupSteps: readonly ((kept: Kept) => Step)[] = [
+  () => ({
+    method: 'POST',
+    path: '/configuration_manager/devices/backups',
+    keep: ({ id }) => ({ labBackup: id }),
+    body: { name: 'lab-01', options: { description: 'After the hardening', notes: 'Reviewed on Monday' } },
+  }),
+];

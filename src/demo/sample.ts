@@ -1,5 +1,5 @@
 import { agentSteps } from './agents.ts';
-import { campusSteps, deviceSteps } from './devices.ts';
+import { backupSteps, campusSteps, deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { complianceSteps, goldenSteps } from './golden.ts';
@@ -296,4 +296,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   }),
   ...complianceSteps,
   ...campusSteps,
+  ...backupSteps,
 ];

@@ -15,6 +15,7 @@ export { adapter } from './configuration-manager/adapters.ts';
 export { complianceBatch } from './configuration-manager/complianceBatches.ts';
 export { complianceReport } from './configuration-manager/complianceReports.ts';
 export { credential } from './configuration-manager/credentials.ts';
+export { backupDeletion, deviceBackup } from './configuration-manager/deviceBackups.ts';
 export { deviceConfiguration } from './configuration-manager/deviceConfigurations.ts';
 export { deviceGroupDeletion } from './configuration-manager/deviceGroupDeletions.ts';
 export { deviceGroupImport } from './configuration-manager/deviceGroupImports.ts';

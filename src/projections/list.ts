@@ -13,6 +13,7 @@ export { adapters } from './configuration-manager/adapters.ts';
 export { complianceBatches } from './configuration-manager/complianceBatches.ts';
 export { complianceReports } from './configuration-manager/complianceReports.ts';
 export { deviceCredentials } from './configuration-manager/credentials.ts';
+export { deviceBackups } from './configuration-manager/deviceBackups.ts';
 export { deviceGroups } from './configuration-manager/deviceGroups.ts';
 export { plans } from './configuration-manager/plans.ts';
 export { trees } from './configuration-manager/trees.ts';

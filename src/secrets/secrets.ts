@@ -7,9 +7,22 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { makeKeyFile, textIn } from '../store/keyFile.ts';
+
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+/** The best quality takes thirty times as long, and saves a tenth. */
+const quality = 6;
+
+const pack = (text: string): Promise<Buffer> =>
+  compress(text, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
+  });
+const unpack = async (packed: Buffer): Promise<string> => (await decompress(packed)).toString();
 
 const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
@@ -24,32 +37,38 @@ const hmac = (key: KeyObject, text: string): string => createHmac('sha256', key)
 /** Seals secrets and makes keyed digests. Each purpose has a key of its own, derived from `key` (32 bytes). */
 export const secrets = ({ key }: { readonly key: Uint8Array }) => {
   const [sealing, tagging, digesting] = [derived(key, 'seal'), derived(key, 'tag'), derived(key, 'digest')];
+  const seal = (secret: Buffer, tagged: string): Sealed => {
+    const iv = randomBytes(ivBytes);
+    const cipher = createCipheriv(algorithm, sealing, iv);
+    const text = Buffer.concat([iv, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
+    return { $sealed: text.toString('base64url'), tag: hmac(tagging, tagged) };
+  };
+  const unseal = ({ $sealed }: Sealed): Buffer => {
+    const text = Buffer.from($sealed, 'base64url');
+    try {
+      const decipher = createDecipheriv(algorithm, sealing, text.subarray(0, ivBytes), { authTagLength: tagBytes });
+      decipher.setAuthTag(text.subarray(-tagBytes));
+      return Buffer.concat([decipher.update(text.subarray(ivBytes, -tagBytes)), decipher.final()]);
+    } catch (cause) {
+      throw new RequestError(
+        'unprocessable',
+        'A stored secret cannot be opened: it was sealed with another key. Set it again',
+        { cause },
+      );
+    }
+  };
   return {
     /**
      * Seals a secret for events and documents. The sealed text differs each time; the tag of a secret is always the
      * same.
      */
-    seal: (secret: string): Sealed => {
-      const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv(algorithm, sealing, iv);
-      const text = Buffer.concat([iv, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return { $sealed: text.toString('base64url'), tag: hmac(tagging, secret) };
-    },
+    seal: (secret: string): Sealed => seal(Buffer.from(secret), secret),
     /** Opens a sealed secret. Throws `unprocessable` if another key sealed it, or if it was tampered with. */
-    unseal: ({ $sealed }: Sealed): string => {
-      const text = Buffer.from($sealed, 'base64url');
-      try {
-        const decipher = createDecipheriv(algorithm, sealing, text.subarray(0, ivBytes), { authTagLength: tagBytes });
-        decipher.setAuthTag(text.subarray(-tagBytes));
-        return decipher.update(text.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
-      } catch (cause) {
-        throw new RequestError(
-          'unprocessable',
-          'A stored secret cannot be opened: it was sealed with another key. Set it again',
-          { cause },
-        );
-      }
-    },
+    unseal: (sealed: Sealed): string => unseal(sealed).toString(),
+    /** Seals a long text, compressed before. */
+    sealPacked: async (text: string): Promise<Sealed> => seal(await pack(text), text),
+    /** Opens what `sealPacked` has sealed. Throws as `unseal` does. */
+    unsealPacked: async (sealed: Sealed): Promise<string> => unpack(unseal(sealed)),
     /** Keyed digest, base64url. Equal texts have equal digests. Without the key nobody can test guesses. */
     digest: (text: string): string => hmac(digesting, text),
   };

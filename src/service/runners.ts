@@ -4,6 +4,7 @@ import type { Filters } from '@automation-platform/bounded-schemas';
 import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof';
 import type { Logger } from 'pino';
 import { withinToken } from '../commands/authorization/tokens.ts';
+import { deviceCopies } from '../commands/configuration-manager/deviceBackups.ts';
 import { deviceSources } from '../commands/configuration-manager/devices.ts';
 import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
@@ -22,6 +23,7 @@ import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { type SessionRunner, sessionRunner } from '../runners/agentSessions.ts';
+import { backupRun } from '../runners/jobs/builtIn/backupRun.ts';
 import { complianceRuns } from '../runners/jobs/builtIn/complianceRun.ts';
 import { jobsHere } from '../runners/jobs/builtIn/jobsHere.ts';
 import { operationsHere } from '../runners/jobs/builtIn/operations.ts';
@@ -228,6 +230,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
             digest: node.digest,
             now: clock.now,
           }),
+          'configuration-backup': backupRun({ tools, model, devices: out.devices, copies: out.copies }),
         },
       }),
       tasks: tasksHere({ handle, tools, events, worker: name, operations }),
@@ -319,8 +322,14 @@ export const signingOf = ({ config, signingKeys: keys, node, opened }: Base): Si
 };
 
 type WaysNeeds = {
-  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'OUTBOUND_ALLOW' | 'DATA_DIR'>;
-  readonly node: Pick<Node, 'tools' | 'model' | 'unseal' | 'clock' | 'transformBy'>;
+  readonly config: Pick<
+    Config,
+    'EVENTSTORE_URL' | 'READSTORE_URL' | 'OUTBOUND_ALLOW' | 'DATA_DIR' | 'BACKUPS_PER_DEVICE'
+  >;
+  readonly node: Pick<
+    Node,
+    'handle' | 'tools' | 'model' | 'settled' | 'packed' | 'digest' | 'unseal' | 'clock' | 'transformBy'
+  >;
   readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
 };
 
@@ -338,6 +347,12 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     openId: openIdIssuers(guard, node.unseal, node.clock.now),
     renderer,
     simulator,
+    copies: deviceCopies({
+      ...node,
+      catchUp: node.settled,
+      follow: renderer.follow,
+      most: config.BACKUPS_PER_DEVICE,
+    }),
     devices: devicesOf({
       sources: deviceSources(node),
       order: () => settings.current().adapterOrder,

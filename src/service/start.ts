@@ -159,6 +159,7 @@ const serviceOf = (parts: Parts, health: Health): Omit<Service, 'earlier'> => {
     tools: node.tools,
     auth,
     devices: out.devices,
+    copies: out.copies,
     retries: node.retries,
     ...node.reader,
     tampered: node.guarding,

@@ -138,7 +138,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
     const { properties, device, source } = call.known;
     const timeout = typeof properties.timeout === 'number' ? properties.timeout : defaultTimeout;
     const deviceKey = JSON.stringify([keyOf(source), device.name]);
-    const made = withinTime(timeout, [stopping.signal, call.ending], async (signal) => {
+    const running = withinTime(timeout, [stopping.signal, call.ending], async (signal) => {
       const placed = () => places(keyOf(source), signal, async () => work(await open(call), device, signal));
       try {
         return await (call.alone ? oneAtATime(deviceKey, signal, placed) : placed());
@@ -148,12 +148,12 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
         throw adapterFailure(source.name, reasonOf(signal.reason));
       }
     });
-    underWay.add(made);
-    const done = (): void => {
-      underWay.delete(made);
+    underWay.add(running);
+    const end = (): void => {
+      underWay.delete(running);
     };
-    made.then(done, done);
-    return made;
+    running.then(end, end);
+    return running;
   };
 
   const callsOf = (actor: Actor, traceparent: string | undefined, ending: AbortSignal): DeviceCalls => {

@@ -7,7 +7,9 @@ import type { Comparison } from '../domain/configuration-manager/comparing/compa
 import type { SpecLine } from '../domain/configuration-manager/comparing/golden.ts';
 import type { Grading } from '../domain/configuration-manager/comparing/score.ts';
 import type { changeAccountSchema } from '../domain/configuration-manager/deviceConfigurations.ts';
-import type { Device, DevicePage, DeviceSource, DevicesAsked } from '../domain/configuration-manager/deviceSources.ts';
+import type { Device, DevicePage, DevicesAsked, KnownSource } from '../domain/configuration-manager/deviceSources.ts';
+import type { StoredDifference } from '../domain/configuration-manager/diffing/storedDifference.ts';
+import type { DiffPart, DiffUnit } from '../domain/configuration-manager/diffing/textDiff.ts';
 import type { Actor } from '../domain/engine/core.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import type { Evaluation, Transform } from '../domain/engine/transforming.ts';
@@ -18,7 +20,7 @@ import type { WorkflowDocument } from '../domain/operations-manager/workflows/wo
 export type { Device } from '../domain/configuration-manager/deviceSources.ts';
 
 /** A device, and the source by which it is reached: an adapter or an inventory. */
-export type FoundDevice = { readonly source: DeviceSource; readonly type: AdapterType; readonly device: Device };
+export type FoundDevice = { readonly source: KnownSource; readonly type: AdapterType; readonly device: Device };
 
 /** A host key as a device shows it. */
 export type HostKey = { readonly fingerprint: string; readonly type: string };
@@ -171,6 +173,15 @@ export type Specified =
   | { readonly lines: readonly SpecLine[] }
   | { readonly reason: string; readonly line: number; readonly when: 'parsing' | 'rendering' | 'reading' };
 
+/** Two texts to compare. */
+export type DiffRun = { readonly first: string; readonly second: string; readonly unit: DiffUnit };
+
+/** A configuration of a device, and the one before it. */
+export type FollowingTextRun = { readonly before: string; readonly after: string; readonly ostype: string };
+
+/** How a configuration follows from the one before. `isChange`: more differs than lines that always change. */
+export type FollowingText = { readonly difference: StoredDifference; readonly isChange: boolean };
+
 /** A comparison, or why there is none: the line of the text with that index; of the configuration if it is null. */
 export type Compared = Comparison | { readonly reason: string; readonly line: number; readonly text: number | null };
 
@@ -199,6 +210,10 @@ export type Renderer = {
   generate(run: GenerationRun, evaluation: Evaluation): Promise<Generated>;
   /** Writes what golden texts require. Throws as `evaluate` does. */
   translate(run: TranslationRun, evaluation: Evaluation): Promise<Translated>;
+  /** The parts of two texts that are equal and that differ, with masked secrets. Throws as `evaluate` does. */
+  diff(run: DiffRun, evaluation: Evaluation): Promise<readonly DiffPart[]>;
+  /** Says how a configuration follows from the one before. Throws as `evaluate` does. */
+  follow(run: FollowingTextRun, evaluation: Evaluation): Promise<FollowingText>;
   close(): Promise<void>;
 };
 

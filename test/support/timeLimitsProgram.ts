@@ -20,7 +20,7 @@ await once(server, 'listening');
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 const properties = { baseUrl: url, timeout: 500 };
-const source = { kind: 'adapter' as const, name: 'hung' };
+const source = { kind: 'adapter' as const, name: 'hung', id: 'hung' };
 const known = { source, type: 'http' as const, properties, device: { name: 'r1' }, created: '' };
 const allowed = { hosts: new Set(['127.0.0.1']), addresses: blockList([]) };
 const devices = devicesOf({

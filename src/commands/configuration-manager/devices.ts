@@ -31,7 +31,7 @@ const pageLength = 1000;
 const namesPage = 10_000;
 
 const ofAdapter = ({ name, type, properties, created }: Adapter, device: Device): KnownDevice => ({
-  source: { kind: 'adapter', name },
+  source: { kind: 'adapter', name, id: name },
   type,
   properties,
   device,
@@ -39,13 +39,13 @@ const ofAdapter = ({ name, type, properties, created }: Adapter, device: Device)
 });
 
 /** The device that a node is; undefined for a node that is none. */
-const ofNode = ({ name: inventory, created }: Inventory, text: string): KnownDevice | undefined => {
+const ofNode = ({ _id: id, name: inventory, created }: Inventory, text: string): KnownDevice | undefined => {
   const doc: NodeDoc = JSON.parse(text);
   const found = deviceOf(doc);
   if (!found) return undefined;
   const { protocol, ...device } = found;
   return {
-    source: { kind: 'inventory', name: inventory },
+    source: { kind: 'inventory', name: inventory, id },
     type: protocol,
     properties: propertiesOf(doc),
     device,

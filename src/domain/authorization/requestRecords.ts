@@ -29,7 +29,7 @@ export type DenialEvent = EventOf<typeof deniedTopics>;
 
 const handedOutTopics = topicsOf({
   exported: ['Resources were exported', counted(handOut)],
-  secretsHandedOut: ['Workers got secrets in clear', counted(handOut)],
+  secretsHandedOut: ['Callers got secrets in clear', counted(handOut)],
 });
 export type HandOutEvent = EventOf<typeof handedOutTopics>;
 

@@ -4,6 +4,9 @@ import type { AdapterType } from './adapterSchemas.ts';
 /** Where devices come from: an adapter, or an inventory whose nodes have hosts. */
 export type DeviceSource = { readonly kind: 'adapter' | 'inventory'; readonly name: string };
 
+/** A source as it is stored. The id of an adapter is its name. */
+export type KnownSource = DeviceSource & { readonly id: string };
+
 /** A device as its source lists it. */
 export type Device = {
   readonly name: string;
@@ -17,7 +20,7 @@ export const sshPlaceOf = ({ name, host = name, port = 22 }: Device) => ({ host,
 
 /** A device, and how its source says it is reached. Secrets in the properties are sealed. */
 export type KnownDevice = {
-  readonly source: DeviceSource;
+  readonly source: KnownSource;
   readonly type: AdapterType;
   readonly properties: Members;
   readonly device: Device;

@@ -1,4 +1,11 @@
-const types = ['template', 'mop-template', 'agent', 'ucm_compliance_plans', 'compliance-run'] as const;
+const types = [
+  'template',
+  'mop-template',
+  'agent',
+  'ucm_compliance_plans',
+  'compliance-run',
+  'configuration-backup',
+] as const;
 
 /** The types of components that the platform runs itself. */
 export type BuiltInType = (typeof types)[number];
@@ -9,7 +16,12 @@ const all: readonly (string | null | undefined)[] = types;
 export const isBuiltIn = (type: string | null | undefined): type is BuiltInType => all.includes(type);
 
 /** Components whose run goes on from what it has stored: each further run has less to do. */
-const lasting: typeof all = ['agent', 'ucm_compliance_plans', 'compliance-run'] satisfies BuiltInType[];
+const lasting: typeof all = [
+  'agent',
+  'ucm_compliance_plans',
+  'compliance-run',
+  'configuration-backup',
+] satisfies BuiltInType[];
 
 export const goesOn = (type: string | null | undefined): boolean => lasting.includes(type);
 

@@ -5,6 +5,7 @@ import { complianceRunRoutes } from './complianceRuns.ts';
 import { complianceSummaryRoutes } from './complianceSummaries.ts';
 import { configSpecRoutes } from './configSpecs.ts';
 import { credentialRoutes } from './credentials.ts';
+import { deviceBackupRoutes } from './deviceBackups.ts';
 import { deviceGroupRoutes } from './deviceGroups.ts';
 import { deviceRoutes } from './devices.ts';
 import { hostKeyRoutes } from './hostKeys.ts';
@@ -30,6 +31,7 @@ export const configurationManagerRoutes: AreaRoutes = {
     ...deviceGroupRoutes,
     ...adapterRoutes,
     ...credentialRoutes,
+    ...deviceBackupRoutes,
     ...deviceRoutes,
     ...hostKeyRoutes,
   ],

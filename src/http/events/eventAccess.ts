@@ -36,6 +36,7 @@ type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 /** Categories of which only admins see events: no GET row shows them, or shows them to their owners. */
 export const forAdmins: readonly string[] = [
   'automationImport',
+  'configurationBackupDeletion',
   'deviceConfiguration',
   'deviceGroupDeletion',
   'deviceGroupImport',

@@ -2,6 +2,7 @@ import '../../process/soundJson.ts';
 import { type Job, newJob, type Template, TemplateError } from '@automation-platform/jinja';
 import { evaluate } from '../jsonata/evaluate.ts';
 import { compared, evaluateGeneration, evaluateTranslation, specified } from './comparison.ts';
+import { evaluateDiff, evaluateFollowing } from './differences.ts';
 import type { Message, Supplied, Work } from './protocol.ts';
 import { transformed } from './transformation.ts';
 
@@ -33,6 +34,8 @@ const carriedOn = async (given: Work | Supplied): Promise<Message> => {
   if ('nativeConfig' in given) return evaluateGeneration(given);
   if ('texts' in given) return evaluateTranslation(given);
   if ('deviceType' in given) return specified(given);
+  if ('unit' in given) return evaluateDiff(given);
+  if ('after' in given) return evaluateFollowing(given);
   if ('document' in given) return transformed(given);
   // Only an engine that may turn text into code can load it.
   if ('workflow' in given) return (await import('./simulation.ts')).simulated(given);

@@ -1,11 +1,12 @@
 import type { Texts } from '@automation-platform/jinja';
 import { limits as templateLimits } from '@automation-platform/jinja';
 import type { Members } from '@automation-platform/json';
+import type { DiffPart } from '../../domain/configuration-manager/diffing/textDiff.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';
 import { fairScheduler } from '../fairScheduler.ts';
-import type { Compared, Generated, Renderer, Rendering, Specified, Translated } from '../port.ts';
+import type { Compared, FollowingText, Generated, Renderer, Rendering, Specified, Translated } from '../port.ts';
 import { Busy } from '../semaphore.ts';
 import { type Assignment, type EngineLimits, type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Outcome } from './protocol.ts';
@@ -29,7 +30,7 @@ const unrendered = (line: number, reason: string, template?: string): RequestErr
   );
 
 const unevaluated = (
-  what: 'expression' | 'transformation' | 'comparison' | 'golden text' | 'simulation',
+  what: 'expression' | 'transformation' | 'comparison' | 'golden text' | 'simulation' | 'difference',
   reason: string,
 ): RequestError => new RequestError('unprocessable', `The ${what} fails: ${reason}`);
 
@@ -168,6 +169,8 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     specify: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Specified,
     generate: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Generated,
     translate: async (run, evaluation) => (await resultOf(run, evaluation, 'golden text')) as Translated,
+    diff: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as readonly DiffPart[],
+    follow: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as FollowingText,
     resize: () => {
       void endSurplus();
       changed();

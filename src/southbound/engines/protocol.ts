@@ -1,7 +1,15 @@
 import type { Template, Texts } from '@automation-platform/jinja';
 import type { TransformationRun } from '../../domain/engine/transforming.ts';
 import type { Evaluated, Expression } from '../jsonata/evaluate.ts';
-import type { ComparisonRun, GenerationRun, SimulationRun, SpecificationRun, TranslationRun } from '../port.ts';
+import type {
+  ComparisonRun,
+  DiffRun,
+  FollowingTextRun,
+  GenerationRun,
+  SimulationRun,
+  SpecificationRun,
+  TranslationRun,
+} from '../port.ts';
 
 /** What the engine does. It takes one work at a time. */
 export type Work =
@@ -12,6 +20,8 @@ export type Work =
   | SpecificationRun
   | GenerationRun
   | TranslationRun
+  | DiffRun
+  | FollowingTextRun
   | SimulationRun;
 
 /** The templates that the engine wanted. */

@@ -26,6 +26,7 @@ export const aristaEos: DeviceType = {
   ...undoneByNo,
   form: 'sections',
   comment: exclamation,
+  volatile: [/^! (?:command: show|startup-config last modified at|time:)/i],
   refusals: ciscoRefusals,
   harmless: [
     ...ciscoHarmless,

@@ -17,6 +17,7 @@ export const ciscoAsa: DeviceType = {
   ...undoneByNo,
   form: 'sections',
   comment: exclamation,
+  volatile: [/^: (?:saved|written by)\b/i, /^cryptochecksum:/i, /^ntp clock-period \d+$/],
   refusals: ciscoRefusals,
   harmless: [...ciscoHarmless, /^info: /i, /^cryptochecksum: /i, /^\d+ bytes copied in\b/i, /^\*+ warning \*+$/i],
   questions: [

@@ -17,6 +17,13 @@ export const ciscoIos: DeviceType = {
   ...undoneByNo,
   form: 'sections',
   comment: exclamation,
+  volatile: [
+    /^building configuration\b/i,
+    /^current configuration ?: \d+ bytes$/i,
+    /^! (?:last configuration change|nvram config last updated) at\b/i,
+    /^! no configuration change since last restart$/i,
+    /^ntp clock-period \d+$/,
+  ],
   refusals: ciscoRefusals,
   harmless: [
     ...ciscoHarmless,

@@ -24,6 +24,11 @@ export const ciscoIosXr: DeviceType = {
   ...undoneByNo,
   form: 'sections',
   comment: exclamation,
+  volatile: [
+    /^\w{3} \w{3} +\d+ [\d:.]+ \w+$/,
+    /^building configuration\b/i,
+    /^!! (?:last configuration change at|building configuration)\b/i,
+  ],
   refusals: [...ciscoRefusals, /^commit failed\b/i],
   harmless: [
     ...ciscoHarmless,

@@ -17,6 +17,9 @@ export const ciscoNx: DeviceType = {
   ...undoneByNo,
   form: 'sections',
   comment: exclamation,
+  volatile: [
+    /^!(?:command: show|time:|running configuration last done at:|no configuration change since last restart)/i,
+  ],
   refusals: [
     ...ciscoRefusals,
     /^(?:syntax error|cmd exec error)\b/i,

@@ -20,6 +20,7 @@ export const fortinetFortios: DeviceType = {
   undoWords: '`unset` instead of `set`, `delete` instead of `edit`',
   form: 'sections',
   comment: numberSign,
+  volatile: [/^#(?:config-version|conf_file_ver|buildno|global_vdom)=/, /^set \S+ ENC \S+$/],
   refusals: [
     /^command fail\b/i,
     /\breturn code -\d+/i,

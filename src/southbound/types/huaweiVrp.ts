@@ -18,6 +18,7 @@ export const huaweiVrp: DeviceType = {
   undoWords: '`undo` before the line',
   form: 'sections',
   comment: numberSign,
+  volatile: [/^!(?:last configuration was (?:updated|saved)|software version)\b/i],
   refusals: [
     /^(?:error|failure)\b\s*:/i,
     /^(?:unrecognized|wrong|too many|incomplete|ambiguous) (?:command|parameter|parameters)\b/i,

@@ -24,6 +24,7 @@ export const juniperJunos: DeviceType = {
   ...undoneByDelete,
   form: 'sections',
   comment: numberSign,
+  volatile: [/^## last (?:commit|changed):/i],
   refusals: [
     /^syntax error\b/i,
     /^unknown command\b/i,

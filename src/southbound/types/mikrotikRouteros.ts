@@ -16,6 +16,7 @@ export const mikrotikRouteros: DeviceType = {
   undoWords: '`remove` with what finds the entry',
   form: 'menus',
   comment: numberSign,
+  volatile: [/^# (?:\w{3}\/\d+\/\d{4}|\d{4}-\d+-\d+) [\d:]+ by routeros\b/i],
   refusals: [
     /^bad command name\b/i,
     /^syntax error\b/i,

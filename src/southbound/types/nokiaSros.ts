@@ -28,6 +28,7 @@ export const nokiaSros: DeviceType = {
   undoWords: '`delete` before the path',
   form: 'lines',
   comment: numberSign,
+  volatile: [/^# (?:generated|finished) \w{3}\b/i],
   refusals: [
     /^(?:minor|major|critical)\s*:/i,
     /^error\s*:/i,

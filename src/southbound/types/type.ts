@@ -62,6 +62,8 @@ export type DeviceType = {
   readonly form: 'sections' | 'lines' | 'menus';
   /** Lines of a configuration that are not sent. */
   readonly comment: RegExp;
+  /** Lines of a configuration that always change, such as times: they are no change. None unless given. */
+  readonly volatile?: readonly RegExp[];
   readonly refusals: readonly RegExp[];
   readonly harmless: readonly RegExp[];
   readonly questions: readonly Question[];

@@ -131,6 +131,12 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
     'POST /inventory_manager/v1/nodes/bulk',
     'DELETE /inventory_manager/v1/nodes/clear/:identifier',
   ],
+  'is of a copy: deviceBackups.test.ts asks it': [
+    'POST /configuration_manager/backups',
+    'PUT /configuration_manager/backups/:id',
+    'DELETE /configuration_manager/backups',
+    'PUT /configuration_manager/lookup_diff',
+  ],
   'is a credential of devices: deviceLogins.test.ts asks it': [
     'POST /configuration_manager/credentials',
     'PUT /configuration_manager/credentials/:name',
@@ -185,7 +191,12 @@ describe('every GET route as of every moment, for six roles', function () {
   type Ask = ReturnType<TestService['as']>;
   const askAs = (person: Person): Ask => (person === 'admin' ? service.ask : service.as({ user: person, password }));
   const asOf = (person: Person, path: string, moment: Moment): Promise<Answer> =>
-    again(() => askAs(person)('GET', moment === 'now' ? path : `${path}?asOf=${positions.get(moment)}`));
+    again(() =>
+      askAs(person)(
+        'GET',
+        moment === 'now' ? path : `${path}${path.includes('?') ? '&' : '?'}asOf=${positions.get(moment)}`,
+      ),
+    );
   const all = async (path: string): Promise<readonly any[]> => made('GET', path).then((body) => body.data ?? body);
 
   /** The fates of what has access lists, or follows one, by id. What has no list has none. */
@@ -267,7 +278,7 @@ describe('every GET route as of every moment, for six roles', function () {
 
   before(async () => {
     service = await startService();
-    const { labBatch = '' } = await loadSample(service.url, 'admin', adminPassword);
+    const { labBatch = '', labBackup = '' } = await loadSample(service.url, 'admin', adminPassword);
     let report = '';
     await until(async () => {
       const { status, body } = await service.ask('GET', `${cm}/compliance_reports/batch/${labBatch}`);
@@ -285,6 +296,9 @@ describe('every GET route as of every moment, for six roles', function () {
       planRow,
       (await plans()).map(({ _id }) => planRow.replace(':id', _id)),
     );
+    // Copies have none either.
+    paths.set(`${cm}/backups`, [`${cm}/backups?device=lab-01`]);
+    paths.set(`${cm}/backups/:id`, [`${cm}/backups/${labBackup}`]);
     // Reports have none either.
     const reports = `${cm}/compliance_reports`;
     for (const id of [labBatch, report]) fatesById.set(id, 'staying');

@@ -35,6 +35,7 @@ const noted = 'ticket-7';
 const queries = ({ upgrade = '' }: Kept): Readonly<Record<string, string>> => ({
   'GET /audit/events': `?correlation=${noted}`,
   'GET /audit/diff': `?resource=automation/${upgrade}&from=0&to=200`,
+  'GET /configuration_manager/backups': '?device=lab-01',
   'GET /audit/denied': '?until=2026-01-02T00:00:00Z',
 });
 
@@ -82,6 +83,7 @@ const reads = ({
   portWorkflow = '',
   survey = '',
   circuits = '',
+  labBackup = '',
 }: Kept): Readonly<Record<string, Json>> => ({
   'GET /automation-studio/projects/:id/export': { id: survey },
   'GET /automation-studio/projects/:id/readiness': { id: survey },
@@ -104,6 +106,7 @@ const reads = ({
   'GET /configuration_manager/devices/:deviceName/isAlive': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
   'GET /configuration_manager/devices/:deviceName/hostKey': { deviceName: 'branch-bonn-01' },
+  'GET /configuration_manager/backups/:id': { id: labBackup },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /inventory_manager/v1/inventories/:id/nodes/:node': { id: branches, node: 'edge-fra-01' },
   'GET /mop/listATemplate/:name': { name: precheck },
@@ -242,6 +245,7 @@ const requests = ({
   parked = '',
   interfacesJob = '',
   token = '',
+  labBackup = '',
 }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /audit/restore': { body: { kind: 'automation', id: upgrade, position: 200, dryRun: true } },
   'POST /login': { body: user },
@@ -618,6 +622,20 @@ const requests = ({
     params: { deviceName: 'lab-03' },
     body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } },
   },
+  'POST /configuration_manager/devices/backups': { body: { name: 'lab-02', options: { notes: 'By hand' } } },
+  'POST /configuration_manager/backups': { body: { options: { filter: { name: '^lab-' }, limit: 2 } } },
+  'PUT /configuration_manager/backups/:id': { params: { id: labBackup }, body: { notes: 'Reviewed on Tuesday' } },
+  'POST /configuration_manager/import/backups': {
+    body: {
+      backups: [
+        { _id: '0123456789abcdef01234590', name: 'lab-02', rawConfig: 'hostname lab-02', date: '2026-01-01T00:00:00Z' },
+      ],
+    },
+  },
+  'PUT /configuration_manager/lookup_diff': {
+    body: { id: labBackup, nextId: 'lab-01', collection: 'backups', nextCollection: 'devices' },
+  },
+  'DELETE /configuration_manager/backups': { body: { backupIds: ['0123456789abcdef01234590'] } },
   'POST /lifecycle-manager/resources': {
     body: { name: 'Access port', schema: {}, actions: [{ name: 'Set VLAN', type: 'update' }] },
   },

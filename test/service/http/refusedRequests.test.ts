@@ -96,6 +96,7 @@ const world = async ({ ask }: TestService) => {
   const hiddenPlan = (await post(`${cm}/compliance_plans`, { name: 'hidden', gbac: { write: ['ops'] } }))._id;
   const group = (await post(`${cm}/devicegroup`, { name: 'trier', devices: ['lab-01'] })).id;
   await post(`${cm}/devicegroup`, { name: 'by query', query: { tags: ['a'] } });
+  const backup = (await post(`${cm}/devices/backups`, { name: 'lab-01' })).id;
   await post('/authorization/roles', { name: 'trier', allowedMethods: [] });
   await post('/authorization/groups', { name: 'user', assignedRoles: ['trier'], memberOf: ['ops'] });
   await post('/gateway_manager/v1/service-groups', {
@@ -147,6 +148,7 @@ const world = async ({ ask }: TestService) => {
     manualOff,
     automation,
     closed,
+    backup,
     form,
     trigger,
     sessionId,
@@ -603,6 +605,22 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('unprocessable', `${cm}/devices/lab-01/hostKey`, {}),
     ],
     [`DELETE ${cm}/devices/:deviceName/hostKey`]: [refuse('not_found', `${cm}/devices/none/hostKey`)],
+    [`POST ${cm}/devices/backups`]: [
+      refuse('not_found', `${cm}/devices/backups`, { name: 'none' }),
+      refuse('invalid', `${cm}/devices/backups`, {}),
+    ],
+    [`PUT ${cm}/backups/:id`]: [
+      refuse('not_found', `${cm}/backups/none`, { notes: 'x' }),
+      refuse('stale', `${cm}/backups/${w.backup}`, { notes: 'x' }, stale),
+    ],
+    [`DELETE ${cm}/backups`]: [refuse('not_found', `${cm}/backups`, { backupIds: [w.backup, none] })],
+    [`POST ${cm}/import/backups`]: [
+      refuse('not_found', `${cm}/import/backups`, { backups: [{ name: 'none', rawConfig: 'x' }] }),
+      refuse('conflict', `${cm}/import/backups`, { backups: [{ _id: w.backup, name: 'lab-01', rawConfig: 'x' }] }),
+      refuse('invalid', `${cm}/import/backups`, {
+        backups: [{ name: 'lab-01', rawConfig: 'x', date: '2999-01-01T00:00:00Z' }],
+      }),
+    ],
     [`POST ${cm}/devices/:deviceName/configuration`]: [
       refuse('not_found', `${cm}/devices/none/configuration`, { config: { config: 'x' } }),
       refuse('invalid', `${cm}/devices/lab-01/configuration`, { config: { device: 'lab-02', config: 'x' } }),

@@ -44,7 +44,14 @@ const sectionOf = (type: DeviceType): string => {
   const words =
     type === generic
       ? []
-      : ['', '```text', `refusals\n${forms(type.refusals)}`, `harmless\n${forms(type.harmless)}`, '```'];
+      : [
+          '',
+          '```text',
+          ...(type.volatile ? [`always changing\n${forms(type.volatile)}`] : []),
+          `refusals\n${forms(type.refusals)}`,
+          `harmless\n${forms(type.harmless)}`,
+          '```',
+        ];
   return [
     `## ${type.title}: \`${type.name}\``,
     '',

@@ -6,7 +6,6 @@ import {
   storeComplianceReport,
 } from '../../../commands/configuration-manager/complianceBatches.ts';
 import { deviceChecks, orReason } from '../../../commands/configuration-manager/deviceChecks.ts';
-import { groupMembers } from '../../../commands/configuration-manager/groupMembers.ts';
 import { mayRead } from '../../../commands/engine/access.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
@@ -29,15 +28,14 @@ import { usualThrottle } from '../../../domain/configuration-manager/planSchemas
 import { plan } from '../../../domain/configuration-manager/plans.ts';
 import { lastOf, lineAt, linesOf, lineTo, pathOf } from '../../../domain/configuration-manager/treeNodes.ts';
 import { tree, versionOf } from '../../../domain/configuration-manager/trees.ts';
-import type { Actor } from '../../../domain/engine/core.ts';
 import { defined } from '../../../domain/engine/defined.ts';
 import { complianceReports } from '../../../projections/configuration-manager/complianceReports.ts';
-import { deviceGroups } from '../../../projections/configuration-manager/deviceGroups.ts';
 import { plans } from '../../../projections/configuration-manager/plans.ts';
 import { trees } from '../../../projections/configuration-manager/trees.ts';
 import type { ReadModel } from '../../../projections/engine/port.ts';
 import type { Devices, Renderer } from '../../../southbound/port.ts';
 import { derivedId } from '../../../store/derivedIds.ts';
+import { type DeviceFailure, groupDevices } from './groupDevices.ts';
 import { type Operation, type Run, RunEnded } from './run.ts';
 
 type Needs = {
@@ -64,27 +62,10 @@ const limitIn = ({ devices, device }: Members): ReadonlySet<unknown> | undefined
   return names && new Set(names);
 };
 
-type Failure = BatchStart['failed'][number];
-
 /** The pairs of device and node that a run begins with: those of a plan, or of checks that follow none. */
-const complianceStarts = ({ tools, model, devices }: Pick<Needs, 'tools' | 'model' | 'devices'>) => {
-  const members = groupMembers({ tools, model, devices });
-
-  /** The devices of the groups, which are named by id or name. Groups that are gone are failures. */
-  const devicesIn = async (
-    groups: readonly string[],
-    actor: Actor,
-    failures: Failure[],
-  ): Promise<readonly string[]> => {
-    const found: string[] = [];
-    for (const group of groups) {
-      const id = await tools.find(deviceGroups, group);
-      const doc = id === undefined ? undefined : await tools.shown(deviceGroups, id);
-      if (doc) found.push(...(await members.devicesOf(doc, actor)));
-      else failures.push({ device: group, reason: `There is no device group ${JSON.stringify(group)}` });
-    }
-    return found;
-  };
+const complianceStarts = (needs: Pick<Needs, 'tools' | 'model' | 'devices'>) => {
+  const { tools } = needs;
+  const devicesIn = groupDevices(needs);
 
   const planStart = async ({ job, inputs, started, step }: Run): Promise<BatchStart> => {
     const actor = await step();
@@ -95,7 +76,7 @@ const complianceStarts = ({ tools, model, devices }: Pick<Needs, 'tools' | 'mode
     if (started.data.automation !== null && content.status === 'draft')
       throw new RunEnded(`The compliance plan ${JSON.stringify(content.name)} is a draft`);
     const limit = limitIn(inputs);
-    const failed: Failure[] = [];
+    const failed: DeviceFailure[] = [];
     const nodes: BatchNode[] = [];
     for (const {
       treeId,
@@ -133,7 +114,7 @@ const complianceStarts = ({ tools, model, devices }: Pick<Needs, 'tools' | 'mode
     const { state, revision } = await tools.version(tree, id);
     const { root } = versionOf(state, version);
     const line = nodePath === undefined ? ([root] as const) : lineAt(root, nodePath, 'nodePath');
-    const failed: Failure[] = [];
+    const failed: DeviceFailure[] = [];
     const own = { treeId: id, version, revision, ...(variables && { variables }) };
     const nodeWith = (nodeId: string, path: string, names: readonly string[]): BatchNode[] =>
       names.length === 0 ? [] : [{ ...own, nodeId, nodePath: path, devices: [...new Set(names)] }];
@@ -190,9 +171,9 @@ export const complianceRuns = ({ handle, tools, model, devices, renderer, digest
       const batchId = batchOf(job);
       const batch = await beginning(run, startOf);
       let totals = noTotals;
-      const failures = new Map<string, Failure>();
+      const failures = new Map<string, DeviceFailure>();
       // A device in several nodes is named once for each reason.
-      const fail = (failure: Failure): unknown => failures.set(JSON.stringify(failure), failure);
+      const fail = (failure: DeviceFailure): unknown => failures.set(JSON.stringify(failure), failure);
       batch.failed.forEach(fail);
       const count = ({ deviceName, status, reason, totals: more }: StoredReport): void => {
         totals = addTotals(totals, more);

@@ -1,0 +1,231 @@
+import { Type } from 'typebox';
+import {
+  type BackupsDeleted,
+  backupDeletion,
+  backupDeletionSchema,
+  backupWordsSchema,
+  type DeviceCopy,
+  decideDeletion,
+  describe,
+  deviceBackup,
+  leave,
+  type NewCopy,
+  remove,
+  store,
+} from '../../domain/configuration-manager/deviceBackups.ts';
+import type { KnownDevice } from '../../domain/configuration-manager/deviceSources.ts';
+import { type StoredDifference, textAfter } from '../../domain/configuration-manager/diffing/storedDifference.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import type { Sealed } from '../../domain/engine/sealed.ts';
+import type { Evaluation } from '../../domain/engine/transforming.ts';
+import {
+  type DeviceBackupDoc,
+  deviceBackups,
+  deviceKey,
+  repeatingKey,
+  textKey,
+} from '../../projections/configuration-manager/deviceBackups.ts';
+import { documentIn, pageOf } from '../../projections/engine/documents.ts';
+import type { ReadModel } from '../../projections/engine/port.ts';
+import type { Recorded } from '../../store/event.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import type { CommandResult, Handle } from '../engine/handle.ts';
+import type { Reaction } from '../engine/reactions.ts';
+import type { Request } from '../engine/requests.ts';
+import { linesOf } from './deviceConfigurations.ts';
+
+const command = commandsOf(deviceBackup);
+
+/** Part of the work of `deviceCopies`. */
+const storeDeviceBackup = command({
+  name: 'storeDeviceBackup',
+  input: Type.Unsafe<NewCopy>({}),
+  on: 'any',
+  decide: store,
+});
+
+export const updateDeviceBackup = command({
+  name: 'updateDeviceBackup',
+  input: backupWordsSchema,
+  on: 'existing',
+  decide: describe,
+});
+
+/** Follows from newer copies of the device. */
+const leaveDeviceBackup = command({ name: 'leaveDeviceBackup', input: noInput, on: 'any', decide: leave });
+
+/** Part of a decision to delete copies. */
+const removeDeviceBackup = command({ name: 'removeDeviceBackup', input: noInput, on: 'any', decide: remove });
+
+export const deleteDeviceBackups = commandsOf(backupDeletion)({
+  name: 'deleteDeviceBackups',
+  input: backupDeletionSchema,
+  on: 'new',
+  decide: decideDeletion,
+  prepare: async ({ input: { backupIds }, actor }, tools) => {
+    const missing: string[] = [];
+    for (const id of new Set(backupIds)) {
+      const doc = await tools.shown(deviceBackups, id);
+      if (!doc || !tools.mayRead(deviceBackups, doc, actor)) missing.push(id);
+    }
+    return { missing };
+  },
+});
+
+export const deviceBackupReactions: readonly Reaction[] = [
+  {
+    of: deviceBackup,
+    when: ({ data }: Recorded<DeviceCopy>) => (data.surplus ?? []).length > 0,
+    on: {
+      configurationBackedUp: async ({ data: { surplus = [] } }: Recorded<DeviceCopy>) =>
+        surplus.map((id) => ({ command: leaveDeviceBackup, id, input: {} })),
+    },
+  },
+  {
+    of: backupDeletion,
+    on: {
+      configurationBackupsDeleted: async ({ data }: Recorded<BackupsDeleted>) =>
+        data.backupIds.map((id) => ({ command: removeDeviceBackup, id, input: {} })),
+    },
+  },
+];
+
+/** A text follows from another one over at most this number of copies, because each of them is a stream to read. */
+const mostSteps = 15;
+/** The most older copies that leave the read models with one event. */
+const mostSurplus = 100;
+
+/** `isChange`: more differs than lines that always change. */
+type Following = { readonly difference: StoredDifference; readonly isChange: boolean };
+
+type Needs = {
+  readonly handle: Handle;
+  readonly tools: Pick<Tools, 'state'>;
+  readonly model: Pick<ReadModel, 'list'>;
+  readonly catchUp: () => Promise<void> | undefined;
+  readonly packed: {
+    readonly sealPacked: (text: string) => Promise<Sealed>;
+    readonly unsealPacked: (sealed: Sealed) => Promise<string>;
+  };
+  /** Keyed digest of a text. */
+  readonly digest: (text: string) => string;
+  /** Says how a configuration follows from the one before. Throws `unprocessable` if that takes too long. */
+  readonly follow: (
+    run: { readonly before: string; readonly after: string; readonly ostype: string },
+    evaluation: Evaluation,
+  ) => Promise<Following>;
+  /** How many differing copies of a device the read models show. */
+  readonly most: number;
+};
+
+/** The device whose configuration a copy has. */
+type CopiedDevice = Pick<KnownDevice, 'source' | 'device'>;
+
+/** A configuration to store. `date`: the time of one that is taken in. `change`: the change that it belongs to. */
+export type ToCopy = {
+  readonly found: CopiedDevice;
+  readonly text: string;
+  readonly description?: string;
+  readonly notes?: string;
+  readonly date?: string;
+  readonly change?: string;
+};
+
+/** Stores copies of configurations, and opens them (docs/decisions/copies.md). */
+export const deviceCopies = (needs: Needs) => {
+  const { handle, tools, model, catchUp, packed, digest, follow, most } = needs;
+
+  const newest = async (key: string, skip = 0, limit = 1): Promise<readonly DeviceBackupDoc[]> => {
+    await catchUp();
+    const where = { field: 'device', op: 'equals', value: key } as const;
+    const { entries } = await pageOf(model, deviceBackups, { where, sort: 'date', order: -1, skip, limit });
+    return entries.map((entry) => documentIn(deviceBackups, entry));
+  };
+
+  const copyOf = async (id: string): Promise<DeviceCopy> => {
+    const { copy } = await tools.state(deviceBackup, id);
+    if (copy) return copy;
+    throw new RequestError('unprocessable', `The copy ${id}, from which this one follows, is not in the log any more`);
+  };
+
+  const textOf = async (id: string): Promise<string> => {
+    const differences: StoredDifference[] = [];
+    for (let copy = await copyOf(id); ; ) {
+      const { text, after, sameAs } = copy;
+      const opened = text && (await packed.unsealPacked(text));
+      if (opened !== undefined && !after) return differences.reduceRight(textAfter, opened);
+      if (opened !== undefined) differences.push(JSON.parse(opened));
+      copy = await copyOf(after?.copy ?? sameAs ?? '');
+    }
+  };
+
+  /** How the text follows from that of the copy before; undefined if that takes too long to find out. */
+  const followingOf = async (
+    { text: after, found }: ToCopy,
+    before: string,
+    evaluation: Evaluation,
+  ): Promise<Following | undefined> => {
+    const run = { before: await textOf(before), after, ostype: found.device.ostype ?? '' };
+    return follow(run, evaluation).catch((error: unknown) => {
+      if (error instanceof RequestError && error.code === 'unprocessable') return undefined;
+      throw error;
+    });
+  };
+
+  /** The sealed text: whole, or as it follows from that of another copy. */
+  const sealedText = async (
+    text: string,
+    before: string | undefined,
+    difference: StoredDifference | undefined,
+  ): Promise<Pick<DeviceCopy, 'text' | 'after'>> => {
+    const shorter = difference && JSON.stringify(difference);
+    if (before !== undefined && shorter !== undefined && shorter.length < text.length / 2) {
+      const steps = ((await copyOf(before)).after?.steps ?? 0) + 1;
+      if (steps <= mostSteps) return { text: await packed.sealPacked(shorter), after: { copy: before, steps } };
+    }
+    return { text: await packed.sealPacked(text) };
+  };
+
+  return {
+    /** The configuration of a copy in clear. */
+    textOf,
+    /** Stores a copy under a new id; under one that was used, nothing. */
+    store: async (about: Omit<Request, 'input'>, toCopy: ToCopy, evaluation: Evaluation): Promise<CommandResult> => {
+      const { found, text, description = '', notes = '', date, change } = toCopy;
+      const { kind, id, name: adapter } = found.source;
+      const { name: device, ostype } = found.device;
+      const source = { kind, id };
+      const key = deviceKey({ device, source });
+      const ofText = digest(text);
+      const [before] = await newest(key);
+      const [same] = await newest(textKey(key, ofText));
+      const repeats = before?.own.digest === ofText;
+      const base = before && (before.own.sameAs ?? before._id);
+      const following = base === undefined || repeats ? undefined : await followingOf(toCopy, base, evaluation);
+      const stored = same
+        ? { sameAs: same.own.sameAs ?? same._id }
+        : await sealedText(text, base, following?.difference);
+      const surplus = (await newest(repeatingKey(key, repeats), most - 1, mostSurplus)).map(({ _id }) => _id);
+      const copy: DeviceCopy = {
+        device,
+        adapter,
+        source,
+        ...defined({ ostype }),
+        digest: ofText,
+        lines: linesOf(text),
+        description,
+        notes,
+        ...defined({ date, change }),
+        ...stored,
+        ...defined({ repeats: repeats || undefined, surplus: surplus.length > 0 ? surplus : undefined }),
+      };
+      const isOwn = date !== undefined || change !== undefined;
+      const changedFrom = isOwn || repeats || following?.isChange === false ? undefined : before?._id;
+      const input: NewCopy = { copy, ...defined({ changedFrom }) };
+      return handle(storeDeviceBackup, { ...about, input });
+    },
+  };
+};
+
+export type DeviceCopies = ReturnType<typeof deviceCopies>;

@@ -1,0 +1,35 @@
+import { changedItems, piecesOf } from './changedItems.ts';
+
+/** The lines of a text by those of another one: a pair copies lines of that one (from, how many), a text has its own. */
+export type StoredDifference = readonly (readonly [from: number, count: number] | string)[];
+
+const lineEnd = '\n';
+
+/** Makes a text from another one. */
+export const storedDifference = (before: string, after: string): StoredDifference => {
+  const [former, lines] = [before.split(lineEnd), after.split(lineEnd)];
+  return piecesOf(changedItems(former, lines)).flatMap(({ equal, first: [from, to], second }): StoredDifference => {
+    if (equal) return [[from, to - from] as const];
+    const own = lines.slice(...second);
+    return own.length > 0 ? [own.join(lineEnd)] : [];
+  });
+};
+
+/** The text that a difference makes from the text before. */
+export const textAfter = (before: string, difference: StoredDifference): string => {
+  const former = before.split(lineEnd);
+  return difference
+    .map((part) => (typeof part === 'string' ? part : former.slice(part[0], part[0] + part[1]).join(lineEnd)))
+    .join(lineEnd);
+};
+
+/** A text without the lines that always change: times and counters. */
+const lasting = (text: string, volatile: readonly RegExp[]): string =>
+  text
+    .split(/\r?\n/)
+    .filter((line) => !volatile.some((form) => form.test(line.trim())))
+    .join(lineEnd);
+
+/** True if the texts differ in more than lines that always change. */
+export const isChange = (before: string, after: string, volatile: readonly RegExp[]): boolean =>
+  lasting(before, volatile) !== lasting(after, volatile);

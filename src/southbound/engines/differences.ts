@@ -1,0 +1,19 @@
+import { isChange, storedDifference } from '../../domain/configuration-manager/diffing/storedDifference.ts';
+import { diffTexts } from '../../domain/configuration-manager/diffing/textDiff.ts';
+import type { Evaluated } from '../jsonata/evaluate.ts';
+import type { DiffRun, FollowingText, FollowingTextRun } from '../port.ts';
+import { typeOf } from '../types/table.ts';
+
+/** Compares two texts. Time and memory are limited by whoever runs this process. */
+export const evaluateDiff = ({ first, second, unit }: DiffRun): Evaluated => ({
+  json: JSON.stringify(diffTexts(first, second, unit)),
+});
+
+/** Says how a configuration follows from an earlier one. */
+export const evaluateFollowing = ({ before, after, ostype }: FollowingTextRun): Evaluated => {
+  const following: FollowingText = {
+    difference: storedDifference(before, after),
+    isChange: isChange(before, after, typeOf(ostype).volatile ?? []),
+  };
+  return { json: JSON.stringify(following) };
+};

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { changedItems, piecesOf } from '../../../src/domain/configuration-manager/diffing/changedItems.ts';
+import {
+  isChange,
+  storedDifference,
+  textAfter,
+} from '../../../src/domain/configuration-manager/diffing/storedDifference.ts';
+import { diffTexts, diffUnits } from '../../../src/domain/configuration-manager/diffing/textDiff.ts';
+import { typeOf } from '../../../src/southbound/types/table.ts';
+
+const items = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
+const word = fc.constantFrom('a', 'b', ' ', '\n', '\n', 'password ', '"a b"', '\t', '\u{1F600}');
+const text = fc.array(word, { maxLength: 30 }).map((words) => words.join(''));
+
+/** The fewest items to remove and to add, by the table of all pairs. */
+const fewest = (a: readonly string[], b: readonly string[]): number => {
+  let below = new Array<number>(b.length + 1).fill(0);
+  for (let i = a.length - 1; i >= 0; i--) {
+    const row = new Array<number>(b.length + 1).fill(0);
+    for (let j = b.length - 1; j >= 0; j--)
+      row[j] = a[i] === b[j] ? (below[j + 1] ?? 0) + 1 : Math.max(below[j] ?? 0, row[j + 1] ?? 0);
+    below = row;
+  }
+  return a.length + b.length - 2 * (below[0] ?? 0);
+};
+
+describe('Differences of lists', () => {
+  it('lead from one to the other in the fewest steps', () => {
+    fc.assert(
+      fc.property(items, items, (a, b) => {
+        const pieces = piecesOf(changedItems(a, b));
+        assert.deepEqual(
+          pieces.flatMap(({ first }) => a.slice(...first)),
+          a,
+        );
+        assert.deepEqual(
+          pieces.flatMap(({ second }) => b.slice(...second)),
+          b,
+        );
+        for (const { equal, first, second } of pieces)
+          if (equal) assert.deepEqual(a.slice(...first), b.slice(...second));
+        const changed = pieces.filter(({ equal }) => !equal);
+        const steps = changed.reduce((sum, { first, second }) => sum + first[1] - first[0] + second[1] - second[0], 0);
+        assert.equal(steps, fewest(a, b));
+      }),
+    );
+  });
+
+  it('are found where nearly nothing is in its place', () => {
+    const many = Array.from({ length: 5000 }, (_, i) => String((i * 7919) % 50));
+    const pieces = piecesOf(changedItems(many, many.toReversed()));
+    assert.deepEqual(
+      pieces.flatMap(({ second }) => many.toReversed().slice(...second)),
+      many.toReversed(),
+    );
+  });
+});
+
+describe('Differences of texts', () => {
+  it('join to both texts in each unit, with the same secrets masked', () => {
+    const shownAs = (of: string, unit: 'word' | 'line' | 'char') =>
+      diffTexts(of, of, unit)
+        .map(([, part]) => part)
+        .join('');
+    fc.assert(
+      fc.property(text, text, fc.constantFrom(...diffUnits), (first, second, unit) => {
+        const parts = diffTexts(first, second, unit);
+        for (const [side, whole] of [
+          [-1, first],
+          [1, second],
+        ] as const) {
+          const joined = parts.filter(([of]) => of === 0 || of === side).map(([, part]) => part);
+          assert.equal(joined.join(''), shownAs(whole, unit));
+        }
+      }),
+    );
+  });
+
+  it('show a changed secret as removed and added, and nowhere in clear', () => {
+    for (const unit of diffUnits) {
+      const parts = diffTexts('enable secret 5 $1$one$x\nend', 'enable secret 5 $1$two$x\nend', unit);
+      assert.ok(!JSON.stringify(parts).includes('$1$'));
+      for (const side of [-1, 1])
+        assert.ok(
+          parts.some(([of, part]) => of === side && part.includes('********')),
+          `${unit} ${side}`,
+        );
+    }
+  });
+});
+
+describe('Stored differences', () => {
+  it('make the later text from the former', () => {
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const stored = JSON.parse(JSON.stringify(storedDifference(before, after)));
+        assert.equal(textAfter(before, stored), after);
+      }),
+    );
+  });
+
+  it('are changes only where more differs than lines that always change', () => {
+    const volatile = (type: string) => typeOf(type).volatile ?? [];
+    for (const [type, line, other] of [
+      [
+        'ios',
+        '! Last configuration change at 10:00:01 UTC Mon Jan 1 2024',
+        '! Last configuration change at 11:00:00 UTC',
+      ],
+      ['ios', 'ntp clock-period 17180089', 'ntp clock-period 17180090'],
+      ['iosxr', 'Mon Jan  1 10:00:00.123 UTC', 'Tue Jan  2 11:00:00.456 UTC'],
+      ['nxos', '!Time: Mon Jan  1 10:00:00 2024', '!Time: Tue Jan  2 10:00:00 2024'],
+      ['junos', '## Last commit: 2024-01-01 10:00:00 UTC by a', '## Last commit: 2024-01-02 10:00:00 UTC by b'],
+      ['fortios', 'set passwd ENC AAAA', 'set passwd ENC BBBB'],
+      ['routeros', '# jan/01/2024 10:00:00 by RouterOS 6.48', '# jan/02/2024 10:00:00 by RouterOS 6.48'],
+    ] as const) {
+      const config = (of: string) => `hostname a\n${of}\nend\n`;
+      assert.equal(isChange(config(line), config(other), volatile(type)), false, line);
+      assert.equal(isChange(config(line), `${config(other)}more\n`, volatile(type)), true, line);
+      assert.equal(isChange(config(line), config(other), volatile('linux')), true, line);
+    }
+  });
+});
