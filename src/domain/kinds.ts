@@ -1,4 +1,5 @@
 import { scheduledJobDocuments } from './automation-catalog/scheduledJobImports.ts';
+import { projectDocuments } from './automation-studio/projects.ts';
 import { deviceGroupDocuments } from './configuration-manager/deviceGroupImports.ts';
 import { treeDocuments } from './configuration-manager/treeImports.ts';
 import type { DocumentKind } from './engine/documentKinds.ts';
@@ -22,6 +23,7 @@ export const documentKinds: readonly DocumentKind[] = [
   scheduledJobDocuments,
   transformationDocuments,
   workflowDocuments,
+  projectDocuments,
   automationDocuments,
   modelDocuments,
 ];

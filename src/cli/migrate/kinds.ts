@@ -8,7 +8,7 @@ import { prebuiltDocuments } from '../../domain/prebuilts/prebuilts.ts';
 import { messageOf, type Platform } from '../askService.ts';
 
 /** In the order in which they are imported: packages and projects bring what single documents change. */
-export const kinds: readonly DocumentKind[] = [prebuiltDocuments, projectDocuments, ...documentKinds];
+export const kinds: readonly DocumentKind[] = [...new Set([prebuiltDocuments, projectDocuments, ...documentKinds])];
 
 /** Kinds that are known and that no import takes, by their members. */
 const leftOut: readonly Pick<DocumentKind, 'name' | 'is'>[] = [

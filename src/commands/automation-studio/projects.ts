@@ -12,6 +12,7 @@ import {
 } from '../../domain/automation-studio/projectSchemas.ts';
 import {
   aroundDocument,
+  bundlesIn,
   type Component,
   complete,
   componentIdIn,
@@ -19,6 +20,7 @@ import {
   decideImport,
   documentIdIn,
   gbacOfProject,
+  type ProjectEvent,
   type ProjectImport,
   type ProjectImported,
   type ProjectRefs,
@@ -28,52 +30,53 @@ import {
   remove,
   restore,
   update,
+  withDocuments,
   withoutComponents,
+  withoutProject,
   withProject,
 } from '../../domain/automation-studio/projects.ts';
 import { authorsOf } from '../../domain/engine/authors.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { hasClearSecret, maskDocument, sealDocument } from '../../domain/engine/importedSecrets.ts';
 import { asideIn } from '../../domain/engine/keptDocuments.ts';
 import { prefixOf } from '../../domain/engine/namespaces.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { installedKinds } from '../../domain/kinds.ts';
+import type { BundleError } from '../../domain/prebuilts/parts.ts';
 import { type Bundle, isHeld } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { isClear, maskBundle, sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
-import type { BundleError } from '../../domain/prebuilts/prebuilts.ts';
+import { matching } from '../../domain/prebuilts/prebuilts.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { membersHere } from '../authorization/members.ts';
 import { isHidden, mayRead } from '../engine/access.ts';
 import { refuseAbove, refuseAccess } from '../engine/decide.ts';
 import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
-import { always, by, type Kind, partCommand } from '../engine/kinds.ts';
+import { always, by, documentCheck, type Kind, partCommand } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { kindOf } from '../kinds.ts';
+import type { Draft } from '../prebuilts/prebuiltDrafts.ts';
 import { partOf, planOf } from '../prebuilts/prebuiltPlans.ts';
 
 const command = commandsOf(project);
 
 /** The locks of decisions on many components at once, which may go. */
-const locks = (): readonly string[] => {
+export const componentLocks = (): readonly string[] => {
   const ofKinds = [...installedKinds.values()].flatMap(
     ({ of }) => kindOf(of.category)?.remove?.locks?.(of.initial, {}, '') ?? [],
   );
   return [importing, ...new Set(ofKinds)];
 };
 
-/** The documents of a project, with the types that they have in packages if there are such. */
-const bundlesIn = ({ components }: ProjectDocument): readonly Bundle[] =>
-  components.map(({ type, document }) => ({ type: bundleTypeOf(type) ?? type, data: document }));
-
 type Seen = Pick<ProjectRefs, 'digest' | 'bringsSecrets'>;
 
 /** A digest of the document with masked secrets, and whether any secret is in clear. Other requests run in between. */
 const seenIn = async (source: ProjectDocument): Promise<Seen> => {
   const around = withoutComponents(source);
-  const parts = await oneByOne([...bundlesIn(source).entries()], ([i, bundle]) => ({
+  const parts = await oneByOne([...bundlesIn(source.components).entries()], ([i, bundle]) => ({
     text: canonical([aroundDocument(source.components[i] ?? {}), maskBundle(bundle)]),
     clear: isClear(bundle),
   }));
@@ -84,7 +87,10 @@ const seenIn = async (source: ProjectDocument): Promise<Seen> => {
   };
 };
 
-type Request = Preparing<ProjectState, ProjectImport, Seen>;
+/** `earlier`: the versions of a component, by its index, in the package that brought the project before. */
+type Request = Preparing<ProjectState, ProjectImport, Seen> & {
+  readonly earlier?: (bundle: Bundle, index: number) => readonly Bundle['data'][];
+};
 
 const nameOf = ({ name }: Members): string => (typeof name === 'string' ? name : '');
 
@@ -195,27 +201,30 @@ const keptBefore = ({ components }: ProjectState, { iid }: Members): readonly Me
 type Renaming = Parameters<typeof withProject>[1];
 
 /** The resources that an import makes or changes, and the components that it refuses. */
-type Planned = Pick<ProjectRefs, 'parts' | 'installed' | 'bundles'> & {
-  readonly errors: readonly BundleError[];
-  /** The places of the planned components among those that are planned, by their indexes in the document. */
-  readonly placeOf: ReadonlyMap<number, number>;
-};
+type Planned = Pick<ProjectRefs, 'parts' | 'installed' | 'bundles'> &
+  Pick<Awaited<ReturnType<typeof planOf>>, 'added' | 'reserved'> & {
+    readonly errors: readonly BundleError[];
+    /** The places of the planned components among those that are planned, by their indexes in the document. */
+    readonly placeOf: ReadonlyMap<number, number>;
+  };
 
 /** Plans the components that are resources. */
 const planComponents = async (request: Request, renaming: Renaming, tools: Tools): Promise<Planned> => {
-  const { input, actor, now, newId } = request;
+  const { input, actor, now, newId, earlier } = request;
   const { components } = input.project;
-  const ofKinds = [...bundlesIn(input.project).entries()].filter(([i]) => bundleTypeOf(components[i]?.type ?? ''));
+  const ofKinds = [...bundlesIn(components).entries()].filter(([i]) => bundleTypeOf(components[i]?.type ?? ''));
   const resources = ofKinds.filter(([, { type }]) => isHeld(type));
   const indexOf = (place: number): number => resources[place]?.[0] ?? -1;
-  const { plan, sealed, errors } = await planOf(
+  const { plan, sealed, errors, added, reserved } = await planOf(
     {
       actor,
       now,
       newId,
       bundles: resources.map(([, { type, data }]) => ({ type, data: withProject(data, renaming) })),
       overwrite: input.conflictMode === 'overwrite',
-      installedAs: () => [],
+      // They match as they came: here they have other names and ids.
+      installedAs: ({ type }, place) =>
+        earlier?.({ type, data: components[indexOf(place)]?.document ?? {} }, indexOf(place)) ?? [],
       freshId: (place) => {
         const component = components[indexOf(place)];
         const came = component && componentIdIn(component);
@@ -236,6 +245,8 @@ const planComponents = async (request: Request, renaming: Renaming, tools: Tools
     installed: plan.installed.map((one, place) => ({ ...one, type: components[indexes[place] ?? -1]?.type ?? '' })),
     errors: refused,
     placeOf: new Map(indexes.map((i, place) => [i, place])),
+    added,
+    reserved,
   };
 };
 
@@ -281,7 +292,13 @@ const leavingOf = async (
   };
 };
 
-const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> => {
+const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> => (await planning(request, tools)).refs;
+
+/** The facts about the rest of the platform, and the plan of the components. */
+const planning = async (
+  request: Request,
+  tools: Tools,
+): Promise<{ readonly refs: ProjectRefs; readonly plan: Planned }> => {
   const { input, state, id, actor, now, newId, precomputed } = request;
   const { project: source } = input;
   const about = asideIn(source);
@@ -299,7 +316,7 @@ const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> =
   });
   const accounts = await accountIds([about, ...source.components.map(({ document }) => asideIn(document))], tools);
   const header = withoutComponents(renaming.from === id ? source : { ...source, _id: id });
-  return {
+  const refs: ProjectRefs = {
     ...precomputed,
     project: sealDocument(header, [state.project], tools.seal),
     components,
@@ -320,6 +337,7 @@ const preparing = async (request: Request, tools: Tools): Promise<ProjectRefs> =
     access: (await membersHere(source.members, memberRoles, tools)).filter((one) => one !== undefined),
     authors: authorsOf(about, accounts, { id, now, actor, newId, refs: undefined }),
   };
+  return { refs, plan };
 };
 
 const keptReason = 'The platform has no resources of this type; the document is in the project';
@@ -341,10 +359,82 @@ export const importProject = command({
   }),
   on: 'any',
   precompute: ({ project }): Promise<Seen> => seenIn(project),
-  locks,
+  locks: componentLocks,
   prepare: (request, tools) => preparing(request, tools),
   decide: decideImport,
 });
+
+const checkProject = documentCheck(importProject, 'project', '/project');
+
+/** The project as it came, with sealed secrets. */
+const sealedSource = (
+  { input: { project: source }, state, id }: Request,
+  { refs, plan }: Awaited<ReturnType<typeof planning>>,
+  before: Members | undefined,
+  { seal }: Tools,
+): Members => {
+  const documents = source.components.map((one, i) => {
+    const place = plan.placeOf.get(i);
+    const installed = place === undefined ? undefined : plan.bundles[place];
+    const prefixed = nameOf(one.document).startsWith(prefixOf(id));
+    if (installed) return withoutProject(installed.data, id, prefixed, refs.ids);
+    return sealKept({ type: one.type, data: one.document }, keptBefore(state, one), seal).data;
+  });
+  const header = sealDocument(withoutComponents(source), [before, state.project], seal);
+  return withDocuments(header, source.components, documents);
+};
+
+/** Plans a project of a package: its components, and the import that its stream gets. */
+export const planProject = async (draft: Draft, bundle: Bundle, index: number): Promise<void> => {
+  const { request: outer, world, reserve } = draft;
+  const { actor, now, overwrite, pathOf } = outer;
+  checkProject(bundle.data);
+  const source = bundle.data as ProjectDocument;
+  const newId = (word: string): string => outer.newId(`project ${index} ${word}`);
+  // Names of projects are not unique: one that comes without an id is made anew.
+  const id = documentIdIn({ _id: source._id }) ?? newId('project');
+  const state = await world.state(project, id);
+  const [before] = outer.installedAs(bundle, index);
+  const earlier = before && matching(bundlesIn((before as ProjectDocument).components));
+  const request: Request = {
+    input: { project: source, ...(overwrite && { conflictMode: 'overwrite' }) },
+    state,
+    id,
+    actor,
+    now,
+    newId,
+    precomputed: await seenIn(source),
+    ...defined({ earlier }),
+  };
+  const planned = await planning(request, world);
+  const { refs, plan } = planned;
+  refuseAccess(importProject, { state, refs, actor });
+  const [event] = decideImport(state, request.input, { id, now, actor, newId, refs });
+  reserve(index, [`project-${id}`, ...plan.reserved()]);
+  for (const one of plan.added) draft.add(one);
+  const { components } = draft;
+  const typeIn = (type: string): string => bundleTypeOf(type) ?? type;
+  const installed = event ? plan.installed : (state.outcome?.installed ?? []);
+  components.installed.push(...installed.map((one) => ({ ...one, type: typeIn(one.type) })));
+  for (const { index: i, error } of event ? refs.errors : [])
+    components.refused.push({
+      type: typeIn(source.components[i]?.type ?? ''),
+      name: nameOf(source.components[i]?.document ?? {}),
+      within: source.name,
+      code: error.code,
+      path: (error.faults[0]?.path ?? '').replace(/^\/project/, pathOf(index)),
+      reason: error.message,
+    });
+  draft.sealed[index] = { ...bundle, data: sealedSource(request, planned, before, draft.tools) };
+  draft.installed[index] = { type: bundle.type, _id: id, name: source.name };
+  if (event?.topic === 'projectImported')
+    draft.parts.push({ category: project.category, id, names: [], bundle: index, content: event.data });
+};
+
+/** Imports a project as a package has planned it. */
+export const unpackProject = partCommand<ProjectState, ProjectEvent, ProjectImported>(project, (_, data) => [
+  { topic: 'projectImported', data },
+]);
 
 type ImportOptions = {
   readonly conflictMode: ProjectImport['conflictMode'];
@@ -391,7 +481,7 @@ export const deleteProject = command({
   name: 'deleteProject',
   input: deletion,
   on: 'existing',
-  locks,
+  locks: componentLocks,
   decide: remove,
   prepare: async (request: Preparing<ProjectState, Static<typeof deletion>>, tools) => {
     const { input, state } = request;

@@ -174,7 +174,7 @@ export const holderOf = async <Doc extends { readonly _id: string }, Filter exte
 ): Promise<string | undefined> => (await query(collection, { field, op: 'equals', value }))[0]?._id;
 
 /** The check of one document by the command that imports it. */
-const documentCheck =
+export const documentCheck =
   ({ input }: AnyCommand, member: string, inside: string): Imports['check'] =>
   (document) => {
     const check = checker((input as TObject).properties[member]!); // the member holds the document

@@ -8,10 +8,10 @@ import {
   lastRuns,
   noRuns,
   type RunTimes,
+  runFinder,
   type TimedEvent,
-  taskHistory,
 } from '../../domain/operations-manager/workflows/taskHistory.ts';
-import { foldTasks, type TaskStates, taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
+import { foldTasks, noTasks, type TaskStates, taskIn } from '../../domain/operations-manager/workflows/taskStates.ts';
 import { inputsOf, type JobSelf } from '../../domain/operations-manager/workflows/taskValues.ts';
 import type { WorkflowGraph } from '../../domain/operations-manager/workflows/workflowGraph.ts';
 import type { Task } from '../../domain/operations-manager/workflows/workflows.ts';
@@ -51,6 +51,14 @@ const eventsOf = async (id: string, last: number, tools: Pick<Tools, 'events'>, 
     ({ topic, data, metadata: { at } }): TimedEvent => ({ topic, data, at }),
   );
 
+const pageSize = 64;
+
+/** The events of a job up to a revision, page by page: each may have outputs of megabytes, and a job thousands of them. */
+const pagesOf = async function* (id: string, last: number, tools: Pick<Tools, 'events'>, from = 0) {
+  for (let at = from; at <= last; at += pageSize)
+    yield await eventsOf(id, Math.min(last, at + pageSize - 1), tools, at);
+};
+
 const mostKept = 200_000;
 const keptBy = perTools(
   () => new LRUCache<string, LastRuns>({ maxSize: mostKept, sizeCalculation: ({ runs }) => runs.size + 1 }),
@@ -62,7 +70,8 @@ export const lastRunsOf = async (id: string, last: number, tools: Pick<Tools, 'e
   const former = all.get(id) ?? noRuns;
   const before = former.revision <= last ? former : noRuns;
   if (before.revision === last) return before.runs;
-  const now = lastRuns(before, await eventsOf(id, last, tools, before.revision + 1));
+  let now = before;
+  for await (const events of pagesOf(id, last, tools, before.revision + 1)) now = lastRuns(now, events);
   if (now.revision > former.revision) all.set(id, now);
   return now.runs;
 };
@@ -87,17 +96,15 @@ export const readRun = async (
   }: { readonly id: string; readonly task: Task; readonly run?: number | undefined; readonly last: number },
   tools: Tools,
 ): Promise<RunRead> => {
-  const events = await eventsOf(id, last, tools);
-  const runs = taskHistory(events).get(task.id) ?? [];
-  const found = run === undefined ? runs.at(-1) : runs.find((one) => one.run === run);
+  const finder = runFinder(task.id, run, noTasks);
+  let state = noTasks;
+  for await (const events of pagesOf(id, last, tools))
+    for (const event of events) {
+      finder.take(event, state);
+      state = foldTasks([event], state);
+    }
+  const { runs, run: found, before, outcome } = finder.found();
   if (!found) throw new RequestError('not_found', 'There is no such run', { path: 'run' });
-  const before = foldTasks(events.slice(0, found.first));
   const inputs = inputsOf({ state: before, job: self, variables: before.variables }, task);
-  const ended = events.findLast(
-    ({ topic, data }) =>
-      topic === 'taskFinished' &&
-      (data as { readonly task: string }).task === task.id &&
-      (data as { readonly run: number }).run === found.run,
-  )?.data as { readonly outgoing: Members; readonly error?: unknown } | undefined;
-  return { runs, run: found, inputs, outgoing: ended?.outgoing ?? {}, error: ended?.error ?? null };
+  return { runs, run: found, inputs, outgoing: outcome?.outgoing ?? {}, error: outcome?.error ?? null };
 };

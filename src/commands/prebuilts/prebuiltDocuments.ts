@@ -28,7 +28,7 @@ export const planDocument = async (draft: Draft, kind: Imports, bundle: Bundle, 
   const name = unique?.name ?? String(data.name);
   draft.reserve(index, [`${aggregate.category}-${id}`, ...names.map(nameKey)]);
   if (events.length > 0 && unique) onlyFor(id, await holder(name, tools), name);
-  draft.add(kind, id, name, after);
+  draft.add({ kind, id, name, state: after });
   draft.sealed[index] = { ...bundle, data: input[member] };
   draft.installed[index] = { type, _id: id, name };
   if (events.length > 0) draft.parts.push({ category: aggregate.category, id, names, bundle: index });

@@ -1,7 +1,8 @@
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { bounded } from '../../domain/engine/secretFields.ts';
+import type { Part } from '../../domain/prebuilts/parts.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import type { Part, Plan } from '../../domain/prebuilts/prebuilts.ts';
+import type { Plan, Refused } from '../../domain/prebuilts/prebuilts.ts';
 import type { Preparing, Tools } from '../engine/define.ts';
 import type { Imports } from '../engine/kinds.ts';
 
@@ -13,21 +14,31 @@ export type Installing = Pick<Preparing<unknown, unknown>, 'actor' | 'now' | 'ne
   readonly installedAs: (bundle: Bundle, index: number) => readonly Bundle['data'][];
   /** An id for a document that has none, if its name is free; one is made unless this gives it. */
   readonly freshId?: (index: number) => string | undefined;
+  /** How documents with documents in them are planned, by their category. */
+  readonly plans?: Readonly<Record<string, (draft: Draft, bundle: Bundle, index: number) => Promise<void>>>;
   /** JSON pointer to a document in the request. */
   readonly pathOf: (index: number) => string;
+};
+
+/** A resource as it is after the installation. */
+type Added = {
+  readonly kind: Pick<Imports, 'collection' | 'command'>;
+  readonly id: string;
+  readonly name: string;
+  readonly state: unknown;
 };
 
 /** The resources as they are after the installation. */
 const plannedOf = () => {
   const states = new Map<string, unknown>();
   const ids = new Map<string, string>();
+  const added: Added[] = [];
   return {
-    add: (
-      { collection: { collection }, command: { aggregate } }: Imports,
-      id: string,
-      name: string,
-      state: unknown,
-    ): void => {
+    added,
+    add: (one: Added): void => {
+      const { kind, id, name, state } = one;
+      const [{ collection }, { aggregate }] = [kind.collection, kind.command];
+      added.push(one);
       states.set(`${aggregate.category}-${id}`, state);
       ids.set(`${collection} ${name}`, id).set(`${collection}/${id}`, id);
     },
@@ -66,6 +77,7 @@ const reservations = () => {
         holders.set(key, index);
       }
     },
+    reserved: (): readonly string[] => [...holders.keys()],
     release: (index: number): void => {
       for (const [key, holder] of holders) if (holder === index) holders.delete(key);
     },
@@ -82,12 +94,15 @@ export const newDraft = (request: Installing, outer: Tools) => {
     /** The tools as they are after the installation. */
     world: planned.within(tools),
     add: planned.add,
+    added: planned.added,
     ...reservations(),
     sealed: [...request.bundles] as Bundle[],
     parts: [] as Part[],
     removed: [] as Plan['removed'][number][],
     /** By index of the document in the package. */
     installed: [] as (Plan['installed'][number] | undefined)[],
+    /** The components of the projects among the documents: those that are installed, and those that are not. */
+    components: { installed: [] as Plan['installed'][number][], refused: [] as Refused[] },
   };
 };
 

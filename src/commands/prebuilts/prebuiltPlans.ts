@@ -1,9 +1,10 @@
 import { oneByOne } from '../../concurrency/oneByOne.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { documentKinds } from '../../domain/kinds.ts';
+import type { BundleError, Part } from '../../domain/prebuilts/parts.ts';
 import { type Bundle, isHeld, kindMeant } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
-import type { BundleError, Part, Plan } from '../../domain/prebuilts/prebuilts.ts';
+import type { Plan } from '../../domain/prebuilts/prebuilts.ts';
 import type { Tools } from '../engine/define.ts';
 import type { PartOfPackage } from '../engine/kinds.ts';
 import type { Next } from '../engine/reactions.ts';
@@ -27,7 +28,7 @@ type Planned = {
   readonly plan: Plan;
   readonly sealed: readonly Bundle[];
   readonly errors: readonly BundleError[];
-};
+} & Pick<Draft, 'components' | 'added' | 'reserved'>;
 
 /**
  * The plan of an installation. Each document is checked, and goes through the decision of the command that imports it.
@@ -55,6 +56,13 @@ export const planOf = async (request: Installing, outer: Tools): Promise<Planned
   };
 
   for (const { of, types } of documentKinds) {
+    const plan = request.plans?.[of.category];
+    if (plan)
+      await each(
+        (type) => types.includes(type),
+        `/${of.category}`,
+        (bundle, index) => plan(draft, bundle, index),
+      );
     const imports = types.length > 0 ? kindOf(of.category)?.imports : undefined;
     if (!imports) continue;
     await each(
@@ -80,14 +88,21 @@ export const planOf = async (request: Installing, outer: Tools): Promise<Planned
       draft.sealed[index] = sealKept(bundle, installedAs(bundle, index), draft.tools.seal);
     },
   );
-  return { ...withoutRefused(draft, errors), errors: errors.sort((a, b) => a.index - b.index) };
+  const { components, added, reserved } = draft;
+  return {
+    ...withoutRefused(draft, errors),
+    errors: errors.sort((a, b) => a.index - b.index),
+    components,
+    added,
+    reserved,
+  };
 };
 
 /** The plan without the documents that are refused. The others get their places in the package without these. */
 const withoutRefused = (
-  { parts, removed, sealed, installed }: Draft,
+  { parts, removed, sealed, installed, components }: Draft,
   errors: readonly BundleError[],
-): Omit<Planned, 'errors'> => {
+): Pick<Planned, 'plan' | 'sealed'> => {
   const refused = new Set(errors.map(({ index }) => index));
   const places = new Map(
     [...sealed.keys()].filter((index) => !refused.has(index)).map((index, place) => [index, place]),
@@ -96,7 +111,7 @@ const withoutRefused = (
     plan: {
       parts: parts.map((part) => ({ ...part, bundle: places.get(part.bundle) ?? part.bundle })),
       removed,
-      installed: installed.filter((one) => one !== undefined),
+      installed: [...installed.filter((one) => one !== undefined), ...components.installed],
     },
     sealed: sealed.filter((_, index) => places.has(index)),
   };

@@ -8,15 +8,21 @@ import { same } from '../../domain/engine/changes.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
 import { maskSecrets, withDescriptions } from '../../domain/engine/secretFields.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
-import { type Bundle, importedPrebuiltSchema, type PrebuiltDocument } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import type { Part } from '../../domain/prebuilts/parts.ts';
+import {
+  type Bundle,
+  importedPrebuiltSchema,
+  isHeld,
+  type PrebuiltDocument,
+} from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { isClear, isClearAround, maskBundle, sealAround } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import {
   complete,
   type Deciding,
   decideImport,
   isInstalled,
+  isWaiting,
   matching,
-  type Part,
   type Plan,
   type PrebuiltEvent,
   type PrebuiltImport,
@@ -30,6 +36,7 @@ import {
 import { derivedId } from '../../store/derivedIds.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
+import { componentLocks, planProject, unpackProject } from '../automation-studio/projects.ts';
 import { treeReferences } from '../configuration-manager/trees.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
@@ -92,6 +99,48 @@ const withDescriptionsIn = (state: PrebuiltState, { unseal }: Pick<Tools, 'unsea
   return { ...state, imported: { ...state.imported, prebuilt } };
 };
 
+const pathOf = (index: number): string => `/prebuilt/bundles/${index}/data`;
+
+/**
+ * Plans those documents of an installed package that it keeps, and that this version installs. All else stays as it is,
+ * also where they were changed since.
+ */
+const planWaiting = async (
+  { imported }: PrebuiltState,
+  request: Omit<Parameters<typeof planOf>[0], 'bundles' | 'installedAs' | 'pathOf'>,
+  tools: Tools,
+): Promise<Pick<Awaited<ReturnType<typeof planOf>>, 'plan' | 'sealed' | 'errors' | 'components'>> => {
+  const { prebuilt, installed = [] } = imported ?? {};
+  const bundles = prebuilt?.bundles ?? [];
+  const waiting = new Set((imported?.kept ?? []).flatMap(({ type }) => (isHeld(type) ? [type] : [])));
+  const places = [...bundles.keys()].filter((index) => waiting.has(bundles[index]?.type ?? ''));
+  const some = places.flatMap((place) => bundles[place] ?? []);
+  const placeOf = (index: number): number => places[index] ?? -1;
+  const planned = await planOf(
+    {
+      ...request,
+      bundles: some,
+      installedAs: (_, index) => some.slice(index, index + 1).map(({ data }) => data),
+      pathOf: (index) => pathOf(placeOf(index)),
+    },
+    tools,
+  );
+  const errors = planned.errors.map(({ index, error }) => ({ index: placeOf(index), error }));
+  const refused = new Set(errors.map(({ index }) => index));
+  const remaining = [...bundles.keys()].filter((index) => !refused.has(index));
+  const accepted = places.filter((place) => !refused.has(place));
+  return {
+    components: planned.components,
+    errors,
+    sealed: remaining.map((index) => planned.sealed[accepted.indexOf(index)] ?? bundles[index]!), // of the keys
+    plan: {
+      removed: planned.plan.removed,
+      installed: [...installed, ...planned.plan.installed],
+      parts: planned.plan.parts.map((part) => ({ ...part, bundle: remaining.indexOf(accepted[part.bundle] ?? -1) })),
+    },
+  };
+};
+
 const noPlan: Plan = { parts: [], removed: [], installed: [] };
 
 type Request = Preparing<PrebuiltState, PrebuiltImport, Seen>;
@@ -114,23 +163,24 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
   const state = withDescriptionsIn(request.state, tools);
   const hidden = (await hiddenOf(state.deciding, actor, tools)).size > 0;
   const isKnown = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
-  const idle = state.pending || hidden || (!overwrite && isKnown());
+  const isSame = !overwrite && isKnown();
+  const idle = state.pending || hidden || (isSame && !isWaiting(state));
   const about = { ...seen, hidden, present: state };
   if (idle) return { ...about, plan: noPlan, around: prebuilt, sealed: prebuilt.bundles, errors: [], accounts: {} };
   const around = sealAround(prebuilt, state.imported?.prebuilt, tools.seal);
   const { now, newId } = request;
-  const { plan, sealed, errors } = await planOf(
-    {
-      actor,
-      now,
-      newId,
-      bundles: around.bundles,
-      overwrite,
-      installedAs: matching(state),
-      pathOf: (index) => `/prebuilt/bundles/${index}/data`,
-    },
-    tools,
-  );
+  const installing = { actor, now, newId, overwrite, plans: { [project.category]: planProject } };
+  const { plan, sealed, errors, components } = isSame
+    ? await planWaiting(state, installing, tools)
+    : await planOf(
+        {
+          ...installing,
+          bundles: around.bundles,
+          installedAs: matching(state.imported?.prebuilt.bundles ?? []),
+          pathOf,
+        },
+        tools,
+      );
   const rest = withoutRefused(prebuilt, errors);
   const { bundles } = rest;
   const accounts = await accountIds(
@@ -138,7 +188,7 @@ const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
     tools,
   );
   const seenNow = errors.length > 0 ? await seenIn(rest) : seen;
-  return { ...about, ...seenNow, plan, around, sealed, errors, accounts };
+  return { ...about, ...seenNow, plan, around, sealed, errors, accounts, stayingOut: components.refused };
 };
 
 /** The decision on the package with sealed secrets. */
@@ -169,9 +219,10 @@ export const importPrebuilt = command({
     const locks: string[] = [importing];
     if (types.has('forms') || types.has('json-forms') || types.has('automation') || types.has('ac-agenda-job'))
       locks.push(formReferences);
+    if (types.has('project')) locks.push(...componentLocks());
     if (types.has('golden-config')) locks.push(treeReferences);
     if (types.has('transformation') || types.has('automation')) locks.push(transformationReferences);
-    return locks;
+    return [...new Set(locks)];
   },
   prepare: (request, tools) => preparing(request, tools),
   decide: deciding,
@@ -222,9 +273,11 @@ const installAll = async ({
 }: Recorded<PrebuiltImported>): Promise<readonly Next[]> => {
   const restored = (part: Part): Next => partOf(part, { bundles, accounts, at });
   const documents = parts.filter(({ content }) => content === undefined);
-  const automations = parts.filter(({ content }) => content !== undefined);
+  const projects = parts.filter(({ category }) => category === project.category);
+  const automations = parts.filter((part) => part.content !== undefined && !projects.includes(part));
   return [
     ...documents.map(restored),
+    ...projects.map(({ id, content: input }) => ({ command: unpackProject, id, input })),
     ...removed.map(({ id, actionId }) => ({ command: removeTrigger, id, input: { actionId } })),
     ...automations.map(restored),
     { command: completePrebuilt, id: splitStream(stream).id, input: {} },

@@ -9,9 +9,14 @@ import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { prefixOf } from '../engine/namespaces.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { anyMembers, authors, flag, nothing, text, topicsOf } from '../engine/topics.ts';
-import type { Bundle } from '../prebuilts/prebuiltSchemas.ts';
-import { type BundleError, type Plan, part, refuseAll } from '../prebuilts/prebuilts.ts';
-import type { ComponentDocument, NewProject, ProjectDocument, ProjectPatch } from './projectSchemas.ts';
+import { type Bundle, type BundleError, part, refuseAll } from '../prebuilts/parts.ts';
+import {
+  bundleTypeOf,
+  type ComponentDocument,
+  type NewProject,
+  type ProjectDocument,
+  type ProjectPatch,
+} from './projectSchemas.ts';
 
 const place = { category: text, id: text };
 
@@ -222,19 +227,21 @@ export type ProjectImport = {
 };
 
 /** The facts about the rest of the platform that an import needs. */
-export type ProjectRefs = Pick<ProjectImported, 'project' | 'components' | 'ids' | 'digest' | 'accounts' | 'staying'> &
-  Pick<Plan, 'parts'> & {
-    readonly bundles: readonly Bundle[];
-    readonly installed: ProjectImported['installed'];
-    readonly removed: ProjectImported['removed'];
-    readonly errors: readonly BundleError[];
-    readonly failed: ProjectImported['failed'];
-    /** True if the document has a secret in clear. Then it counts as other content. */
-    readonly bringsSecrets: boolean;
-    /** Those members of the document who are here. */
-    readonly access: ProjectAccess;
-    readonly authors: Authored;
-  };
+export type ProjectRefs = Pick<
+  ProjectImported,
+  'project' | 'components' | 'ids' | 'digest' | 'accounts' | 'staying' | 'parts'
+> & {
+  readonly bundles: readonly Bundle[];
+  readonly installed: ProjectImported['installed'];
+  readonly removed: ProjectImported['removed'];
+  readonly errors: readonly BundleError[];
+  readonly failed: ProjectImported['failed'];
+  /** True if the document has a secret in clear. Then it counts as other content. */
+  readonly bringsSecrets: boolean;
+  /** Those members of the document who are here. */
+  readonly access: ProjectAccess;
+  readonly authors: Authored;
+};
 
 const refusePending = ({ pending }: ProjectState): void => {
   if (pending)
@@ -343,14 +350,41 @@ export const remove = (state: ProjectState, _: unknown, { refs }: Context<Projec
 export const complete = ({ pending }: ProjectState): readonly ProjectEvent[] =>
   pending ? [{ topic: 'projectCompleted', data: {} }] : [];
 
+/** The documents of the components, with the types that they have in packages if there are such. */
+export const bundlesIn = (components: readonly ComponentDocument[]): readonly Bundle[] =>
+  components.map(({ type, document }) => ({ type: bundleTypeOf(type) ?? type, data: document }));
+
+/** The project with other documents of its components. */
+export const withDocuments = (
+  project: Members,
+  components: readonly ComponentDocument[],
+  documents: readonly Members[],
+): Members =>
+  withMembers(project, {
+    components: components.map((one, i) => withMembers(one, { document: documents[i] ?? {} })),
+  });
+
+/** The components of what may be a project; none of what is none. */
+const componentsIn = ({ components }: Members): readonly ComponentDocument[] =>
+  Array.isArray(components) && components.every((one) => isObject(one) && isObject(one.document))
+    ? (components as readonly ComponentDocument[])
+    : [];
+
 const list = '/automation-studio/projects';
 
 /** Projects of any installation. */
 export const projectDocuments: DocumentKind = {
   of: project,
   name: 'project',
-  types: [],
+  types: ['project'],
   secrets: nowhere,
+  inner: {
+    of: (document) => bundlesIn(componentsIn(document)),
+    replace: (document, inner) => {
+      const components = componentsIn(document);
+      return components.length > 0 ? withDocuments(document, components, inner) : document;
+    },
+  },
   is: ({ components, name }) =>
     typeof name === 'string' &&
     Array.isArray(components) &&

@@ -17,6 +17,12 @@ type DocumentRequest = {
 /** Only the import of packages has a dry run. */
 export type ImportOptions = { readonly overwrite: boolean; readonly dryRun: boolean };
 
+/** The documents within a document, with their types in packages, and the same document with new ones in their places. */
+type Inner = {
+  readonly of: (document: Members) => readonly { readonly type: string; readonly data: Members }[];
+  readonly replace: (document: Members, inner: readonly Members[]) => Members;
+};
+
 /** A kind of documents that other installations have, too: files, packages and exports bring them. */
 export type DocumentKind = {
   readonly of: Aggregate;
@@ -28,6 +34,8 @@ export type DocumentKind = {
   readonly secrets: Places;
   /** True if no other place holds secrets; else a text under the name of a secret is one wherever it stands. */
   readonly onlyThere?: true;
+  /** The documents of other kinds that it holds; undefined: it holds none. */
+  readonly inner?: Inner;
   /** True if a document is of this kind, by its members. */
   readonly is: (document: Members) => boolean;
   /** The request that imports a document. */

@@ -4,6 +4,9 @@ import type { SchemaData } from '../engine/core.ts';
 import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
 import { missingSecretsSchema, name, warningsSchema } from '../engine/schemas.ts';
 import { installedKinds } from '../kinds.ts';
+import type { Bundle } from './parts.ts';
+
+export type { Bundle } from './parts.ts';
 
 const opaque = (description: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description }));
@@ -30,8 +33,6 @@ const type = Type.String({
   maxLength: 256,
   description: `What kind of document it is. These are installed: ${heldTypes.join(', ')}; any other is kept`,
 });
-
-export type Bundle = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 
 const artifact = Type.Object(
   {
@@ -152,12 +153,13 @@ const items = {
     {
       id: optional('Its id'),
       name: optional('Its name'),
+      within: optional('Name of the project that it is a component of, and whose other components are there'),
       code: text('Code of the error'),
       path: optional('JSON pointer to the place of the fault in the request'),
       reason,
     },
     'PrebuiltRefused',
-    'What could not be installed, and is not in the package',
+    'What could not be installed. It is not in the package, but where a project has it',
   ),
 };
 

@@ -5,16 +5,33 @@ import { installedKinds } from '../kinds.ts';
 import type { Bundle, PrebuiltDocument } from './prebuiltSchemas.ts';
 
 type Document = Bundle['data'];
+
+const nothing = (): Document => ({});
+
 /** Documents that are only kept may hold secrets of any JSON type anywhere. */
 const anywhere: Places = (document, work) => work(document, isSecretOfDocument) as Document;
 
 const placesOf = (type: string): Places => installedKinds.get(type)?.secrets ?? anywhere;
+
+const innerOf = (type: string) => installedKinds.get(type)?.inner;
 
 /** True if the places of its kind are the only ones where such a document has secrets. */
 const onlyThere = (type: string): boolean => installedKinds.get(type)?.onlyThere === true;
 
 /** The document for answers: secrets are masked, even those that an earlier version stored in clear. */
 export const maskBundle = (bundle: Bundle): Bundle => {
+  const inner = innerOf(bundle.type);
+  if (inner) {
+    const documents = inner.of(bundle.data);
+    const around = maskDocument({ ...bundle, data: inner.replace(bundle.data, documents.map(nothing)) }) as Bundle;
+    return {
+      ...around,
+      data: inner.replace(
+        around.data,
+        documents.map((one) => maskBundle(one).data),
+      ),
+    };
+  }
   const data = placesOf(bundle.type)(bundle.data, maskNamed);
   return {
     ...(maskDocument({ ...bundle, data: {} }) as Bundle),
@@ -25,6 +42,12 @@ export const maskBundle = (bundle: Bundle): Bundle => {
 /** Whether the document has a secret in clear. */
 export const isClear = (bundle: Bundle): boolean => {
   const { type, data } = bundle;
+  const inner = innerOf(type);
+  if (inner) {
+    const documents = inner.of(data);
+    const around = { ...bundle, data: inner.replace(data, documents.map(nothing)) };
+    return hasClearSecret(around) || documents.some(isClear);
+  }
   let found = hasClearSecret(onlyThere(type) ? { ...bundle, data: {} } : bundle);
   placesOf(type)(data, (value, isSecret) => {
     found ||= holdsClear(value, isSecret);

@@ -8,22 +8,11 @@ import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { maskDocument } from '../engine/importedSecrets.ts';
 import { projectInName } from '../engine/namespaces.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';
-import { anyMembers, anything, nothing, text, topicsOf, typed, whole } from '../engine/topics.ts';
+import { anyMembers, nothing, text, topicsOf, typed } from '../engine/topics.ts';
+import { type BundleError, type Part, part, refuseAll } from './parts.ts';
 import { inOurNames } from './prebuiltAliases.ts';
 import { type Bundle, isHeld, type PrebuiltDocument, type PrebuiltPackage, packageParts } from './prebuiltSchemas.ts';
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
-
-/** The change of one stream by a package, and the names that the resource has then. */
-export const part = Type.Object({
-  category: text,
-  id: text,
-  names: Type.Array(Type.Object({ kind: text, parent: Type.Optional(text), name: text })),
-  /** The index of the document in the package. */
-  bundle: whole,
-  /** The new content of the stream, if it is not the document itself. */
-  content: Type.Optional(anything),
-});
-export type Part = SchemaData<typeof part>;
 
 const imported = Type.Object({
   /**
@@ -44,6 +33,8 @@ const imported = Type.Object({
         type: text,
         id: Type.Optional(text),
         name: Type.Optional(text),
+        /** The project that it is a component of; undefined: it is a document of the package. */
+        within: Type.Optional(text),
         code: typed<Code>()(text),
         /** JSON pointer into the request. */
         path: Type.Optional(text),
@@ -66,7 +57,7 @@ export type PrebuiltImported = SchemaData<typeof imported>;
 /** The changes by a package. */
 export type Plan = Pick<PrebuiltImported, 'parts' | 'removed' | 'installed'>;
 
-type Refused = NonNullable<PrebuiltImported['refused']>[number];
+export type Refused = NonNullable<PrebuiltImported['refused']>[number];
 
 const topics = topicsOf({
   prebuiltImported: ['A package is to be installed', imported],
@@ -82,6 +73,12 @@ export type PrebuiltState = {
   /** The ids of its automations and projects, which say who may read it. They survive its deletion. */
   readonly deciding: Deciding;
 };
+
+const isProject = (type: string): boolean => type === 'project';
+
+/** A part, or those that a project among the parts is unpacked to. */
+const partsIn = (one: Part): readonly Part[] =>
+  isProject(one.category) ? (one.content as { readonly parts: readonly Part[] }).parts : [one];
 
 /**
  * A package: the decision to install it, and the note that it is installed. The stream's id is computed from the name.
@@ -100,7 +97,9 @@ export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
   exists: ({ imported }) => imported !== undefined,
   reservations: ({ imported, pending }) =>
     imported && pending
-      ? imported.parts.flatMap(({ category, id, names }) => names.map((name) => ({ owner: `${category}-${id}`, name })))
+      ? imported.parts
+          .flatMap(partsIn)
+          .flatMap(({ category, id, names }) => names.map((name) => ({ owner: `${category}-${id}`, name })))
       : [],
 });
 
@@ -176,13 +175,13 @@ export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocum
  * package. Each installed document is found once only, so the caller must pass the documents in the order of the
  * package. A looser match could move a secret to another resource, and so to other readers.
  */
-export const matching = ({ imported }: PrebuiltState) => {
+export const matching = (bundles: readonly Bundle[]) => {
   const installed = new Map<string, Bundle['data'][]>();
   const keyOf = (bundle: Bundle, index: number): string => {
     const { id, name = index } = identityOf(bundle);
     return JSON.stringify([bundle.type, id ?? null, id === undefined ? name : null]);
   };
-  imported?.prebuilt.bundles.forEach((bundle, index) => {
+  bundles.forEach((bundle, index) => {
     const key = keyOf(bundle, index);
     installed.set(key, [...(installed.get(key) ?? []), bundle.data]);
   });
@@ -200,7 +199,7 @@ export const automationsIn = (installed: Plan['installed']): readonly string[] =
 
 /** The ids of the projects whose components a package has installed. */
 export const projectsIn = (installed: Plan['installed']): readonly string[] => [
-  ...new Set(installed.flatMap(({ name }) => projectInName(name) ?? [])),
+  ...new Set(installed.flatMap(({ type, _id, name }) => (isProject(type) ? _id : (projectInName(name) ?? [])))),
 ];
 
 /** The resources whose access lists say who may read a package. */
@@ -213,7 +212,11 @@ export const decidingIn = (installed: Plan['installed']): Required<Deciding> => 
 
 /** The installed documents, without the automations and the components of projects with these ids. */
 export const visible = (installed: Plan['installed'], hidden: ReadonlySet<string>): Plan['installed'] =>
-  installed.filter((one) => !(isAutomation(one) && hidden.has(one._id)) && !hidden.has(projectInName(one.name) ?? ''));
+  installed.filter(
+    (one) =>
+      !((isAutomation(one) || isProject(one.type)) && hidden.has(one._id)) &&
+      !hidden.has(projectInName(one.name) ?? ''),
+  );
 
 export type PrebuiltImport = {
   readonly prebuilt: PrebuiltDocument;
@@ -222,14 +225,13 @@ export type PrebuiltImport = {
   readonly strict?: boolean;
 };
 
-/** Why the document with this index cannot be installed. Paths start at the request's body. */
-export type BundleError = { readonly index: number; readonly error: RequestError };
-
 export type PrebuiltRefs = {
   /** The hash of the documents that can be installed or kept. */
   readonly bundlesHash: string;
   readonly plan: Plan;
   readonly errors: readonly BundleError[];
+  /** The components of its projects that cannot be unpacked. */
+  readonly stayingOut?: readonly Refused[];
   readonly accounts: Readonly<Record<string, string>>;
   /** Whether the package has a secret in clear. Then it counts as different from the installed one. */
   readonly bringsSecrets?: boolean;
@@ -246,7 +248,7 @@ export const decideImport = (
   { prebuilt: given, overwrite = false, strict = false }: PrebuiltImport,
   { now, refs }: Context<PrebuiltRefs>,
 ): readonly PrebuiltEvent[] => {
-  const { plan, bundlesHash, accounts, errors } = refs;
+  const { plan, bundlesHash, accounts, errors, stayingOut = [] } = refs;
   refusePending(state);
   const { known } = packageParts({ ...inOurNames(given), bundles: [] }, '/prebuilt');
   if (known.metadata.PlatformDependencies === undefined)
@@ -259,10 +261,11 @@ export const decideImport = (
   if (refs.hidden) throw taken;
   const prebuilt = withoutRefused(given, errors);
   const again = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
-  if (again && !overwrite) return [];
+  if (again && !overwrite && !isWaiting(state)) return [];
   const other = state.imported && !again && !overwrite ? [taken] : [];
   const refusals = errors.map(({ error }) => error);
-  if (strict) refuseAll([...refusals, ...other]);
+  const inside = stayingOut.map(({ code, reason, path }) => new RequestError(code, reason, defined({ path })));
+  if (strict) refuseAll([...refusals, ...inside, ...other]);
   refuseAll(other);
   if (errors.length > 0 && prebuilt.bundles.length === 0)
     throw new RequestError('conflict', `Nothing of the package can be installed: ${refusals[0]?.message}`, {
@@ -270,7 +273,7 @@ export const decideImport = (
     });
   if (again && plan.parts.length + plan.removed.length === 0) return [];
   const kept = prebuilt.bundles.filter(({ type }) => !isHeld(type)).map(keptOf);
-  const refused = errors.map(({ index, error }) => refusedOf(given.bundles[index], error));
+  const refused = [...errors.map(({ index, error }) => refusedOf(given.bundles[index], error)), ...stayingOut];
   return [
     {
       topic: 'prebuiltImported',
@@ -278,6 +281,10 @@ export const decideImport = (
     },
   ];
 };
+
+/** True if the package keeps documents of kinds that an earlier version did not install. */
+export const isWaiting = ({ imported }: PrebuiltState): boolean =>
+  imported?.kept.some(({ type }) => isHeld(type)) === true;
 
 /** The package without the documents that are refused. */
 export const withoutRefused = (prebuilt: PrebuiltDocument, errors: readonly BundleError[]): PrebuiltDocument => {
@@ -299,20 +306,6 @@ const refusedOf = (bundle: Bundle | undefined, { code, message, faults }: Reques
 const refusePending = ({ pending }: PrebuiltState): void => {
   if (pending)
     throw new RequestError('unavailable', 'This prebuilt is being installed; try again', { retryAfterSeconds: 1 });
-};
-
-// In the order of docs/status-codes.md.
-const first: readonly Code[] = ['invalid', 'not_found', 'forbidden', 'conflict'];
-const rank = ({ code }: RequestError): number => (first.includes(code) ? first.indexOf(code) : first.length);
-
-/** Throws one error for all errors of the code that comes first. */
-export const refuseAll = (errors: readonly RequestError[]): void => {
-  const least = Math.min(...errors.map(rank));
-  const [one, ...others] = errors.filter((error) => rank(error) === least);
-  if (!one) return;
-  throw new RequestError(one.code, others.length > 0 ? `${one.message} (and ${others.length} more)` : one.message, {
-    faults: [one, ...others].flatMap(({ faults }) => faults),
-  });
 };
 
 /** Runs after all parts of an import. */

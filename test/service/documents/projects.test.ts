@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ok, refused } from '../../support/people.ts';
+import { packed } from '../../support/documents.ts';
+import { ok, people, refused } from '../../support/people.ts';
 import { startService } from '../../support/service.ts';
 import { useService } from '../../support/useService.ts';
 
@@ -252,5 +253,117 @@ describe('projects', function () {
     assert.equal(ok(await ask('GET', `${list}/Bonn`)).data._id, data._id);
     ok(await ask('POST', '/audit/restore', { ...restore, position: position - 1 }));
     assert.equal(ok(await ask('GET', `${list}/${data._id}`)).data.name, 'Trier');
+  });
+
+  describe('in packages', () => {
+    const install = (name: string, bundles: readonly object[], options: object = {}) =>
+      ask('POST', '/prebuilts/import', { prebuilt: packed(name, bundles as never), options });
+    const outcome = ({ installed, refused }: any) => [
+      installed.map(({ type, name }: any) => `${type} ${name}`),
+      refused.map(({ type, name, within, path }: any) => `${type} ${name} ${within} ${path}`),
+    ];
+
+    it('are unpacked, with the automation that names what they hold', async () => {
+      const id = '7e0a1b2c3d4e5f6071829351';
+      const given = { ...project(id), components: project(id).components.slice(1) };
+      const automation = {
+        _id: '7e0a1b2c3d4e5f6071829352',
+        name: 'Open the site',
+        description: '',
+        componentType: null,
+        componentName: null,
+        gbac: {},
+        triggers: [
+          {
+            _id: '7e0a1b2c3d4e5f6071829353',
+            name: 'By hand',
+            enabled: true,
+            actionType: 'automations',
+            actionId: '7e0a1b2c3d4e5f6071829352',
+            type: 'manual',
+            formId: `@${id}: New site`,
+            formData: null,
+          },
+        ],
+      };
+      const bundles = [
+        { type: 'automation', data: automation },
+        { type: 'project', data: given },
+      ];
+      refused(
+        await install('with a project', bundles, { strict: true }),
+        400,
+        /bundles\/1\/data\/components\/3\/document/,
+      );
+      const expected = [
+        ['automation Open the site', 'project Sites', `json-forms @${id}: New site`, `mop-template @${id}: Pre`],
+        ['template Bad Sites /prebuilt/bundles/1/data/components/3/document/template'],
+      ];
+      assert.deepEqual(outcome(ok(await install('with a project', bundles, { dryRun: true })).data), expected);
+      assert.equal((await ask('GET', `${list}/${id}`)).status, 404);
+      const { data } = ok(await install('with a project', bundles));
+      assert.deepEqual(outcome(data), expected);
+      const shownThere = ok(await ask('GET', '/operations-manager/automations/Open%20the%20site/export')).data;
+      assert.equal(shownThere.triggers[0].formId, `@${id}: New site`);
+      assert.deepEqual(
+        (await shown(id)).components.map(({ name }: any) => name),
+        [`@${id}: New site`, `@${id}: Pre`, 'Rack'],
+      );
+      assert.deepEqual(await exported(id), { ...given, components: given.components.slice(0, 3) });
+      const out = ok(await ask('GET', `/prebuilts/${data._id}/export?as=imported`));
+      assert.deepEqual(out.bundles, bundles);
+      for (const again of [bundles, out.bundles])
+        assert.equal(ok(await install('with a project', again)).message, 'The prebuilt is installed already');
+      const { missing } = ok(await ask('GET', `/prebuilts/${data._id}/readiness`));
+      assert.deepEqual(
+        missing.map(({ kind, name }: any) => [kind, name]),
+        [
+          ['template', 'Bad'],
+          ['workflow', ''],
+        ],
+      );
+    });
+
+    it('keep their secrets, are replaced on request, and are refused under the id of another project', async () => {
+      const id = '7e0a1b2c3d4e5f6071829361';
+      const task = { name: 'send', app: 'Mailer', variables: { incoming: { password: 'open sesame' } } };
+      const flow = {
+        name: 'Tell',
+        tasks: { workflow_start: {}, workflow_end: {}, a1: task },
+        transitions: { workflow_start: { a1: next }, a1: { workflow_end: next } },
+      };
+      const holding = (more: object) => ({ _id: id, name: 'Telling', token: 'shared', components: [], ...more });
+      const component = { iid: 1, type: 'workflow', reference: 'x', folder: '/', document: flow };
+      const bundles = [{ type: 'project', data: holding({ components: [component] }) }];
+      const { data } = ok(await install('secretive', bundles));
+      const out = await ask('GET', `/prebuilts/${data._id}/export?as=imported`);
+      assert.doesNotMatch(out.text, /open sesame|shared/);
+      const log = JSON.stringify(ok(await ask('GET', '/operations-manager/events?limit=100')));
+      assert.doesNotMatch(log, /open sesame/);
+      assert.deepEqual(data.missingSecrets, undefined);
+      const [document] = (await shown(id)).components.map((one: any) => one.document);
+      assert.equal(document.tasks.a1.variables.incoming.password, '********');
+
+      const other = [
+        { type: 'project', data: holding({ components: [] }) },
+        { type: 'picture', data: { name: 'P' } },
+      ];
+      const taken = ok(await install('another', other)).data;
+      assert.deepEqual(outcome(taken), [[], ['project Telling undefined /prebuilt/bundles/0/data/_id']]);
+      const changed = { ...component, document: { ...flow, description: 'changed' } };
+      const next2 = [{ type: 'project', data: holding({ components: [changed] }) }];
+      refused(await install('secretive', next2), 409);
+      ok(await install('secretive', next2, { overwrite: true }));
+      assert.equal((await shown(id)).components[0].document.description, 'changed');
+    });
+
+    it('hide the package from those who may not read them', async () => {
+      const id = '7e0a1b2c3d4e5f6071829371';
+      const members = [{ type: 'account', role: 'owner', username: 'admin' }];
+      const { data } = ok(await install('closed', [{ type: 'project', data: { ...fitting(project(id)), members } }]));
+      const { member } = await people(service);
+      assert.equal((await member('GET', `/prebuilts/${data._id}`)).status, 404);
+      refused(await member('POST', '/prebuilts/import', { prebuilt: packed('closed', []) }), 409);
+    });
   });
 });

@@ -138,17 +138,24 @@ const deletionOfGroups: Work = {
   whole: async () => [],
 };
 
+/** A package with documents of all kinds, and with a project. */
+const packageWithProject = {
+  ...vlanRollout,
+  bundles: [...vlanRollout.bundles, { type: 'project', data: siteSurvey }],
+};
+
 const installOfPackage: Work = {
   name: 'the install of a package',
   run: ({ node }) =>
     node.command(importPrebuilt, prebuiltId(vlanRollout.metadata.name), {
-      prebuilt: vlanRollout,
+      prebuilt: packageWithProject,
       overwrite: false,
       strict: true,
     }),
   isDecided: exists(prebuilt, prebuiltId(vlanRollout.metadata.name)),
   find: async ({ node: { tools } }) => {
     const { imported, pending } = await tools.state(prebuilt, prebuiltId(vlanRollout.metadata.name));
+    const survey = await tools.state(project, siteSurvey._id);
     const names = await Promise.all([
       namesIn(tools, forms),
       namesIn(tools, templates),
@@ -158,15 +165,18 @@ const installOfPackage: Work = {
       namesIn(tools, automations),
       namesIn(tools, triggers),
     ]);
-    return { isInstalled: imported !== undefined && !pending, names: names.flat() };
+    const isInstalled = imported !== undefined && !pending && survey.exists && !survey.pending;
+    return { isInstalled, names: names.flat() };
   },
   nothing: { isInstalled: false, names: [] },
   whole: async () => ({
     isInstalled: true,
     names: [
+      `forms: @${siteSurvey._id}: Which site`,
       'forms: VLAN rollout approval',
       'forms: VLAN rollout request',
       'templates: VLAN on an access switch',
+      `commandTemplates: @${siteSurvey._id}: Uplinks`,
       'commandTemplates: VLAN is there',
       'analyticTemplates: VLANs before and after',
       'trees: Campus access switches',

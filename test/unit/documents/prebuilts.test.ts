@@ -65,6 +65,15 @@ describe('A prebuilt', () => {
       .then({ topic: 'prebuiltImported', data: { ...data, prebuilt: other } });
   });
 
+  it('installs what an earlier version only kept, when the same package comes again', () => {
+    const form: PrebuiltImported = { ...data, kept: [{ type: 'forms', name: 'F' }] };
+    const before = { topic: 'prebuiltImported', data: form } as const;
+    given(before, installed).when(decideImport, { prebuilt: whole }, refs).then(imported);
+    given(before, installed)
+      .when(decideImport, { prebuilt: whole }, { ...refs, plan: nothing })
+      .thenNothing();
+  });
+
   it('is left alone while it is being installed', () => {
     given(imported).when(decideImport, { prebuilt: whole }, refs).thenRefused('unavailable');
     given(imported).when(remove, {}).thenRefused('unavailable');
@@ -74,6 +83,11 @@ describe('A prebuilt', () => {
 
   it('promises names as long as it is being installed', () => {
     assert.deepEqual(prebuilt.reservations!({ imported: data, pending: true, deciding: { automations: [] } }), [
+      { owner: 'form-f', name: { kind: 'form', name: 'F' } },
+    ]);
+    const { parts } = data;
+    const unpacked = { ...data, parts: [{ category: 'project', id: 'p', names: [], bundle: 0, content: { parts } }] };
+    assert.deepEqual(prebuilt.reservations!({ imported: unpacked, pending: true, deciding: { automations: [] } }), [
       { owner: 'form-f', name: { kind: 'form', name: 'F' } },
     ]);
     assert.deepEqual(prebuilt.reservations!({ imported: data, pending: false, deciding: { automations: [] } }), []);

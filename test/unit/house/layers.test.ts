@@ -112,6 +112,7 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'http/people.ts',
   ],
   'automation-studio': [
+    'commands/projects.ts', // packages bring them
     'domain/projects.ts', // their members say who may read packages
     'projections/projects.ts', // components follow them
   ],
@@ -153,7 +154,9 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'projections/workflows.ts', // they name transformations
   ],
   prebuilts: [
+    'commands/prebuiltDrafts.ts', // a package's plan goes through its projects
     'commands/prebuiltPlans.ts', // projects unpack their documents, too
+    'domain/parts.ts',
     'domain/prebuiltSchemas.ts',
     'domain/prebuiltSecrets.ts',
     'domain/prebuilts.ts',

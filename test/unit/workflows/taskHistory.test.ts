@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Tools } from '../../../src/commands/engine/define.ts';
 import { lastRunsOf } from '../../../src/commands/operations-manager/jobReading.ts';
-import { type TimedEvent, taskHistory } from '../../../src/domain/operations-manager/workflows/taskHistory.ts';
+import { runFinder, type TimedEvent } from '../../../src/domain/operations-manager/workflows/taskHistory.ts';
 import { jobOf, ours, worker, workflow } from '../../support/workflowSamples.ts';
 
 /** The events of a job with a loop, a wait and ways back, each at a time of its own. */
@@ -28,8 +28,20 @@ const sample = (): readonly TimedEvent[] => {
 
 describe('The last runs of tasks', () => {
   const events = sample();
+  const taskIds = new Set(events.flatMap(({ data }: any) => data.task ?? []));
+  /** The run of a task up to an event, the state before it, which is the number of events, and its outcome. */
+  const find = (task: string, last: number, run?: number) => {
+    const finder = runFinder(task, run, 0);
+    for (const [place, event] of events.slice(0, last + 1).entries()) finder.take(event, place);
+    return finder.found();
+  };
   const wanted = (last: number) =>
-    new Map([...taskHistory(events.slice(0, last + 1))].map(([task, runs]) => [task, runs.at(-1)]));
+    new Map(
+      [...taskIds].flatMap((task) => {
+        const { run } = find(task, last);
+        return run ? [[task, run] as const] : [];
+      }),
+    );
 
   /** Tools over these events alone, and the numbers of events that were read. */
   const counting = () => {
@@ -43,6 +55,27 @@ describe('The last runs of tasks', () => {
     } as unknown as Pick<Tools, 'events'>;
     return { tools, read };
   };
+
+  it('are found with the state before them and their outcome, as is any other run', () => {
+    const end = events.length - 1;
+    const results = (task: string) => find(task, end).runs.map(({ run, result }) => [run, result]);
+    assert.deepEqual(results('w'), [
+      [1, 'failure'],
+      [2, 'failure'],
+      [3, 'success'],
+    ]);
+    for (const [run, result] of results('w') as [number, string][]) {
+      const { run: found, before, outcome } = find('w', end, run);
+      assert.equal(
+        before,
+        events.findIndex(({ topic, data }: any) => topic === 'taskOffered' && data.run === run),
+      );
+      assert.deepEqual([found?.from, outcome?.result], [events[before]?.at, result]);
+    }
+    assert.equal(find('w', end).run?.run, 3);
+    assert.equal(find('w', end, 4).run, undefined);
+    assert.equal(find('turn', end, 2).outcome?.result, 'success');
+  });
 
   it('are those of the whole history, at each revision', async () => {
     for (const last of events.keys()) {

@@ -143,7 +143,7 @@ export type TaskStates = {
 /** A task that has not run. */
 export const idleTask: TaskState = { run: 0, status: 'idle', outgoing: {}, retries: 0, turns: 0, claims: noClaims };
 
-const noTasks: TaskStates = { variables: empty, tasks: empty, runs: 0, weight: 0, attempts: {} };
+export const noTasks: TaskStates = { variables: empty, tasks: empty, runs: 0, weight: 0, attempts: {} };
 
 export const taskIn = ({ tasks }: TaskStates, id: string): TaskState => get(tasks, id) ?? idleTask;
 
