@@ -148,6 +148,10 @@ const settings = {
     1,
     100_000,
   ),
+  CONSOLE: setting('on, or off: /console is left out then', 'on', (given = 'on') => {
+    if (given !== 'on' && given !== 'off') throw new Error('must be on or off');
+    return given === 'on';
+  }),
   SECRET_KEY: setting(
     'Key that seals secrets; at least 16 characters, or base64: and the text of a secret.key',
     'made up, kept in <DATA_DIR>/secret.key',

@@ -7,6 +7,7 @@ import { rootLoginRoutes } from './authorization/login.ts';
 import { automationCatalogRoutes } from './automation-catalog/scheduledJobs.ts';
 import { projectRoutes } from './automation-studio/projects.ts';
 import { configurationManagerRoutes } from './configuration-manager/configurationManager.ts';
+import { consoleRoutes } from './console/console.ts';
 import { bannerRoutes } from './customization/banner.ts';
 import { asyncapiRoutes, docsRoutes, openapiRoutes } from './documentation/docs.ts';
 import { monitoringRoutes } from './engine/monitoring.ts';
@@ -32,6 +33,7 @@ export const areas: readonly AreaRoutes[] = [
   projectRoutes,
   bannerRoutes,
   configurationManagerRoutes,
+  consoleRoutes,
   docsRoutes,
   formRoutes,
   gatewayManagerRoutes,

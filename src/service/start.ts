@@ -151,7 +151,8 @@ const serveHttp = async (parts: Parts, health: Health) => {
 
 /** The parts of the service that routes may use. */
 const serviceOf = (parts: Parts, health: Health): Omit<Service, 'earlier'> => {
-  const { node, auth, out, filters, access, streaming, index, work, jobReaders, metrics, rebuilding, logger } = parts;
+  const { config, node, auth, out, filters, access, streaming, index, work, jobReaders, metrics, rebuilding, logger } =
+    parts;
   const { clock } = node;
   return {
     handle: node.handle,
@@ -183,6 +184,7 @@ const serviceOf = (parts: Parts, health: Health): Omit<Service, 'earlier'> => {
     jobReaders,
     runs: countedRuns(parts),
     parked: parkedRunsOf(node, parts),
+    hasConsole: config.CONSOLE,
     metrics: metrics.text,
     status: health.status,
     rebuild: rebuilding.rebuild,

@@ -20,12 +20,18 @@ export const counter = (most: number, what: string): ((bytes: number) => void) =
 /** The text of an answer. Throws `TooLong` instead of taking in whatever comes. */
 export const textOf = async (answer: Response, most: number = mostAnswer): Promise<string> => {
   const count = counter(most, 'an answer');
-  const pieces: Uint8Array[] = [];
-  for await (const piece of answer.body ?? []) {
-    count(piece.length);
-    pieces.push(piece);
+  const reader = answer.body?.getReader();
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const pieces: string[] = [];
+  try {
+    for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
+      count(piece.value.length);
+      pieces.push(decoder.decode(piece.value, { stream: true }));
+    }
+  } finally {
+    await reader?.cancel().catch(() => undefined);
   }
-  return Buffer.concat(pieces).toString();
+  return pieces.join('') + decoder.decode();
 };
 
 /** The text of an answer that is a refusal; empty where it does not come. */

@@ -1,7 +1,11 @@
-import { type Auth, authorizationOf } from './auth.ts';
+import { type Auth, loginHeaders } from './auth.ts';
 
-/** The platform, and how to log in there. */
-export type Platform = { readonly url: string; readonly auth: Auth; readonly signal?: AbortSignal | undefined };
+/** The platform, and how to log in there. A page of the platform has no `auth`: its cookie logs it in. */
+export type Platform = {
+  readonly url: string;
+  readonly auth?: Auth | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
 
 type Request = {
   readonly method: string;
@@ -35,7 +39,7 @@ export const send = (
   for (const [name, value] of Object.entries(query).flatMap((entry) => pairsOf(...entry)))
     parameters.append(name, value);
   const address = `${url.replace(/\/+$/, '')}${path}`;
-  const request: RequestInit = { method, headers: { Authorization: authorizationOf(auth), ...headersOf(headers) } };
+  const request: RequestInit = { method, headers: { ...loginHeaders(auth), ...headersOf(headers) } };
   if (signal) request.signal = signal;
   if (body !== undefined) {
     request.body = JSON.stringify(body);

@@ -1,12 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { objectIn, refusalIn, TooLong } from './answers.ts';
-import { type Auth, authorizationOf } from './auth.ts';
+import { type Auth, loginHeaders } from './auth.ts';
 import { frameReader } from './frames.ts';
+import { pause } from './pause.ts';
 
 export type Subscription = {
   /** The platform, such as `https://platform.example.net`. */
   readonly url: string;
-  readonly auth: Auth;
+  /** Left out in a page of the platform: its cookie logs it in. */
+  readonly auth?: Auth | undefined;
   /** Only events of this source, such as `@platform/operations-manager`. */
   readonly source?: string | undefined;
   /** Only events of this topic, such as `jobCompleted`. */
@@ -17,6 +18,8 @@ export type Subscription = {
   readonly from?: 'start' | 'now' | number | undefined;
   /** Ends the subscription, without an error. */
   readonly signal?: AbortSignal | undefined;
+  /** Called with true when a connection is there, and with false when it is not there any more. */
+  readonly onState?: ((isOpen: boolean) => void) | undefined;
 };
 
 /** An event of the platform, with secrets masked. */
@@ -71,7 +74,7 @@ export async function* subscribe(subscription: Subscription): AsyncGenerator<Pla
     yield* connection(subscription, state);
     wait = state.hasProgressed ? 0 : Math.min(Math.max(wait * 2, shortestPauseMs), longestPauseMs);
     // Clients that lost the same platform must not come back all at once.
-    await pause(wait * (0.5 + Math.random() / 2), undefined, signal ? { signal } : {}).catch(() => undefined);
+    await pause(wait * (0.5 + Math.random() / 2), signal);
   }
 }
 
@@ -84,6 +87,7 @@ async function* connection(subscription: Subscription, state: State): AsyncGener
   try {
     const body = await opened(subscription, state.from, closing.signal);
     if (!body) return;
+    subscription.onState?.(true);
     const read = frameReader();
     const decoder = new TextDecoder();
     for await (const bytes of piecesOf(body)) {
@@ -108,6 +112,7 @@ async function* connection(subscription: Subscription, state: State): AsyncGener
     throw error instanceof TooLong ? new EventStreamEnded(error.message) : error;
   } finally {
     clearTimeout(silence);
+    subscription.onState?.(false);
     subscription.signal?.removeEventListener('abort', close);
     close();
   }
@@ -159,7 +164,7 @@ const opened = async (
   for (const [name, value] of Object.entries({ source, topic, resource, from }))
     if (value !== undefined) query.set(name, value);
   const address = `${url.replace(/\/+$/, '')}/operations-manager/events/stream?${query}`;
-  const headers = { Accept: 'text/event-stream', Authorization: authorizationOf(auth) };
+  const headers = { Accept: 'text/event-stream', ...loginHeaders(auth) };
   const answer = await fetch(address, { headers, signal }).catch((error: unknown) => {
     // A URL that is none, and the like, is no failure of the network.
     if (error instanceof TypeError && error.cause === undefined) throw error;

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { objectIn, refusalIn, textOf } from './answers.ts';
 import type { Auth } from './auth.ts';
+import { pause } from './pause.ts';
 import { Refused } from './refused.ts';
 import { send } from './request.ts';
 import { withinTime } from './withinTime.ts';
@@ -151,8 +150,7 @@ const isPassing = (status: number): boolean => status === 0 || status >= 500 || 
 /** Whether the same request will not succeed later either. */
 const isRefused = (status: number): boolean => status !== 200 && !isPassing(status);
 
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  pause(ms * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+const sleep = (ms: number, signal: AbortSignal): Promise<void> => pause(ms * (0.5 + Math.random() / 2), signal);
 
 const noAnswer = 'The platform answers what is no answer to this';
 
@@ -266,7 +264,7 @@ const heartbeats = ({ send }: Requests, { id, claim }: Claimed, lease: number, l
 export const work = async (options: Work | TaskWork): Promise<void> => {
   if (!URL.canParse(options.url)) throw new TypeError(`${options.url} is no URL`);
   const kind = kindOf(options);
-  const { worker = `worker-${randomUUID()}`, atOnce = 1, lease = 300 } = options;
+  const { worker = `worker-${crypto.randomUUID()}`, atOnce = 1, lease = 300 } = options;
   const stop = options.signal ?? new AbortController().signal;
   const requests = requestsOf(options, kind.path);
   const running = new Set<Promise<void>>();
@@ -303,7 +301,7 @@ export const work = async (options: Work | TaskWork): Promise<void> => {
 
   const claimMore = async (): Promise<readonly Claimed[]> => {
     const body = { ...kind.wish, worker, max: Math.min(100, atOnce - running.size), lease, wait: longestWaitS };
-    const { status, data, message } = await requests.untilAnswered('claim', body, randomUUID(), stop);
+    const { status, data, message } = await requests.untilAnswered('claim', body, crypto.randomUUID(), stop);
     if (status === 200) {
       const found = claimedIn(data, kind.member);
       if (found) return found;

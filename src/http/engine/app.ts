@@ -41,7 +41,7 @@ export const app = (needs: AppNeeds): RequestListener => {
       if (!(error instanceof RequestError) || error.code === 'internal') logBug(error, requestId);
       const failure = error instanceof RequestError ? error : internal(requestId);
       if (denials.has(failure.code)) recorder.denied(denialOf(incoming, failure));
-      outgoing = refused(failure);
+      outgoing = refused(failure, isFromScript(ctx));
     }
     if (cacheControl && outgoing.headers?.['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-cache');
     if (stopping() && outgoing.headers?.Connection === undefined) headers.push('Connection', 'close');
@@ -214,7 +214,9 @@ const noRoute = (path: string): RequestError => {
 };
 
 const wrongMethod = (method: string, allow: readonly string[]): Outgoing =>
-  refused(new RequestError('method_not_allowed', `This path does not know ${method}`), { Allow: allow.join(', ') });
+  refused(new RequestError('method_not_allowed', `This path does not know ${method}`), true, {
+    Allow: allow.join(', '),
+  });
 
 /** A query string of a route that knows no `asOf`: its parser refuses it. */
 const asOfNow = (querystring: string): ReturnType<typeof splitAsOf> => ({ texts: [], rest: querystring });
@@ -266,7 +268,7 @@ const late = (ms: number): Outgoing => {
     `No answer within ${ms} ms. A change may be carried out all the same: ` +
     'send it again with the same Idempotency-Key to be sure';
   // The rest of the body is not read, so the connection must close.
-  return refused(new RequestError('unavailable', message), { Connection: 'close' });
+  return refused(new RequestError('unavailable', message), true, { Connection: 'close' });
 };
 
 /**
@@ -305,18 +307,21 @@ const preflight = (match: NonNullable<Match>): Outgoing => {
       'Access-Control-Allow-Methods': allow,
       'Access-Control-Allow-Headers':
         'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Claim, X-Min-Position, ' +
-        'X-Request-Id, traceparent',
+        'X-Request-Id, X-Requested-With, traceparent',
       'Access-Control-Max-Age': '600',
     },
   };
 };
 
+/** True if a script of a page sends the request: a browser must not ask for a name and a password of its own. */
+const isFromScript = ({ req }: Pick<Koa.Context, 'req'>): boolean => req.headers['x-requested-with'] !== undefined;
+
 /** The answer for an error. `more` are additional headers. */
-const refused = (error: RequestError, more: Readonly<Record<string, string>> = {}): Outgoing => {
+const refused = (error: RequestError, isQuiet: boolean, more: Readonly<Record<string, string>> = {}): Outgoing => {
   const { code, retryAfterSeconds = code === 'unavailable' ? 1 : undefined } = error;
   const headers: Record<string, string> = { ...more };
   // A browser would ask for a name and a password, which help nobody here.
-  const asks = code === 'unauthenticated' && !(error instanceof BrowserLoginRefused);
+  const asks = code === 'unauthenticated' && !isQuiet && !(error instanceof BrowserLoginRefused);
   if (asks) headers['WWW-Authenticate'] = 'Basic realm="automation-platform", charset="UTF-8"';
   if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds);
   return { status: statusOf[code], body: failureBody(error), headers };

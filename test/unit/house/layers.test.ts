@@ -68,6 +68,7 @@ const rooms: Record<string, readonly Area[]> = {
   'commands/keptDocuments': ['authorization'],
   'http/keptDocuments': ['authorization'],
   'http/authentication': ['authorization', 'group-mappings'],
+  'http/console': [],
   'http/documentation': [],
   // Events without a resource: records of requests, published ones. Events of packages show automations.
   'http/events': ['authorization', 'automation-studio', 'operations-manager', 'prebuilts'],

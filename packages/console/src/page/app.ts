@@ -1,0 +1,101 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { AsOf } from './asOf.ts';
+import { html } from './html.ts';
+import { liveness, missed } from './live.ts';
+import { linkTo, place } from './location.ts';
+import { LogIn } from './logIn.ts';
+import { Failure, Loading, Message } from './parts.ts';
+import { caller, hasEnded, isReachable, logOut } from './platform.ts';
+
+type View = { readonly title: string; readonly load: () => Promise<{ readonly default: ComponentType }> };
+
+/** The views by the first part of their path. */
+const views: Readonly<Record<string, View>> = {
+  now: { title: 'Now', load: async () => ({ default: (await import('./now.ts')).Now }) },
+  run: { title: 'Run', load: async () => ({ default: (await import('./run.ts')).Run }) },
+  jobs: { title: 'Jobs', load: async () => ({ default: (await import('./jobs.ts')).Jobs }) },
+};
+
+const nameOfView = (): string => {
+  const [name = 'now'] = place.value.path;
+  return Object.hasOwn(views, name) ? name : '';
+};
+
+const liveWords = {
+  off: '',
+  connecting: 'Connecting',
+  live: 'Live',
+  refused: 'Not live: your roles do not allow events',
+} as const;
+
+const Connection = () => {
+  const words = isReachable.value
+    ? liveWords[liveness.value]
+    : 'The platform does not answer. The page goes on when it is back.';
+  const more = missed.value > 0 ? `, ${missed.value} events came while it was away` : '';
+  return html`<span role="status" class="connection ${isReachable.value ? liveness.value : 'away'}">${words}${more}</span>`;
+};
+
+const Head = () => html`
+  <header class="top">
+    <a class="skip" href="#main" onClick=${skipToMain}>Skip to the content</a>
+    <span class="product">Automation Platform</span>
+    <${Connection} />
+    ${caller.value && html`<${AsOf} />`}
+    <span class="grow"></span>
+    ${caller.value && html`<span class="who">${caller.value.username}</span><button type="button" onClick=${logOut}>Log out</button>`}
+  </header>
+`;
+
+const skipToMain = (event: Event): void => {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('main')?.focus();
+};
+
+const Navigation = () => {
+  const now = nameOfView();
+  return html`<nav aria-label="Views">
+    <ul>
+      ${Object.entries(views).map(
+        ([name, { title }]) =>
+          html`<li key=${name}><a href=${linkTo([name])} aria-current=${name === now ? 'page' : undefined}>${title}</a></li>`,
+      )}
+    </ul>
+  </nav>`;
+};
+
+const Content = () => {
+  const name = nameOfView();
+  const view = views[name];
+  const [opened, setOpened] = useState<{ readonly name: string; readonly View: ComponentType }>();
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    document.title = view ? `${view.title} - Automation Platform` : 'Automation Platform';
+    setError(undefined);
+    view?.load().then(({ default: View }) => setOpened({ name, View }), setError);
+  }, [name]);
+  if (!view)
+    return html`<h1>No such view</h1><p class="empty">The address names no view of the console. <a href=${linkTo(['now'])}>Go to Now</a></p>`;
+  const key = place.value.path.join('/');
+  return html`<h1>${view.title}</h1>
+    ${error !== undefined && html`<${Failure}>The view could not be loaded. A newer version may be there: load the page again.</${Failure}>`}
+    ${opened?.name === name ? html`<${opened.View} key=${key} />` : error === undefined && html`<${Loading} />`}`;
+};
+
+/** The whole page. */
+export const App = () => {
+  const who = caller.value;
+  const away = !isReachable.value;
+  if (who === undefined) return html`<${Head} /><main id="main">${away ? '' : html`<${Loading} />`}</main>`;
+  if (who === null) return html`<${Head} /><main id="main" class="alone"><${LogIn} /></main>`;
+  return html`<${Head} />
+    <div class="frame">
+      <${Navigation} />
+      <main id="main" tabindex="-1">
+        ${hasEnded.value && html`<${LogIn} isAgain=${true} />`}
+        <${Content} />
+      </main>
+    </div>
+    <${Message} />`;
+};

@@ -1,0 +1,94 @@
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { escaped, type Field, type FormDocument, faultsOf, formOf, isObject, presetOf } from './fields.ts';
+import { CallRefused, newKey } from './platform.ts';
+
+/** Pointers in refusals begin with the place of the form's data in the request. */
+const placed = (path: string, prefixes: readonly string[]): string => {
+  const pointer = path.startsWith('/') ? path : `/${path.replaceAll('.', '/')}`;
+  const prefix = prefixes.find((one) => pointer === one || pointer.startsWith(`${one}/`));
+  return prefix === undefined ? pointer : pointer.slice(prefix.length);
+};
+
+type Draft = { readonly key: string; readonly value: unknown };
+
+/** The drafts of a person, for each form and trigger, as long as the page is open. */
+const drafts = new Map<string, Draft>();
+
+/**
+ * A form that is being filled in. The draft stays when the view is left and entered again. `draft` is the name by
+ * which it is found again; `beginning` fills in the beginning.
+ */
+export const useFilling = (
+  document: FormDocument,
+  { draft, beginning }: { readonly draft: string; readonly beginning?: unknown },
+) => {
+  const form: Field = useMemo(() => formOf(document), [document]);
+  const first = (): Draft => {
+    const preset = presetOf(form);
+    return {
+      key: newKey(),
+      value: isObject(beginning) && isObject(preset) ? { ...preset, ...beginning } : (beginning ?? preset ?? {}),
+    };
+  };
+  const [{ key, value }, set] = useState<Draft>(() => drafts.get(draft) ?? first());
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  const [isSent, setSent] = useState(false);
+  const [refusal, setRefusal] = useState<ReadonlyMap<string, string>>(new Map());
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const place = useRef<HTMLFormElement>(null);
+  const own = faultsOf(form, value);
+  const faultsNow = new Map([...own].filter(([path]) => isSent || touched.has(path)));
+  for (const [path, text] of refusal) faultsNow.set(path, text);
+
+  const change = (next: unknown): void => {
+    const before = value;
+    // A changed form is another request.
+    const draftNow = { key: newKey(), value: next };
+    drafts.set(draft, draftNow);
+    set(draftNow);
+    setRefusal(new Map());
+    setTouched(new Set([...touched, ...changedPaths(before, next)]));
+  };
+
+  /** Sends the form; the faults of a refusal stand at their fields. */
+  const submit = async (
+    send: (value: unknown, key: string) => Promise<void>,
+    prefixes: readonly string[],
+  ): Promise<void> => {
+    setSent(true);
+    setError(undefined);
+    if (own.size > 0) {
+      setTimeout(() => place.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
+      return;
+    }
+    setBusy(true);
+    try {
+      await send(value, key);
+      drafts.delete(draft);
+    } catch (fault) {
+      const errors = fault instanceof CallRefused ? fault.errors : [];
+      setRefusal(
+        new Map(errors.filter(({ path }) => path).map(({ path = '', message }) => [placed(path, prefixes), message])),
+      );
+      setError(fault);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { form, value, change, faults: faultsNow, error, isBusy, submit, place };
+};
+
+/** The pointers of the members that differ. */
+const changedPaths = (before: unknown, after: unknown, at = ''): readonly string[] => {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (Array.isArray(after))
+    return [
+      at,
+      ...after.flatMap((one, i) => changedPaths(Array.isArray(before) ? before[i] : undefined, one, `${at}/${i}`)),
+    ];
+  if (!isObject(after)) return [at];
+  const former = isObject(before) ? before : {};
+  const keys = new Set([...Object.keys(former), ...Object.keys(after)]);
+  return [...keys].flatMap((key) => changedPaths(former[key], after[key], `${at}/${escaped(key)}`));
+};

@@ -1,0 +1,282 @@
+import { useId } from 'preact/hooks';
+import { escaped, type Field, isObject, type Kind, type Members, textOf } from './fields.ts';
+import { html } from './html.ts';
+
+type Props = {
+  readonly field: Field;
+  readonly value: unknown;
+  /** Gives the new value; undefined: none. */
+  readonly change: (value: unknown) => void;
+  /** Faults by JSON pointers. */
+  readonly faults: ReadonlyMap<string, string>;
+  readonly at: string;
+};
+
+type Input = { readonly currentTarget: HTMLInputElement & HTMLTextAreaElement & HTMLSelectElement };
+
+const Hint = ({
+  id,
+  field,
+  fault,
+}: {
+  readonly id: string;
+  readonly field: Field;
+  readonly fault: string | undefined;
+}) => html`
+  ${
+    (field.description !== '' || field.isBound) &&
+    html`<span class="hint" id=${`${id}-hint`}>${field.description}${field.isBound && ' The choices are known at run time alone: type the value.'}</span>`
+  }
+  ${fault && html`<span class="fault" id=${`${id}-fault`} role="alert">${fault}</span>`}
+`;
+
+const described = (id: string, field: Field, fault: string | undefined) => ({
+  id,
+  'aria-describedby':
+    [field.description !== '' || field.isBound ? `${id}-hint` : '', fault ? `${id}-fault` : '']
+      .filter((part) => part !== '')
+      .join(' ') || undefined,
+  'aria-invalid': fault ? 'true' : undefined,
+});
+
+/** The value of a choice is its place: values may be anything. */
+const Choice = ({
+  field,
+  value,
+  change,
+  id,
+  fault,
+}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+  const place = field.options.findIndex((option) => JSON.stringify(option.value) === JSON.stringify(value));
+  const take = ({ currentTarget }: Input) =>
+    change(currentTarget.value === '' ? undefined : field.options[Number(currentTarget.value)]?.value);
+  if (field.isRadio)
+    return html`<fieldset class="radios" ...${described(id, field, fault)}>
+      <legend>${field.title}${field.isRequired && html` <${Needed} />`}</legend>
+      ${field.options.map(
+        (option, i) =>
+          html`<label key=${i} class="inline"><input type="radio" name=${id} value=${i} checked=${i === place} disabled=${field.isReadOnly} onChange=${take} />${option.name}</label>`,
+      )}
+      <${Hint} id=${id} field=${field} fault=${fault} />
+    </fieldset>`;
+  return html`<${Labelled} id=${id} field=${field} fault=${fault}>
+    <select ...${described(id, field, fault)} disabled=${field.isReadOnly} aria-required=${field.isRequired} onChange=${take}>
+      <option value="" selected=${place < 0}>${field.isRequired ? 'Choose' : 'None'}</option>
+      ${field.options.map((option, i) => html`<option key=${i} value=${i} selected=${i === place}>${option.name}</option>`)}
+    </select>
+  </${Labelled}>`;
+};
+
+const Needed = () => html`<span class="needed" aria-hidden="true">needed</span>`;
+
+const Labelled = ({
+  id,
+  field,
+  fault,
+  children,
+}: {
+  readonly id: string;
+  readonly field: Field;
+  readonly fault: string | undefined;
+  readonly children?: unknown;
+}) =>
+  html`<div class="field"><span class="label"><label for=${id}>${field.title}</label>${field.isRequired && html` <${Needed} />`}</span>${children}<${Hint} id=${id} field=${field} fault=${fault} /></div>`;
+
+const Choices = ({
+  field,
+  value,
+  change,
+  id,
+  fault,
+}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+  const chosenValues = Array.isArray(value) ? value : [];
+  const has = (one: unknown): boolean => chosenValues.some((other) => JSON.stringify(other) === JSON.stringify(one));
+  const turn = (one: unknown) => () =>
+    change(field.options.map((option) => option.value).filter((other) => (other === one ? !has(one) : has(other))));
+  return html`<fieldset ...${described(id, field, fault)}>
+    <legend>${field.title}${field.isRequired && html` <${Needed} />`}</legend>
+    ${field.options.map(
+      (option, i) =>
+        html`<label key=${i} class="inline"><input type="checkbox" checked=${has(option.value)} disabled=${field.isReadOnly} onChange=${turn(option.value)} />${option.name}</label>`,
+    )}
+    <${Hint} id=${id} field=${field} fault=${fault} />
+  </fieldset>`;
+};
+
+const mostFile = 512 * 1024;
+
+const readFile = (file: File, change: (value: unknown) => void): void => {
+  const reader = new FileReader();
+  reader.onload = () => change(reader.result);
+  reader.readAsDataURL(file);
+};
+
+const FileField = ({
+  field,
+  value,
+  change,
+  id,
+  fault,
+}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+  const take = ({ currentTarget }: Input): void => {
+    const file = currentTarget.files?.[0];
+    currentTarget.setCustomValidity(file && file.size > mostFile ? 'too large' : '');
+    if (file && file.size <= mostFile) readFile(file, change);
+    else change(undefined);
+  };
+  return html`<${Labelled} id=${id} field=${field} fault=${fault}>
+    <span><input type="file" ...${described(id, field, fault)} disabled=${field.isReadOnly} onChange=${take} />
+    ${typeof value === 'string' && html`<span class="quiet">${Math.ceil((value.length * 3) / 4096)} KiB</span>`}</span>
+  </${Labelled}>`;
+};
+
+const JsonField = ({
+  field,
+  value,
+  change,
+  id,
+  fault,
+}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+  const text = isObject(value) || Array.isArray(value) ? JSON.stringify(value, null, 2) : textOf(value);
+  const take = ({ currentTarget }: Input): void => {
+    const { value: typed } = currentTarget;
+    try {
+      change(typed.trim() === '' ? undefined : JSON.parse(typed));
+    } catch {
+      change(typed);
+    }
+  };
+  return html`<${Labelled} id=${id} field=${field} fault=${fault}>
+    <textarea rows="4" class="code" spellcheck="false" ...${described(id, field, fault)} disabled=${field.isReadOnly} onChange=${take}>${text}</textarea>
+  </${Labelled}>`;
+};
+
+const TextField = ({
+  field,
+  value,
+  change,
+  id,
+  fault,
+}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+  const take = ({ currentTarget }: Input) => change(currentTarget.value === '' ? undefined : currentTarget.value);
+  const shared = {
+    ...described(id, field, fault),
+    placeholder: field.placeholder,
+    disabled: field.isReadOnly,
+    'aria-required': field.isRequired,
+    onInput: take,
+  };
+  return html`<${Labelled} id=${id} field=${field} fault=${fault}>
+    ${
+      field.kind === 'long'
+        ? html`<textarea rows="4" ...${shared} value=${textOf(value)}></textarea>`
+        : html`<input type=${field.isSecret ? 'password' : 'text'} autocomplete="off" ...${shared} value=${textOf(value)} />`
+    }
+  </${Labelled}>`;
+};
+
+const NumberField = ({
+  field,
+  value,
+  change,
+  id,
+  fault,
+}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+  const take = ({ currentTarget }: Input): void => {
+    const { value: typed } = currentTarget;
+    if (typed.trim() === '') change(undefined);
+    else change(Number.isNaN(Number(typed)) ? typed : Number(typed));
+  };
+  return html`<${Labelled} id=${id} field=${field} fault=${fault}>
+    <input type="text" inputmode="decimal" autocomplete="off" ...${described(id, field, fault)} placeholder=${field.placeholder} disabled=${field.isReadOnly} aria-required=${field.isRequired} value=${textOf(value)} onInput=${take} />
+  </${Labelled}>`;
+};
+
+const BooleanField = ({
+  field,
+  value,
+  change,
+  id,
+  fault,
+}: Props & { readonly id: string; readonly fault: string | undefined }) => html`<div class="field">
+  <label class="inline"><input type="checkbox" ...${described(id, field, fault)} checked=${value === true} disabled=${field.isReadOnly} onChange=${({ currentTarget }: Input) => change(currentTarget.checked)} />${field.title}</label>
+  <${Hint} id=${id} field=${field} fault=${fault} />
+</div>`;
+
+/** The value of an item that was just added. */
+const emptyItems: Partial<Record<Kind, unknown>> = { object: {}, list: [], choices: [], boolean: false };
+
+const ListField = ({
+  field,
+  value,
+  change,
+  faults,
+  at,
+  id,
+  fault,
+}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  const item = field.item as Field;
+  const put = (i: number, one: unknown) => change(items.map((other, j) => (j === i ? (one ?? null) : other)));
+  const remove = (i: number) => () => change(items.filter((_, j) => j !== i));
+  const add = () => change([...items, emptyItems[item.kind] ?? '']);
+  return html`<fieldset class="items" ...${described(id, field, fault)}>
+    <legend>${field.title}${field.isRequired && html` <${Needed} />`}</legend>
+    <${Hint} id=${id} field=${field} fault=${fault} />
+    ${items.map(
+      (one, i) => html`<div class="item" key=${i}>
+        <${FieldOf} field=${{ ...item, title: `${item.title || field.title} ${i + 1}` }} value=${one ?? undefined} change=${(next: unknown) => put(i, next)} faults=${faults} at=${`${at}/${i}`} />
+        <button type="button" disabled=${field.isReadOnly} onClick=${remove(i)} aria-label=${`Remove ${item.title || field.title} ${i + 1}`}>Remove</button>
+      </div>`,
+    )}
+    <button type="button" disabled=${field.isReadOnly} onClick=${add} aria-label=${`Add to ${field.title}`}>Add</button>
+  </fieldset>`;
+};
+
+const ObjectField = ({
+  field,
+  value,
+  change,
+  faults,
+  at,
+  id,
+  fault,
+}: Props & {
+  readonly id: string;
+  readonly fault: string | undefined;
+}) => html`<fieldset ...${described(id, field, fault)}>
+  ${field.title !== '' && html`<legend>${field.title}</legend>`}
+  <${Hint} id=${id} field=${field} fault=${fault} />
+  <${FieldsOf} field=${field} value=${value} change=${change} faults=${faults} at=${at} />
+</fieldset>`;
+
+const inputs = {
+  text: TextField,
+  long: TextField,
+  number: NumberField,
+  boolean: BooleanField,
+  choice: Choice,
+  choices: Choices,
+  file: FileField,
+  list: ListField,
+  object: ObjectField,
+  json: JsonField,
+};
+
+const FieldOf = (props: Props) => {
+  const id = useId();
+  return html`<${inputs[props.field.kind]} ...${props} id=${`f${id}`} fault=${props.faults.get(props.at)} />`;
+};
+
+/** The fields of an object, in their order. */
+export const FieldsOf = ({ field, value, change, faults, at }: Props) => {
+  const members: Members = isObject(value) ? value : {};
+  const put = (key: string) => (one: unknown) => {
+    const { [key]: _former, ...others } = members;
+    change(one === undefined ? others : { ...others, [key]: one });
+  };
+  return field.fields.map(
+    (inner) =>
+      html`<${FieldOf} key=${inner.key} field=${inner} value=${members[inner.key]} change=${put(inner.key)} faults=${faults} at=${`${at}/${escaped(inner.key)}`} />`,
+  );
+};

@@ -1,0 +1,63 @@
+import { EventStreamEnded, type PlatformEvent, subscribe } from '@automation-platform/client';
+import { effect, signal } from '@preact/signals';
+import { caller, hasEnded, isNow, may, refresh, url } from './platform.ts';
+
+export type { PlatformEvent };
+
+type Listener = (event: PlatformEvent) => void;
+const listeners = new Set<Listener>();
+
+/** Calls the function with each event of the platform that the caller may see. Returns the function that ends this. */
+export const listen = (listener: Listener): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** `off`: earlier moments are not live; `refused`: the caller may not read events. */
+export const liveness = signal<'off' | 'connecting' | 'live' | 'refused'>('off');
+/** How many events came when the connection was there again after it was lost. */
+export const missed = signal(0);
+
+const follow = async (signal: AbortSignal): Promise<void> => {
+  let lostAt: number | undefined;
+  const onState = (isOpen: boolean): void => {
+    if (signal.aborted) return;
+    if (!isOpen && liveness.value === 'live') lostAt = Date.now();
+    liveness.value = isOpen ? 'live' : 'connecting';
+    if (isOpen && lostAt !== undefined) refresh();
+  };
+  try {
+    for await (const event of subscribe({ url, signal, onState })) {
+      if (lostAt !== undefined) {
+        if (Date.parse(event.at) < Date.now() - 2000) missed.value++;
+        else lostAt = undefined;
+      }
+      for (const listener of listeners) listener(event);
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    const status = error instanceof EventStreamEnded ? error.status : undefined;
+    if (status === 401) hasEnded.value = caller.value !== null;
+    liveness.value = 'refused';
+  }
+};
+
+/** Follows the events while an account is logged in and the page shows what is now. */
+export const startLive = (): void => {
+  let end: AbortController | undefined;
+  effect(() => {
+    const isOn = caller.value && !hasEnded.value && isNow.value;
+    end?.abort();
+    end = undefined;
+    missed.value = 0;
+    if (!isOn) {
+      liveness.value = 'off';
+    } else if (!may('operations-manager.streamEvents')) {
+      liveness.value = 'refused';
+    } else {
+      liveness.value = 'connecting';
+      end = new AbortController();
+      void follow(end.signal);
+    }
+  });
+};

@@ -1,0 +1,90 @@
+import { effect, type Signal, signal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { listen, type PlatformEvent } from './live.ts';
+import { asOf } from './location.ts';
+import { caller, refreshes } from './platform.ts';
+
+export type Loaded<T> = {
+  readonly value?: T;
+  readonly error?: unknown;
+  readonly isLoading: boolean;
+  /** Asks again. */
+  readonly again: () => void;
+};
+
+type Options = {
+  /** Asks again after an event for which this holds, once a second at most. */
+  readonly when?: (event: PlatformEvent) => boolean;
+  /** Asks again after this time, in milliseconds. */
+  readonly every?: number;
+};
+
+const leastMs = 1000;
+
+/**
+ * The answer of `load`, asked again when `by` changes, the moment of the page, or after events. The former answer stays
+ * until the next one is there.
+ */
+export const useLoaded = <T>(load: () => Promise<T>, by: readonly unknown[], options: Options = {}): Loaded<T> => {
+  const latest = useRef({ load, options });
+  latest.current = { load, options };
+  const { state, ask, stop } = useMemo(() => loader(() => latest.current), []);
+  useEffect(() => ask(), by);
+  useEffect(() => {
+    const ends = [
+      effect(() => {
+        // Each of these makes what is shown stale.
+        void [asOf.value, refreshes.value, caller.value?.id];
+        ask();
+      }),
+      listen((event) => {
+        if (latest.current.options.when?.(event)) ask(leastMs);
+      }),
+    ];
+    const { every } = latest.current.options;
+    const timer = every === undefined ? undefined : setInterval(() => !document.hidden && ask(), every);
+    return () => {
+      for (const end of ends) end();
+      clearInterval(timer);
+      stop();
+    };
+  }, []);
+  return { ...state.value, again: ask };
+};
+
+const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
+  const state: Signal<Omit<Loaded<T>, 'again'>> = signal({ isLoading: true });
+  let turn = 0;
+  let last = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const run = async (): Promise<void> => {
+    timer = undefined;
+    last = Date.now();
+    const mine = ++turn;
+    state.value = { ...state.peek(), isLoading: true };
+    const next = await latest()
+      .load()
+      .then(
+        (value) => ({ value, isLoading: false }),
+        (error: unknown) => ({ ...state.peek(), error, isLoading: false }),
+      );
+    if (mine === turn) state.value = next;
+  };
+
+  return {
+    state,
+    /** Asks soon; `pause`: not before this time, in milliseconds, since the last one. */
+    ask: (pause = 0): void => {
+      if (pause === 0) {
+        clearTimeout(timer);
+        timer = setTimeout(run, 0);
+      } else timer ??= setTimeout(run, Math.max(50, last + pause - Date.now()));
+    },
+    stop: (): void => {
+      turn++;
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+};

@@ -1,0 +1,200 @@
+import { textOf } from './fields.ts';
+import { html } from './html.ts';
+import { Inbox } from './inbox.ts';
+import type { PlatformEvent } from './live.ts';
+import { useLoaded } from './loading.ts';
+import { Link, Progress, Section, Shown, Status, Table, Time } from './parts.ts';
+import { call, isNow, may, read } from './platform.ts';
+
+const ofKind =
+  (...kinds: readonly string[]) =>
+  ({ resource }: PlatformEvent): boolean =>
+    resource !== null && kinds.includes(resource.kind);
+
+const few = 10;
+
+const UnderWay = () => {
+  const jobs = useLoaded(
+    () => read('operations-manager.getJobs', { query: { multiEquals: { status: ['running', 'paused'] }, limit: few } }),
+    [],
+    { when: ofKind('job'), every: 10_000 },
+  );
+  return html`<${Section} title="Jobs under way">
+    <${Shown} loaded=${jobs}>${({
+      data,
+      metadata,
+    }: Awaited<ReturnType<typeof read<'operations-manager.getJobs'>>>) => html`
+      <${Table} label="Jobs under way" rows=${data} keyOf=${(job: (typeof data)[number]) => job._id} empty="No job is under way."
+        columns=${[
+          {
+            title: 'Job',
+            kind: 'wide',
+            cell: (job: (typeof data)[number]) => html`<${Link} to=${['jobs', job._id]}>${job.name}</${Link}>`,
+          },
+          { title: 'Status', cell: (job: (typeof data)[number]) => html`<${Status} word=${job.status} />` },
+          {
+            title: 'Progress',
+            cell: (job: (typeof data)[number]) =>
+              html`<${Progress} share=${job.metrics.progress ?? (job.progress?.percent === undefined ? undefined : job.progress.percent / 100)} label=${`Progress of ${job.name}`} /> ${job.progress?.message}`,
+          },
+          { title: 'Since', cell: (job: (typeof data)[number]) => html`<${Time} at=${job.metrics.start_time} />` },
+          { title: 'By', cell: (job: (typeof data)[number]) => job.created_by },
+        ]} />
+      ${Number(metadata.total) > data.length && html`<p><${Link} to=${['jobs']} query=${{ status: 'running' }}>All ${Number(metadata.total).toLocaleString('en')}</${Link}></p>`}`}
+    </${Shown}>
+  </${Section}>`;
+};
+
+const Triggers = () => {
+  const triggers = useLoaded(
+    () => read('operations-manager.getTriggers', { query: { multiEquals: { enabled: 'true' }, limit: 100 } }),
+    [],
+    { when: ofKind('trigger', 'triggerRuns'), every: 30_000 },
+  );
+  return html`<${Section} title="Triggers">
+    <${Shown} loaded=${triggers}>${({ data }: Awaited<ReturnType<typeof read<'operations-manager.getTriggers'>>>) => {
+      type Trigger = (typeof data)[number];
+      const next = (trigger: Trigger): number =>
+        ('nextRunAt' in trigger && trigger.nextRunAt) || Number.POSITIVE_INFINITY;
+      const last = (trigger: Trigger): number => trigger.lastExecuted ?? 0;
+      const rows = [...data].sort((a, b) => next(a) - next(b) || last(b) - last(a)).slice(0, few);
+      return html`<${Table} label="Triggers" rows=${rows} keyOf=${(trigger: Trigger) => trigger._id} empty="No trigger is enabled."
+        columns=${[
+          { title: 'Trigger', kind: 'wide', cell: (trigger: Trigger) => trigger.name },
+          { title: 'Kind', cell: (trigger: Trigger) => (trigger.type === 'eventSystem' ? 'event' : trigger.type) },
+          {
+            title: 'Last run',
+            cell: (trigger: Trigger) => html`<${Time} at=${trigger.lastExecuted} otherwise="never" />`,
+          },
+          {
+            title: 'Next run',
+            cell: (trigger: Trigger) => html`<${Time} at=${'nextRunAt' in trigger ? trigger.nextRunAt : null} />`,
+          },
+        ]} />`;
+    }}</${Shown}>
+  </${Section}>`;
+};
+
+const hourMs = 3_600_000;
+
+/** The newest events of some topics within a day. */
+const useEvents = (topics: readonly string[]) =>
+  useLoaded(
+    async () => {
+      const since = new Date(Date.now() - 24 * hourMs).toISOString();
+      const found = await Promise.all(
+        topics.map(
+          async (topic) => (await call('audit.getAuditEvents', { query: { topic, since, limit: few } })).body.results,
+        ),
+      );
+      return found
+        .flat()
+        .sort((a, b) => b.position - a.position)
+        .slice(0, few);
+    },
+    [],
+    { when: ({ topic }) => topics.includes(topic) },
+  );
+
+type Found = ReturnType<typeof useEvents>['value'];
+type Event = NonNullable<Found>[number];
+
+const member = (event: Event, name: string): string => {
+  const value = (event.data as Readonly<Record<string, unknown>> | null)?.[name];
+  return textOf(value);
+};
+
+const Trouble = ({
+  title,
+  topics,
+  empty,
+  columns,
+}: {
+  readonly title: string;
+  readonly topics: readonly string[];
+  readonly empty: string;
+  readonly columns: readonly (readonly [title: string, member: string])[];
+}) => {
+  const events = useEvents(topics);
+  return html`<${Section} title=${title}>
+    <${Shown} loaded=${events}>${(
+      rows: readonly Event[],
+    ) => html`<${Table} label=${title} rows=${rows} keyOf=${(event: Event) => event.id} empty=${empty}
+      columns=${[
+        ...columns.map(([title, name]) => ({ title, cell: (event: Event) => member(event, name) })),
+        { title: 'At', cell: (event: Event) => html`<${Time} at=${event.at} />` },
+      ]} />`}</${Shown}>
+  </${Section}>`;
+};
+
+const Parked = () => {
+  const parked = useLoaded(() => read('operations-manager.getParked', { query: { limit: few } }), [], {
+    when: ({ topic }) => /arked|unsRefused/.test(topic),
+  });
+  return html`<${Section} title="Parked runs">
+    <${Shown} loaded=${parked}>${({ data }: Awaited<ReturnType<typeof read<'operations-manager.getParked'>>>) => {
+      type Run = (typeof data)[number];
+      return html`<${Table} label="Parked runs" rows=${data} keyOf=${(run: Run) => run._id} empty="Nothing is parked."
+        columns=${[
+          { title: 'Event', cell: (run: Run) => run.event.topic ?? run.event.id },
+          { title: 'Reason', kind: 'wide', cell: (run: Run) => run.reason },
+          { title: 'Tries', kind: 'number', cell: (run: Run) => run.tries },
+          { title: 'At', cell: (run: Run) => html`<${Time} at=${run.at} />` },
+        ]} />`;
+    }}</${Shown}>
+  </${Section}>`;
+};
+
+type Health = {
+  readonly status: string;
+  readonly version: string;
+  readonly uptimeSeconds: number;
+  readonly eventStore: {
+    readonly kind: string;
+    readonly position: number;
+    readonly connected: boolean;
+    readonly fault: string | null;
+  };
+  readonly readStore: { readonly kind: string; readonly lag: number; readonly fault: string | null };
+  readonly tasks: Readonly<Record<string, number>>;
+};
+
+const uptime = (seconds: number): string => {
+  const hours = Math.floor(seconds / 3600);
+  return hours >= 48 ? `${Math.floor(hours / 24)} days` : `${hours} h ${Math.floor((seconds % 3600) / 60)} min`;
+};
+
+const HealthOf = () => {
+  const health = useLoaded(async () => (await call('service.status')).body as unknown as Health, [], { every: 10_000 });
+  return html`<${Section} title="Health" tools=${!isNow.value && html`<span class="quiet">as it is now</span>`}>
+    <${Shown} loaded=${health}>${({
+      status,
+      version,
+      uptimeSeconds,
+      eventStore,
+      readStore,
+    }: Health) => html`<dl class="facts">
+      <div><dt>Service</dt><dd><${Status} word=${status} /></dd></div>
+      <div><dt>Event log</dt><dd>${eventStore.connected ? `${eventStore.kind}, position ${eventStore.position.toLocaleString('en')}` : html`<${Status} word="failed" /> cannot be reached`} ${eventStore.fault}</dd></div>
+      <div><dt>Read models</dt><dd>${readStore.kind}, ${readStore.lag === 0 ? 'up to date' : `${readStore.lag.toLocaleString('en')} events behind`} ${readStore.fault}</dd></div>
+      <div><dt>Version</dt><dd>${version}, up for ${uptime(uptimeSeconds)}</dd></div>
+    </dl>`}</${Shown}>
+  </${Section}>`;
+};
+
+/** The view of the present, and of all that waits for the caller. */
+export const Now = () => html`
+  <${Inbox} />
+  <div class="columns">
+    ${may('operations-manager.getJobs') && html`<${UnderWay} />`}
+    ${may('operations-manager.getTriggers') && html`<${Triggers} />`}
+    ${may('operations-manager.getParked') && html`<${Parked} />`}
+    ${
+      may('audit.getAuditEvents') &&
+      isNow.value &&
+      html`<${Trouble} title="Refused runs" topics=${['runsRefused']} empty="No run was refused within a day." columns=${[['Reason', 'reason'], ['Message', 'message'], ['Count', 'count']]} />
+      <${Trouble} title="Devices that failed" topics=${['deviceConfigurationFailed']} empty="Every device took its configuration within a day." columns=${[['Device', 'device'], ['Reason', 'reason']]} />
+      <${Trouble} title="Compliance that changed" topics=${['deviceComplianceChanged']} empty="No grade changed within a day." columns=${[['Device', 'device'], ['Before', 'from'], ['Now', 'to']]} />`
+    }
+    <${HealthOf} />
+  </div>`;

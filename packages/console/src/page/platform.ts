@@ -1,0 +1,122 @@
+import { CallRefused, calls, type Operations } from '@automation-platform/client';
+import { computed, signal } from '@preact/signals';
+import { asOf } from './location.ts';
+
+/** The address of the platform: that of the page, without its last part. */
+export const url = new URL('.', location.href).href.replace(/\/$/, '');
+
+export type Caller = Operations['service.whoami']['answer'];
+
+/** The account that is logged in; null: none; undefined: not known yet. */
+export const caller = signal<Caller | null | undefined>(undefined);
+/** True if the login has ended while the page shows something. */
+export const hasEnded = signal(false);
+/** False while the platform does not answer. */
+export const isReachable = signal(true);
+/** Grows when all that is shown should be asked for again. */
+export const refreshes = signal(0);
+
+const { call: send } = calls({ url });
+
+type Name = keyof Operations;
+type Input<N extends Name> = Operations[N]['input'];
+export type Answered<N extends Name> = { readonly body: Operations[N]['answer']; readonly headers: Headers };
+
+/** The platform does not answer at all. */
+class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+export const refresh = (): void => {
+  refreshes.value++;
+};
+
+const probeMs = 1000;
+let isProbing = false;
+
+/** Waits until the platform answers, then asks for everything again. */
+const probe = async (): Promise<void> => {
+  if (isProbing) return;
+  isProbing = true;
+  isReachable.value = false;
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, probeMs));
+    const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
+    if (answer?.ok) break;
+  }
+  isProbing = false;
+  isReachable.value = true;
+  refresh();
+};
+
+/** Calls an operation. Throws `CallRefused`, or `Unreachable`. */
+export const call = async <N extends Name>(name: N, input?: Input<N>): Promise<Answered<N>> => {
+  try {
+    return await (send as (name: N, input?: Input<N>) => Promise<Answered<N>>)(name, input);
+  } catch (error) {
+    if (error instanceof TypeError) {
+      void probe();
+      throw new Unreachable('The platform does not answer. All that you typed is still here.');
+    }
+    if (error instanceof CallRefused && error.status === 401 && caller.value) hasEnded.value = true;
+    throw error;
+  }
+};
+
+/** Operations that can answer as of an earlier moment. */
+type Past = { [N in Name]: Input<N> extends { query?: { asOf?: string } } ? N : never }[Name];
+
+/** Reads at the moment that the page shows. */
+export const read = async <N extends Past>(name: N, input?: Input<N>): Promise<Operations[N]['answer']> => {
+  const moment = asOf.value;
+  const { query, ...rest } = (input ?? {}) as { readonly query?: object };
+  const whole = moment === undefined ? input : { ...rest, query: { ...query, asOf: moment } };
+  return (await call(name, whole as Input<N>)).body;
+};
+
+/** A key by which a change that is sent twice is carried out once. */
+export const newKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+export { CallRefused };
+
+/** True if the caller may call the operation `area.name`. */
+export const may = (operation: Name | 'operations-manager.streamEvents'): boolean => {
+  const [area = '', name = ''] = operation.split('.');
+  return caller.value?.methods[area]?.includes(name) === true;
+};
+
+/** False while the page shows an earlier moment: nothing can be changed then. */
+export const isNow = computed(() => asOf.value === undefined);
+
+/** The text of an error, with the places of its faults. */
+export const wordsOf = (error: unknown): string => {
+  if (!(error instanceof CallRefused)) return error instanceof Error ? error.message : String(error);
+  const more = error.errors.map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  const others = more.filter((text) => !text.endsWith(error.message));
+  return [error.message, ...others].join('. ');
+};
+
+/** Finds out who is logged in. */
+export const whoAmI = async (): Promise<void> => {
+  try {
+    caller.value = (await call('service.whoami')).body;
+    hasEnded.value = false;
+  } catch (error) {
+    if (error instanceof CallRefused && error.status === 401) caller.value = null;
+    else if (!(error instanceof Unreachable)) throw error;
+  }
+};
+
+/** Logs in; the browser keeps the cookie. Throws `CallRefused`. */
+export const logIn = async (username: string, password: string): Promise<void> => {
+  await call('service.login', { body: { username, password } });
+  await whoAmI();
+  refresh();
+};
+
+export const logOut = async (): Promise<void> => {
+  await call('service.logout').catch(() => undefined);
+  caller.value = null;
+  hasEnded.value = false;
+};

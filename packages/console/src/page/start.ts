@@ -1,0 +1,9 @@
+import { render } from 'preact';
+import { App } from './app.ts';
+import { html } from './html.ts';
+import { startLive } from './live.ts';
+import { whoAmI } from './platform.ts';
+
+render(html`<${App} />`, document.body);
+startLive();
+await whoAmI();
