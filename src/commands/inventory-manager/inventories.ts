@@ -11,6 +11,7 @@ import {
   allNodesSchema,
   clear,
   create,
+  differenceNames,
   formerInventorySchema,
   type InventoryEvent,
   type InventoryState,
@@ -87,6 +88,10 @@ const sealedAttributes = (
   const sealed = sealBy(isSecret, { value, befores: [there], seal, path, keepsEqual: true });
   return (sealed as readonly Pick<Node, 'attributes'>[]).map(({ attributes }) => attributes);
 };
+
+/** The names of the nodes that differ between an inventory and the nodes that it shall have. */
+export const nodeDifferences = (state: InventoryState, nodes: readonly NewNode[], tools: Pick<Tools, 'seal'>) =>
+  differenceNames(state, nodes, sealedAttributes(nodes, state, tools));
 
 /** The parts of a command that gives an inventory nodes. */
 const givingNodes = <Input extends { readonly nodes: readonly NewNode[] }>(

@@ -76,7 +76,10 @@ export const newNodesSchema = Type.Object(
 
 /** The body of `replaceNodes`, without the inventory. */
 export const allNodesSchema = Type.Object(
-  { nodes: Type.Array(newNodeSchema, { description: 'All nodes that it shall have', maxItems: mostNodes }) },
+  {
+    nodes: Type.Array(newNodeSchema, { description: 'All nodes that it shall have', maxItems: mostNodes }),
+    dryRun: Type.Optional(Type.Boolean()),
+  },
   { additionalProperties: false },
 );
 
@@ -253,12 +256,25 @@ const differencesOf = (state: InventoryState, target: readonly Node[]) => {
   };
 };
 
-/** Gives the inventory these nodes and no others, by their differences. */
+/** The names of these differences. */
+export const differenceNames = (
+  state: InventoryState,
+  nodes: readonly NewNode[],
+  attributes: readonly Node['attributes'][],
+) => {
+  const { added, changed, removed } = differencesOf(state, nodesOf(nodes, attributes));
+  return { added: added.map(({ name }) => name), changed: changed.map(({ name }) => name), removed };
+};
+
+/** Gives the inventory these nodes and no others, by their differences. A dry run checks the nodes alone. */
 export const replaceNodes = (
   state: InventoryState,
-  { nodes }: { readonly nodes: readonly NewNode[] },
+  { nodes, dryRun = false }: { readonly nodes: readonly NewNode[]; readonly dryRun?: boolean },
   { refs }: Context<readonly Node['attributes'][]>,
-): readonly InventoryEvent[] => replaced(state, nodesOf(nodes, refs));
+): readonly InventoryEvent[] => {
+  const target = nodesOf(nodes, refs);
+  return dryRun ? [] : replaced(state, target);
+};
 
 const replaced = (state: InventoryState, target: readonly Node[]): readonly InventoryEvent[] => {
   const { added, changed, removed } = differencesOf(state, target);

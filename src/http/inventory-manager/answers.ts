@@ -3,7 +3,7 @@ import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { ChangeEnvelope, Envelope, ListEnvelope } from '../engine/route.ts';
 
 /** `{status: "Success", message, result}` around a JSON text; `more` are JSON texts of further members. */
-const successText = (message: string, result: string, more: Readonly<Record<string, string>> = {}): string => {
+export const successText = (message: string, result: string, more: Readonly<Record<string, string>> = {}): string => {
   const members = Object.entries({ status: '"Success"', message: JSON.stringify(message), result, ...more });
   return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
 };
@@ -37,7 +37,7 @@ const pagedMembers = {
   pageSize: Type.Integer({ description: 'The most that a page has' }),
   totalPages: Type.Integer({ description: 'How many pages there are' }),
 };
-const pageOf = (total: number, skip: number, limit: number) => ({
+export const pageOf = (total: number, skip: number, limit: number) => ({
   totalRecords: total,
   currentPage: Math.floor(skip / limit) + 1,
   pageSize: limit,
@@ -52,10 +52,12 @@ export const withPage =
     const page = JSON.stringify(pageOf(total, skip, limit)).slice(1);
     return successText(message, `{"data":${data},${page}`, { results: data, total: String(total) });
   };
+/** The schema of a page. */
+export const pagedSchema = (doc: TSchema) => Type.Object({ data: Type.Array(doc), ...pagedMembers });
 export const pageAnswer = (doc: TSchema) =>
   Type.Object({
     ...common,
-    result: Type.Object({ data: Type.Array(doc), ...pagedMembers }),
+    result: pagedSchema(doc),
     results: Type.Array(doc),
     total: Type.Integer({ description: 'Total number of documents that match' }),
   });

@@ -6,20 +6,19 @@ import {
   createInventory,
   deleteInventory,
   deleteInventoryNode,
+  nodeDifferences,
   replaceInventoryNodes,
   updateInventory,
   updateInventoryNode,
 } from '../../commands/inventory-manager/inventories.ts';
-import { time } from '../../domain/engine/authors.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
-import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { newNodeSchema, newNodesSchema, nodeChangesSchema } from '../../domain/inventory-manager/inventories.ts';
-import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
-import { derivedId } from '../../store/derivedIds.ts';
+import { inventory, newNodesSchema, nodeChangesSchema } from '../../domain/inventory-manager/inventories.ts';
+import { type Inventory, inventories, nodes } from '../../projections/inventory-manager/inventories.ts';
 import { signed } from '../authorization/people.ts';
-import type { Join, Page, Route } from '../engine/route.ts';
+import type { Page, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
+import { allNodesRoutes } from './allNodes.ts';
 import {
   besideMembers,
   documentAnswer,
@@ -27,51 +26,13 @@ import {
   pageAnswer,
   succeeded,
   successOf,
+  successText,
   withDocument,
   withPage,
 } from './answers.ts';
+import { inventorySchema, nodeAnswer, nodeSchema, showNode } from './shown.ts';
 
 const path = '/inventories/:id';
-const author = Type.Union([Type.String(), Type.Null()]);
-
-const inventorySchema = Type.Object(
-  {
-    _id: Type.String(),
-    name: Type.String(),
-    description: Type.String(),
-    groups: Type.Array(Type.String()),
-    tags: Type.Optional(Type.Array(Type.String())),
-    backups: Type.Optional(Type.Boolean()),
-    nodeCount: Type.Integer({ description: 'How many nodes it has' }),
-    created: time('When it was made'),
-    createdBy: author,
-    lastUpdated: time('When it was last changed'),
-    lastUpdatedBy: author,
-  },
-  { title: 'Inventory', description: 'Inventory, without its nodes' },
-);
-
-const nodeSchema = Type.Object(
-  {
-    _id: Type.String(),
-    inventory_id: Type.String(),
-    ...Type.Required(newNodeSchema).properties,
-    created: time('When it was added, or got its present content'),
-  },
-  { title: 'Node', description: 'Node of an inventory' },
-);
-
-/** A node in answers: with its ids, its tags in lower case, and without its secrets. */
-const showNode = ({ inventory_id, name, attributes, tags, created }: NodeDoc) => ({
-  _id: derivedId(`node ${inventory_id} ${name}`),
-  inventory_id,
-  name,
-  attributes: maskSecrets(attributes),
-  tags: [...new Set(tags.map((tag) => tag.toLowerCase()))],
-  created,
-});
-const nodeAnswer: Join<NodeDoc> = async (doc) => showNode(doc);
-
 /** How many nodes a change has added; negative if it has removed nodes. */
 const difference = ({ before, doc }: CommandResult): number =>
   (doc as Inventory).nodeCount - (before as Inventory).nodeCount;
@@ -103,10 +64,13 @@ const pageAsked = ({ where, ...given }: Page, { page, pageSize, search, sortFiel
 };
 const { sortField: _, ...nodePages } = pages;
 
+const names = Type.Array(Type.String());
+
 const nodePath = `${path}/nodes/:node` as const;
 
 /** Inventories and their nodes (docs/inventories.md). */
 export const inventoryRoutes: readonly Route[] = [
+  ...allNodesRoutes,
   listRoute({
     name: 'getInventories',
     method: 'get',
@@ -204,19 +168,27 @@ export const inventoryRoutes: readonly Route[] = [
     access: ['operators'],
     large: true,
     summary: 'Give an inventory other nodes, all or none',
-    description: 'Nodes that are not named go. The differences alone are stored.',
+    description: 'Nodes that are not named go. The differences alone are stored, and with `dryRun` nothing.',
     command: replaceInventoryNodes,
     body: Type.Object(
-      { inventory_identifier: name('Id or name of the inventory'), nodes: newNodesSchema.properties.nodes },
+      {
+        inventory_identifier: name('Id or name of the inventory'),
+        nodes: newNodesSchema.properties.nodes,
+        dryRun: Type.Optional(Type.Boolean({ description: 'Nothing changes: the answer names the differences' })),
+      },
       { additionalProperties: false },
     ),
     named: (_, { inventory_identifier }) => inventory_identifier,
-    input: (_, { nodes }) => ({ nodes }),
-    envelope: successOf(
-      ({ doc }) => `The inventory has ${(doc as Inventory).nodeCount} nodes`,
-      ({ doc }) => ({ data: { nodeCount: (doc as Inventory).nodeCount } }),
+    input: (_, { nodes, dryRun = false }) => ({ nodes, dryRun }),
+    join: async ({ _id, nodeCount }: Inventory, { tools }, { body: { nodes, dryRun } }) =>
+      dryRun ? nodeDifferences(await tools.state(inventory, _id), nodes, tools) : { data: { nodeCount } },
+    envelope: (text) => successText(`Successfully ${text.startsWith('{"data"') ? 'replaced' : 'compared'} nodes`, text),
+    answer: succeeded(
+      Type.Union([
+        Type.Object({ data: Type.Object({ nodeCount: Type.Integer() }) }),
+        Type.Object({ added: names, changed: names, removed: names }, { description: 'Of a dry run: names of nodes' }),
+      ]),
     ),
-    answer: succeeded(Type.Object({ data: Type.Object({ nodeCount: Type.Integer() }) })),
   }),
   actionRoute({
     name: 'getNode',

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import { positionOf } from '../../support/hostile.ts';
 import { keptFiles } from '../../support/keptFiles.ts';
 import { ok, refused } from '../../support/people.ts';
 import { startService } from '../../support/service.ts';
-import { useService } from '../../support/useService.ts';
+import { usePeople, useService } from '../../support/useService.ts';
 
 describe('inventories over HTTP', () => {
   const service = useService();
+  const who = usePeople(service);
   const base = '/inventory_manager/v1';
   const make = async (name: string, nodes: readonly unknown[] = []): Promise<string> => {
     const { data } = ok(await service.ask('POST', `${base}/inventories`, { name }));
@@ -21,10 +23,6 @@ describe('inventories over HTTP', () => {
     service.ask('DELETE', `${base}/nodes/clear/${encodeURIComponent(identifier)}`, undefined, headers);
   const names = ({ results }: { readonly results: readonly { readonly name: string }[] }) =>
     results.map(({ name }) => name);
-  before(async () => {
-    ok(await service.ask('POST', '/authorization/groups', { name: 'ops' }));
-  });
-
   it('are created, shown with usernames, listed and deleted', async () => {
     const made = ok(
       await service.ask('POST', `${base}/inventories`, {
@@ -181,6 +179,91 @@ describe('inventories over HTTP', () => {
       /nodes\/0\/attributes\/list\/10000\/key/,
     );
     assert.deepEqual(names(await nodesOf(id)), ['a']);
+  });
+
+  it('compare nodes in a dry run, and store nothing', async () => {
+    const secret = (name: string, password: string) => ({ name, attributes: { host: 'x', password } });
+    await make('Dry', [secret('same', 'p'), secret('other', 'p'), { name: 'gone' }]);
+    const before = await positionOf(service);
+    const bulk = (nodes: readonly object[], more = {}) =>
+      service.ask('POST', `${base}/nodes/bulk`, { inventory_identifier: 'Dry', nodes, ...more });
+    const target = [secret('same', 'p'), secret('other', 'q'), { name: 'constructor' }];
+    const { result } = ok(await bulk(target, { dryRun: true }));
+    assert.deepEqual(result, { added: ['constructor'], changed: ['other'], removed: ['gone'] });
+    refused(await bulk([{ name: 'a' }, { name: 'a' }], { dryRun: true }), 400, /more than once/);
+    refused(await bulk([{ name: 'a', attributes: { credential: 'none' } }], { dryRun: true }), 404, /none/);
+    assert.equal(await positionOf(service), before);
+    assert.deepEqual(ok(await bulk(target)).result, { data: { nodeCount: 3 } });
+    const nothing = { added: [], changed: [], removed: [] };
+    assert.deepEqual(ok(await bulk(target, { dryRun: true })).result, nothing);
+  });
+
+  it('show nodes, tags and counts of all that the caller sees', async () => {
+    ok(await service.ask('DELETE', `${base}/inventories/Dry`));
+    const inventory = async (name: string, tags: string[], groups: string[], nodes: object[]) =>
+      ok(await service.ask('POST', `${base}/inventories`, { name, tags, groups, devices: nodes }));
+    const tagged = (name: string, ...tags: string[]) => ({ name, tags, attributes: { token: 'secret' } });
+    const before = ok(await service.ask('GET', `${base}/stats`)).result;
+    await inventory('x one', ['Blue'], [], [tagged('n1', 'red', 'BLUE'), tagged('n2', 'red')]);
+    await inventory('x two', ['blue'], ['ops'], [tagged('n1', 'red'), tagged('n3', 'green')]);
+    const seen = async (path: string, ask: typeof service.ask = service.ask) =>
+      ok(await ask('GET', `${base}${path}`)).result;
+    const position = await positionOf(service);
+    for (const [ask, more] of [
+      [service.ask, true],
+      [who.member, true],
+      [who.stranger, false],
+    ] as const) {
+      const { data, totalRecords, totalPages } = await seen('/nodes?search=N&tags=RED&pageSize=2', ask);
+      assert.deepEqual([totalRecords, totalPages, data.length], more ? [3, 2, 2] : [2, 1, 2]);
+      assert.deepEqual(data[0].attributes, { token: '********' });
+      const second = await seen('/nodes?tags=red&pageSize=2&page=2', ask);
+      assert.deepEqual(
+        second.data.map(({ name }: any) => name),
+        more ? ['n1'] : [],
+      );
+      const descending = await seen('/nodes?tags=red&sortOrder=desc&pageSize=1', ask);
+      assert.deepEqual(
+        descending.data.map(({ name }: any) => name),
+        more ? ['n1'] : ['n2'],
+      );
+      const tags = (await seen('/tags?pageSize=1000', ask)).data.filter(({ name }: any) =>
+        /^(red|blue|green)$/.test(name),
+      );
+      assert.deepEqual(
+        tags.map(({ name, inventories, nodes }: any) => [name, inventories, nodes]),
+        more
+          ? [
+              ['blue', 2, 1],
+              ['green', 0, 1],
+              ['red', 0, 3],
+            ]
+          : [
+              ['blue', 1, 1],
+              ['red', 0, 2],
+            ],
+      );
+      const found = ok(await ask('POST', `${base}/tags/search`, { tagIdentifiers: ['Green', 'blue'] })).result;
+      assert.deepEqual(
+        [found.inventories.map(({ name }: any) => name), found.nodes.map(({ name }: any) => name), found.totalNodes],
+        more ? [['x one', 'x two'], ['n1', 'n3'], 2] : [['x one'], ['n1'], 1],
+      );
+      const { totalInventories, totalNodes, totalActions } = await seen('/stats', ask);
+      // The inventory Shown is one of ops and readers.
+      if (ask === service.ask)
+        assert.deepEqual(
+          [totalInventories, totalNodes, totalActions],
+          [before.totalInventories + 2, before.totalNodes + 4, 0],
+        );
+      const earlier = await seen(`/nodes?tags=red&asOf=${position}`, ask);
+      assert.equal(earlier.totalRecords, more ? 3 : 2);
+    }
+    const [all, some] = [await seen('/stats'), await seen('/stats', who.stranger)];
+    assert.ok(all.totalNodes - some.totalNodes >= 2);
+    ok(await service.ask('DELETE', `${base}/inventories/x%20two/nodes/n3`));
+    assert.ok(!(await seen('/tags?pageSize=1000')).data.some(({ name }: any) => name === 'green'));
+    refused(await service.ask('GET', `${base}/nodes?pageSize=1001`), 400, /pageSize/);
+    refused(await service.ask('POST', `${base}/tags/search`, { tagIdentifiers: [] }), 400, /tagIdentifiers/);
   });
 
   it('admit one of two who add the same name at once', async () => {

@@ -702,6 +702,7 @@ const requests = ({
   'POST /inventory_manager/v1/nodes/bulk': {
     body: { inventory_identifier: 'Trier', nodes: [{ name: 'edge-trr-02', attributes: { host: '192.0.2.42' } }] },
   },
+  'POST /inventory_manager/v1/tags/search': { body: { tagIdentifiers: ['core'] } },
   'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Trier' } },
   'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Trier' } },
   'POST /profiles': {

@@ -693,6 +693,11 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     ],
     'POST /inventory_manager/v1/nodes/bulk': [
       refuse('not_found', '/inventory_manager/v1/nodes/bulk', { inventory_identifier: 'none', nodes: [] }),
+      refuse('invalid', '/inventory_manager/v1/nodes/bulk', {
+        inventory_identifier: 'trier',
+        nodes: [{ name: 'n', attributes: { port: 'no' } }],
+        dryRun: true,
+      }),
       refuse('stale', '/inventory_manager/v1/nodes/bulk', { inventory_identifier: 'trier', nodes: [] }, stale),
     ],
     [`DELETE ${inventories}/:id`]: [refuse('stale', `${inventories}/trier`, undefined, stale)],
