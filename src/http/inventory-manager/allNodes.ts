@@ -24,10 +24,10 @@ const inventoriesOf = async (actor: Actor, { model }: Pick<Service, 'model'>): P
   return all;
 };
 
-type Asked = { readonly where?: Where; readonly skip: number; readonly limit: number; readonly order: 1 | -1 };
+type NodesPage = { readonly where?: Where; readonly skip: number; readonly limit: number; readonly order: 1 | -1 };
 
 /** A page of the nodes of several inventories, one inventory after the other. */
-const nodesOf = async (model: ReadModel, parts: readonly string[], { where, skip, limit, order }: Asked) => {
+const nodesOf = async (model: ReadModel, parts: readonly string[], { where, skip, limit, order }: NodesPage) => {
   const found: NodeDoc[] = [];
   let total = 0;
   for (const part of order === 1 ? parts : parts.toReversed()) {
@@ -94,9 +94,9 @@ const list = actionRoute({
     if (tags !== undefined) all.push({ field: 'tags', op: 'equals', value: tags.toLowerCase() });
     const skip = (page - 1) * pageSize;
     const order = sortOrder === 'desc' ? -1 : 1;
-    const asked = { skip, limit: pageSize, order, ...(all.length > 0 && { where: { all } }) } as const;
+    const nodesPage = { skip, limit: pageSize, order, ...(all.length > 0 && { where: { all } }) } as const;
     const parts = (await inventoriesOf(actor, service)).map(({ _id }) => _id);
-    const { found, total } = await nodesOf(service.model, parts, asked);
+    const { found, total } = await nodesOf(service.model, parts, nodesPage);
     const result = { data: found.map(showNode), ...pageOf(total, skip, pageSize) };
     return { text: successText('Successfully retrieved nodes', JSON.stringify(result)) };
   },
@@ -161,13 +161,13 @@ const tagSearch = actionRoute({
     }),
   ),
   run: async ({ body: { tagIdentifiers, start: skip = 0 }, actor }, service) => {
-    const wanted = lower(tagIdentifiers);
+    const names = lower(tagIdentifiers);
     const visible = await inventoriesOf(actor, service);
-    const any = wanted.map((value) => ({ field: 'tags', op: 'equals', value }) as const);
-    const asked = { where: { any }, skip, limit: pageLength, order: 1 } as const;
+    const any = names.map((value) => ({ field: 'tags', op: 'equals', value }) as const);
+    const nodesPage = { where: { any }, skip, limit: pageLength, order: 1 } as const;
     const parts = visible.map(({ _id }) => _id);
-    const { found, total } = await nodesOf(service.model, parts, asked);
-    const tagged = visible.filter(({ tags = [] }) => lower(tags).some((tag) => wanted.includes(tag)));
+    const { found, total } = await nodesOf(service.model, parts, nodesPage);
+    const tagged = visible.filter(({ tags = [] }) => lower(tags).some((tag) => names.includes(tag)));
     const sign = await signing(service.model, tagged);
     const result = { inventories: tagged.map(sign), nodes: found.map(showNode), totalNodes: total };
     return { text: successText('Successfully found inventories and nodes', JSON.stringify(result)) };
@@ -197,5 +197,5 @@ const stats = actionRoute({
   },
 });
 
-/** What inventories have in common: nodes, tags, counts. */
+/** Nodes, tags and counts of all inventories. */
 export const allNodesRoutes: readonly Route[] = [list, tagList, tagSearch, stats];
