@@ -1,11 +1,8 @@
 import { Type } from 'typebox';
 import {
-  type BackupsDeleted,
-  backupDeletion,
-  backupDeletionSchema,
+  backupDeletions,
   backupWordsSchema,
   type DeviceCopy,
-  decideDeletion,
   describe,
   deviceBackup,
   leave,
@@ -30,6 +27,7 @@ import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
 import type { Recorded } from '../../store/event.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { deleteDecided } from '../engine/deletions.ts';
 import type { CommandResult, Handle } from '../engine/handle.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import type { Request } from '../engine/requests.ts';
@@ -58,11 +56,11 @@ const leaveDeviceBackup = command({ name: 'leaveDeviceBackup', input: noInput, o
 /** Part of a decision to delete copies. */
 const removeDeviceBackup = command({ name: 'removeDeviceBackup', input: noInput, on: 'any', decide: remove });
 
-export const deleteDeviceBackups = commandsOf(backupDeletion)({
+export const deleteDeviceBackups = commandsOf(backupDeletions.of)({
   name: 'deleteDeviceBackups',
-  input: backupDeletionSchema,
+  input: backupDeletions.schema,
   on: 'new',
-  decide: decideDeletion,
+  decide: backupDeletions.decide,
   prepare: async ({ input: { backupIds }, actor }, tools) => {
     const missing: string[] = [];
     for (const id of new Set(backupIds)) {
@@ -82,13 +80,7 @@ export const deviceBackupReactions: readonly Reaction[] = [
         surplus.map((id) => ({ command: leaveDeviceBackup, id, input: {} })),
     },
   },
-  {
-    of: backupDeletion,
-    on: {
-      configurationBackupsDeleted: async ({ data }: Recorded<BackupsDeleted>) =>
-        data.backupIds.map((id) => ({ command: removeDeviceBackup, id, input: {} })),
-    },
-  },
+  deleteDecided(backupDeletions, removeDeviceBackup),
 ];
 
 /** A text follows from another one over at most this number of copies, because each of them is a stream to read. */

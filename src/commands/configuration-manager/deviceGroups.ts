@@ -1,11 +1,5 @@
 import type { Members } from '@automation-platform/json';
 import {
-  type DeviceGroupsDeleted,
-  decideGroupDeletion,
-  deviceGroupDeletion,
-  deviceGroupDeletionSchema,
-} from '../../domain/configuration-manager/deviceGroupDeletions.ts';
-import {
   type DeviceGroupsImported,
   decideImport,
   deviceGroupImport,
@@ -18,6 +12,7 @@ import {
   type DeviceGroupContent,
   deviceGroup,
   deviceGroupChangesSchema,
+  deviceGroupDeletions,
   deviceGroupItemSchema,
   groupDevicesSchema,
   remove,
@@ -35,6 +30,7 @@ import { trees } from '../../projections/configuration-manager/trees.ts';
 import type { Recorded } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { deleteDecided } from '../engine/deletions.ts';
 import { by, type Kind, partCommand, picked } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import type { Reaction } from '../engine/reactions.ts';
@@ -100,11 +96,11 @@ export const deleteDeviceGroup = command({
 /** Part of a decision to delete groups. */
 const removeGroup = command({ name: 'removeDeviceGroup', input: noInput, on: 'any', decide: removeDecided });
 
-export const deleteDeviceGroups = commandsOf(deviceGroupDeletion)({
+export const deleteDeviceGroups = commandsOf(deviceGroupDeletions.of)({
   name: 'deleteDeviceGroups',
-  input: deviceGroupDeletionSchema,
+  input: deviceGroupDeletions.schema,
   on: 'new',
-  decide: decideGroupDeletion,
+  decide: deviceGroupDeletions.decide,
   locks: () => [importing, deviceGroupReferences],
   prepare: async ({ input, actor }, tools) => {
     const missing: string[] = [];
@@ -159,13 +155,7 @@ export const deviceGroupReactions: readonly Reaction[] = [
         })),
     },
   },
-  {
-    of: deviceGroupDeletion,
-    on: {
-      deviceGroupsDeleted: async ({ data }: Recorded<DeviceGroupsDeleted>) =>
-        data.groupIds.map((id) => ({ command: removeGroup, id, input: {} })),
-    },
-  },
+  deleteDecided(deviceGroupDeletions, removeGroup),
 ];
 
 /** A group that had a query has no list of its own. */

@@ -1,12 +1,6 @@
 import type { Members } from '@automation-platform/json';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import {
-  decideDeletion,
-  type PlansDeleted,
-  planDeletion,
-  planDeletionSchema,
-} from '../../domain/configuration-manager/planDeletions.ts';
-import {
   formerPlanNodesSchema,
   formerPlanSchema,
   newPlanNodesSchema,
@@ -19,6 +13,7 @@ import {
   create,
   type PlanRefs,
   plan,
+  planDeletions,
   remove,
   removeNodes,
   restore,
@@ -27,10 +22,10 @@ import {
 } from '../../domain/configuration-manager/plans.ts';
 import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
-import type { Recorded } from '../../store/event.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { deleteDecided } from '../engine/deletions.ts';
 import { by, type Kind, picked } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import type { Reaction } from '../engine/reactions.ts';
@@ -100,11 +95,11 @@ const restoreCompliancePlan = command({
 /** Part of a decision to delete plans. */
 const removePlan = command({ name: 'removePlan', input: noInput, on: 'any', decide: remove });
 
-export const deleteCompliancePlans = commandsOf(planDeletion)({
+export const deleteCompliancePlans = commandsOf(planDeletions.of)({
   name: 'deleteCompliancePlans',
-  input: planDeletionSchema,
+  input: planDeletions.schema,
   on: 'new',
-  decide: decideDeletion,
+  decide: planDeletions.decide,
   prepare: async ({ input, actor }, tools) => {
     const [missing, closed]: [string[], string[]] = [[], []];
     const referrers: Referrer[] = [];
@@ -121,15 +116,7 @@ export const deleteCompliancePlans = commandsOf(planDeletion)({
   },
 });
 
-export const planReactions: readonly Reaction[] = [
-  {
-    of: planDeletion,
-    on: {
-      plansDeleted: async ({ data }: Recorded<PlansDeleted>) =>
-        data.planIds.map((id) => ({ command: removePlan, id, input: {} })),
-    },
-  },
-];
+export const planReactions: readonly Reaction[] = [deleteDecided(planDeletions, removePlan)];
 
 const asItWas = (former: Members): Members => ({
   ...picked(formerPlanSchema, former),

@@ -22,12 +22,6 @@ import {
   updateVersion,
 } from '../../domain/configuration-manager/treeChanges.ts';
 import {
-  decideTreeDeletion,
-  type TreesDeleted,
-  treeDeletion,
-  treeDeletionSchema,
-} from '../../domain/configuration-manager/treeDeletions.ts';
-import {
   identityIn,
   importOne,
   sealTree,
@@ -45,14 +39,14 @@ import {
   variablesSchema,
   versionDetailsSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
-import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
+import { type TreeState, tree, treeDeletions } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
-import type { Recorded } from '../../store/event.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { deleteDecided } from '../engine/deletions.ts';
 import { importedId } from '../engine/imports.ts';
 import { always, imported, type Kind } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
@@ -196,11 +190,11 @@ export const deleteTree = command({
 /** Part of a decision to delete trees. */
 const removeTree = command({ name: 'removeTree', input: noInput, on: 'any', decide: removeDecided });
 
-export const deleteTrees = commandsOf(treeDeletion)({
+export const deleteTrees = commandsOf(treeDeletions.of)({
   name: 'deleteTrees',
-  input: treeDeletionSchema,
+  input: treeDeletions.schema,
   on: 'new',
-  decide: decideTreeDeletion,
+  decide: treeDeletions.decide,
   locks: () => [importing, treeReferences],
   prepare: async ({ input, actor }, tools) => {
     const missing: string[] = [];
@@ -213,15 +207,7 @@ export const deleteTrees = commandsOf(treeDeletion)({
   },
 });
 
-export const treeReactions: readonly Reaction[] = [
-  {
-    of: treeDeletion,
-    on: {
-      treesDeleted: async ({ data }: Recorded<TreesDeleted>) =>
-        data.treeIds.map((id) => ({ command: removeTree, id, input: {} })),
-    },
-  },
-];
+export const treeReactions: readonly Reaction[] = [deleteDecided(treeDeletions, removeTree)];
 
 /** Imports one whole tree of any installation. `treeMeant` chooses the stream. */
 export const importTree = command({

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { objectId, time } from '../engine/authors.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
-import { refuseUnknownIds } from '../engine/references.ts';
+import { deletionOf } from '../engine/deletions.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { flag, nothing, sealed, text, texts, topicsOf, whole } from '../engine/topics.ts';
 
@@ -151,39 +151,14 @@ export const leave = ({ exists }: DeviceBackupState): readonly DeviceBackupEvent
 
 export const remove = (): readonly DeviceBackupEvent[] => [{ topic: 'configurationBackupDeleted', data: {} }];
 
-export const backupDeletionSchema = Type.Object(
-  {
-    backupIds: Type.Array(Type.String({ minLength: 1, maxLength: 256, description: 'Id of a copy' }), {
-      description: 'Copies to delete: all or none',
-      maxItems: 1000,
-    }),
-  },
-  { additionalProperties: false, title: 'BackupDeletion', description: 'Copies to delete' },
-);
-
-const decision = Type.Object({ backupIds: texts });
-export type BackupsDeleted = SchemaData<typeof decision>;
-
-const ofDeletion = topicsOf({ configurationBackupsDeleted: ['Copies of configurations are to be deleted', decision] });
-
-/** The decision to delete several copies, all or none. It is carried out in the streams of the copies. */
-export const backupDeletion = aggregate<{ readonly deleted: number }, EventOf<typeof ofDeletion>>({
+/** The decision to delete several copies. */
+export const backupDeletions = deletionOf({
   area: 'configuration-manager',
   category: 'configurationBackupDeletion',
-  topics: ofDeletion,
-  initial: { deleted: 0 },
-  evolve: { configurationBackupsDeleted: (_, { backupIds }) => ({ deleted: backupIds.length }) },
-  exists: ({ deleted }) => deleted > 0,
+  topic: 'configurationBackupsDeleted',
+  member: 'backupIds',
+  title: 'BackupDeletion',
+  noun: 'copy',
+  nouns: 'copies',
 });
-
-/** `missing`: copies that do not exist or that the actor may not see. */
-export const decideDeletion = (
-  _: unknown,
-  { backupIds }: Static<typeof backupDeletionSchema>,
-  { refs: { missing } }: Context<{ readonly missing: readonly string[] }>,
-): readonly EventOf<typeof ofDeletion>[] => {
-  refuseUnknownIds(missing, 'copy', '/backupIds');
-  return backupIds.length > 0
-    ? [{ topic: 'configurationBackupsDeleted', data: { backupIds: [...new Set(backupIds)] } }]
-    : [];
-};
+export const backupDeletion = backupDeletions.of;

@@ -3,6 +3,7 @@ import { type Authored, authored, objectId } from '../engine/authors.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { deletionOf } from '../engine/deletions.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name, orNull } from '../engine/schemas.ts';
@@ -232,3 +233,14 @@ const deletion: readonly DeviceGroupEvent[] = [{ topic: 'deviceGroupDeleted', da
 
 /** Part of a decision to delete groups. */
 export const removeDecided = ({ exists }: State): readonly DeviceGroupEvent[] => (exists ? deletion : []);
+
+/** The decision to delete several device groups. */
+export const deviceGroupDeletions = deletionOf({
+  area: 'configuration-manager',
+  category: 'deviceGroupDeletion',
+  topic: 'deviceGroupsDeleted',
+  member: 'groupIds',
+  title: 'DeviceGroupDeletion',
+  noun: 'device group',
+});
+export const deviceGroupDeletion = deviceGroupDeletions.of;

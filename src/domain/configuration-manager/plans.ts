@@ -3,6 +3,7 @@ import { everybody, gbacOf } from '../authorization/gbac.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { deletionOf } from '../engine/deletions.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
 import { authors, gbac, nothing, object, text, texts, topicsOf, typed, whole } from '../engine/topics.ts';
@@ -288,3 +289,14 @@ export const restore = (
 /** Part of a decision to delete plans. */
 export const remove = ({ exists }: PlanState): readonly PlanEvent[] =>
   exists ? [{ topic: 'planDeleted', data: {} }] : [];
+
+/** The decision to delete several plans. */
+export const planDeletions = deletionOf({
+  area: 'configuration-manager',
+  category: 'planDeletion',
+  topic: 'plansDeleted',
+  member: 'planIds',
+  title: 'PlanDeletion',
+  noun: 'compliance plan',
+});
+export const planDeletion = planDeletions.of;

@@ -3,6 +3,7 @@ import { mark } from '@automation-platform/json';
 import { type TObject, Type } from 'typebox';
 import { aggregate, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { deletionOf } from '../engine/deletions.ts';
 import { withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { type Imported, importedIn } from '../engine/importedDocuments.ts';
 import { RequestError } from '../engine/requestError.ts';
@@ -182,3 +183,14 @@ export const maskTree = (tree: Tree): Tree => ({
   ...tree,
   versions: tree.versions.map((version) => ({ ...version, variables: maskNamed(version.variables) })),
 });
+
+/** The decision to delete several trees. */
+export const treeDeletions = deletionOf({
+  area: 'configuration-manager',
+  category: 'treeDeletion',
+  topic: 'treesDeleted',
+  member: 'treeIds',
+  title: 'TreeDeletion',
+  noun: 'golden configuration tree',
+});
+export const treeDeletion = treeDeletions.of;

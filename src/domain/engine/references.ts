@@ -26,9 +26,9 @@ export const refuseUnknownGroups = (unknown: readonly string[], path: string): v
 };
 
 /** Throws `not_found` with all ids at `path` for which the actor can see no `what`, if there are any. */
-export const refuseUnknownIds = (ids: readonly string[], what: string, path: string): void => {
+export const refuseUnknownIds = (ids: readonly string[], what: string, path: string, all = `${what}s`): void => {
   if (ids.length > 0)
-    throw new RequestError('not_found', `No such ${what}s: ${ids.join(', ')}`, {
+    throw new RequestError('not_found', `No such ${all}: ${ids.join(', ')}`, {
       faults: ids.map((id) => ({ message: `No ${what} has the id ${JSON.stringify(id)}`, path, id })),
     });
 };

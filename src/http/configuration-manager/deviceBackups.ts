@@ -7,7 +7,6 @@ import {
 } from '../../commands/configuration-manager/deviceBackups.ts';
 import { startJob } from '../../commands/operations-manager/jobs.ts';
 import {
-  type backupDeletion,
   backupItemSchema,
   backupSchema,
   backupWordsSchema,
@@ -24,6 +23,7 @@ import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
 import { readableBy } from '../../projections/engine/guards.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { adapterFailure } from '../../southbound/failure.ts';
+import { deletedCount, deletedCountSchema } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Call, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute } from '../engine/routes.ts';
@@ -311,8 +311,6 @@ const take = importRoute({
   },
 });
 
-type StateOf<A> = A extends { readonly initial: infer State } ? State : never;
-
 type Compared = { readonly collection: string; readonly id: string; readonly path: '/collection' | '/nextCollection' };
 
 /** The text of a copy or, as the second one, of a device. Other things have none. */
@@ -381,11 +379,8 @@ export const deviceBackupRoutes: readonly Route[] = [
     summary: 'Delete copies of configurations, all or none',
     description: 'Ids that are not there are 404, naming all; then none is deleted.',
     command: deleteDeviceBackups,
-    envelope: (_, { state }) => {
-      const { deleted } = state as StateOf<typeof backupDeletion>; // the command's own aggregate
-      return JSON.stringify({ status: 'success', deleted });
-    },
-    answer: Type.Object({ status: Type.Literal('success'), deleted: Type.Integer() }),
+    envelope: deletedCount,
+    answer: deletedCountSchema,
   }),
   take,
   lookup,

@@ -11,11 +11,8 @@ import {
 import { groupMembers } from '../../commands/configuration-manager/groupMembers.ts';
 import { queryAll } from '../../commands/engine/tools.ts';
 import {
-  type DeviceGroupsDeleted,
-  deviceGroupDeletionSchema,
-} from '../../domain/configuration-manager/deviceGroupDeletions.ts';
-import {
   deviceGroupChangesSchema,
+  deviceGroupDeletions,
   deviceGroupItemSchema,
   deviceGroupSchema,
 } from '../../domain/configuration-manager/deviceGroups.ts';
@@ -26,8 +23,8 @@ import { name as nameSchema } from '../../domain/engine/schemas.ts';
 import { type DeviceGroup, deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import { signing } from '../authorization/people.ts';
-import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
-import type { ChangeEnvelope, Envelope, Join, Route } from '../engine/route.ts';
+import { deletedCount, deletedCountSchema, plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
+import type { Envelope, Join, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { bareOrListed, changed, fromStart, orWrapped, success } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
@@ -104,11 +101,6 @@ const access = ['operators', 'readers'] as const;
 const groupList = Type.Array(deviceGroupSchema, { description: 'Device groups' });
 
 const inDetails = orWrapped('details', deviceGroupChangesSchema);
-
-const countDeleted: ChangeEnvelope = (_, { state }) => {
-  const { groupIds } = state as DeviceGroupsDeleted; // the state of a decision
-  return JSON.stringify({ status: 'success', deleted: groupIds.length });
-};
 
 const groupDevicesRoute = (method: 'post' | 'delete') =>
   commandRoute({
@@ -285,11 +277,11 @@ export const deviceGroupRoutes: readonly Route[] = [
     description:
       'Ids in the body or in the query. Ids that are not there are 404, naming all; 409 names the plans and trees that name ' +
       'one. Then none is deleted.',
-    query: { groupIds: deviceGroupDeletionSchema.properties.groupIds },
+    query: { groupIds: deviceGroupDeletions.idList },
     bodyInQuery: true,
     command: deleteDeviceGroups,
-    envelope: countDeleted,
-    answer: Type.Object({ status: Type.Literal('success'), deleted: Type.Integer({ description: 'How many' }) }),
+    envelope: deletedCount,
+    answer: deletedCountSchema,
   }),
   commandRoute({
     name: 'deleteDeviceGroup',

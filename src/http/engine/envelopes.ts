@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import type { CommandResult } from '../../commands/engine/handle.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { ChangeEnvelope, Envelope, ListEnvelope } from './route.ts';
@@ -57,3 +58,14 @@ export const succeeded =
   (message: string): Envelope =>
   () =>
     `{"status":"success","message":${JSON.stringify(message)}}`;
+
+/** Answers how many resources a decision deletes. */
+export const deletedCount: ChangeEnvelope = (_, { state }) => {
+  const { ids } = state as { readonly ids: readonly string[] }; // that of a decision to delete (domain/engine/deletions.ts)
+  return JSON.stringify({ status: 'success', deleted: ids.length });
+};
+
+export const deletedCountSchema = Type.Object({
+  status: Type.Literal('success'),
+  deleted: Type.Integer({ description: 'How many were deleted' }),
+});

@@ -16,8 +16,8 @@ import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import { siteSurvey } from '../../../src/demo/projects.ts';
 import { scheduledJobMigration } from '../../../src/domain/automation-catalog/scheduledJobMigrations.ts';
 import { project } from '../../../src/domain/automation-studio/projects.ts';
-import { deviceGroupDeletion } from '../../../src/domain/configuration-manager/deviceGroupDeletions.ts';
 import { deviceGroupImport } from '../../../src/domain/configuration-manager/deviceGroupImports.ts';
+import { deviceGroupDeletions } from '../../../src/domain/configuration-manager/deviceGroups.ts';
 import type { Aggregate } from '../../../src/domain/engine/core.ts';
 import { actionExecution } from '../../../src/domain/lifecycle-manager/actionExecutions.ts';
 import { job } from '../../../src/domain/operations-manager/jobs.ts';
@@ -132,7 +132,7 @@ const deletionOfGroups: Work = {
     if ((await namesIn(node.tools, deviceGroups)).length < groups.length) return;
     await node.command(deleteDeviceGroups, `d${attempt}`, { groupIds: groups.flatMap(({ devices }) => devices) });
   },
-  isDecided: exists(deviceGroupDeletion, 'd1'),
+  isDecided: exists(deviceGroupDeletions.of, 'd1'),
   find: ({ node }) => namesIn(node.tools, deviceGroups),
   nothing: groups.map(({ name }) => `deviceGroups: ${name}`),
   whole: async () => [],

@@ -1,5 +1,4 @@
-import { decideDeletion, planDeletion } from '../../../src/domain/configuration-manager/planDeletions.ts';
-import { create, plan, remove, update } from '../../../src/domain/configuration-manager/plans.ts';
+import { create, plan, planDeletions, remove, update } from '../../../src/domain/configuration-manager/plans.ts';
 import { specification } from '../../support/given.ts';
 
 const given = specification(plan);
@@ -141,20 +140,20 @@ describe('A compliance plan', () => {
 });
 
 describe('The deletion of several plans', () => {
-  const given = specification(planDeletion);
+  const given = specification(planDeletions.of);
   const all = { missing: [], closed: [], referrers: [] };
 
   it('is one decision', () =>
     given()
-      .when(decideDeletion, { planIds: ['a', 'b', 'a'] }, all)
+      .when(planDeletions.decide, { planIds: ['a', 'b', 'a'] }, all)
       .then({ topic: 'plansDeleted', data: { planIds: ['a', 'b'] } }));
-  it('of none is nothing', () => given().when(decideDeletion, { planIds: [] }, all).thenNothing());
+  it('of none is nothing', () => given().when(planDeletions.decide, { planIds: [] }, all).thenNothing());
   it('names all plans that are not there', () =>
     given()
-      .when(decideDeletion, { planIds: ['a', 'b', 'c'] }, { missing: ['a', 'c'], closed: [], referrers: [] })
+      .when(planDeletions.decide, { planIds: ['a', 'b', 'c'] }, { missing: ['a', 'c'], closed: [], referrers: [] })
       .thenRefused('not_found', /a, c/));
   it('names all plans that the actor may not change', () =>
     given()
-      .when(decideDeletion, { planIds: ['a', 'b'] }, { missing: [], closed: ['b'], referrers: [] })
+      .when(planDeletions.decide, { planIds: ['a', 'b'] }, { missing: [], closed: ['b'], referrers: [] })
       .thenRefused('forbidden', /: b/));
 });
