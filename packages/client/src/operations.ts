@@ -86,7 +86,7 @@ export type Schemas = {
   /** New golden configuration tree */ readonly NewTree: { readonly name: string; readonly deviceType?: string | null; readonly description?: string };
   /** Node of a version of a golden configuration tree */ readonly ConfigNode: { readonly name: string; readonly attributes: { readonly devices: readonly string[]; readonly deviceGroups: readonly { readonly id: string; readonly name: string }[]; readonly remediationWorkflow: null; readonly configId: string }; readonly children: readonly unknown[] };
   readonly CreatedTree: { readonly id: string; readonly name: string; readonly version: string; readonly deviceType: string | null; readonly root: Schemas['ConfigNode']; readonly variables?: { readonly [name: string]: unknown }; readonly _id: string; readonly description?: string; readonly created?: string; readonly lastUpdated?: string; readonly versions: readonly Schemas['TreeVersion'][] };
-  /** Trees to delete */ readonly TreeDeletion: { readonly treeIds: readonly string[] };
+  /** Golden configuration trees to delete */ readonly TreeDeletion: { readonly treeIds: readonly string[] };
   /** Variables of a version */ readonly TreeVariables: { readonly variables: { readonly [name: string]: unknown } };
   /** New version */ readonly NewTreeVersion: { readonly name: string; readonly base?: string };
   /** New node */ readonly NewTreeNode: { readonly name: string; readonly parent?: string };
@@ -111,7 +111,7 @@ export type Schemas = {
   /** New compliance plan */ readonly NewPlan: { readonly name: string; readonly description?: string; readonly nodes?: readonly Schemas['PlanNode'][]; readonly gbac?: Schemas['GbacInput']; readonly throttle?: number; readonly grading?: Schemas['Grading'] | null };
   /** Changes of a compliance plan */ readonly PlanOptions: { readonly name?: string; readonly status?: "draft" | "active"; readonly description?: string; readonly nodes?: readonly Schemas['PlanNode'][]; readonly gbac?: Schemas['GbacInput']; readonly throttle?: number; readonly grading?: Schemas['Grading'] | null };
   /** Node of the plan */ readonly FormerPlanNode: { readonly treeId: string; readonly version: string; readonly nodeId: string };
-  /** Plans to delete */ readonly PlanDeletion: { readonly planIds: readonly string[] };
+  /** Compliance plans to delete */ readonly PlanDeletion: { readonly planIds: readonly string[] };
   /** New device group */ readonly DeviceGroupInWords: { readonly groupName: string; readonly groupDescription?: null | string; readonly deviceNames: string };
   /** The devices that fit all of this at the moment of the request are in it, in the place of a list */ readonly DeviceQuery: { readonly tags?: readonly string[]; readonly ostype?: string; readonly inventory?: string };
   /** Device group to take in */ readonly DeviceGroupItem: { readonly name: string; readonly description?: null | string; readonly devices?: readonly string[]; readonly query?: Schemas['DeviceQuery'] };
