@@ -9,7 +9,7 @@ import { documentOf } from '../../projections/engine/documents.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
 import { utf8 } from '../../store/utf8.ts';
 import { keyedDigest } from './keyedDigest.ts';
-import { type limiter as limiterOf, networkOf } from './limiter.ts';
+import { type limiter as limiterOf, networkOf, type Way } from './limiter.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Principals, VerifiedAccounts } from './principals.ts';
 import { type ProviderLogins, ProviderSilent } from './providerLogins.ts';
@@ -87,7 +87,7 @@ export const basicLogins = (needs: Needs) => {
     network: string,
   ): Promise<Known | undefined> => {
     const since = now();
-    const caller = await check(userPassword, network).catch((error: unknown) => {
+    const caller = await check.verify(userPassword, network).catch((error: unknown) => {
       const before = verified.get(hidden);
       if (!(error instanceof ProviderSilent) || !before?.caller.isProvided) throw error;
       before.silent = true;
@@ -119,8 +119,9 @@ export const basicLogins = (needs: Needs) => {
       throw new RequestError('unauthenticated', 'The credentials cannot be read');
     const network = networkOf(address);
     const checking = () => checks(hidden, () => checkAndKeep(hidden, userPassword, network));
+    const way = await check.wayOf(userPassword.username);
     const caller = await attempts(`${hidden} ${network}`, () =>
-      limiter.attempt(userPassword.username, network, checking),
+      limiter.attempt(userPassword.username, network, checking, way),
     ).catch((error: unknown) => refusedFor(error, userPassword));
     if (caller) return caller;
     failed++;
@@ -180,21 +181,32 @@ export const passwordCheck = ({ model, hashing, unseal }: Node, accounts: Princi
     return account ?? (plain === username ? undefined : (await model.idsNamed(credentials.collection, plain))[0]);
   };
 
+  const meant = async (username: string) => {
+    const account = await named(username);
+    const credential = account === undefined ? undefined : await documentOf(model, credentials, account);
+    // The name of a local account is sent to no provider.
+    const isForProviders = (!credential || credential.provider !== undefined) && (await providers.areThere());
+    return { account, credential, way: isForProviders ? ('provider' as const) : ('local' as const) };
+  };
+
   /**
    * The account with this user name and password; else undefined. Without such an account it hashes too, so that the
    * duration is the same.
    */
-  return async ({ username, password }: UserPassword, network: string): Promise<Known | undefined> => {
-    const account = await named(username);
+  const verify = async ({ username, password }: UserPassword, network: string): Promise<Known | undefined> => {
+    const { account, credential, way } = await meant(username);
     if (account === undefined) await refuseParked(model, credentials.collection, username);
-    const credential = account === undefined ? undefined : await documentOf(model, credentials, account);
-    // The name of a local account is sent to no provider.
-    if ((!credential || credential.provider !== undefined) && (await providers.areThere()))
-      return providers.verify({ username, password });
+    if (way === 'provider') return providers.verify({ username, password });
     const right = await hashing.verifyPassword(password, credential?.password && hashIn(credential.password), network);
     if (!right || account === undefined || !credential) return undefined;
     const caller = await accounts.load(account);
     return caller?.credential === credentialTag(credential) ? caller : undefined;
+  };
+
+  return {
+    verify,
+    /** By whom a password for this name is verified. */
+    wayOf: async (username: string): Promise<Way> => (await meant(username)).way,
   };
 };
 

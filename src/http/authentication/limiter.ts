@@ -13,6 +13,10 @@ const remembered = 20_000;
 const laneMs = 250;
 const laneLength = 100;
 const mostLanes = 1_000;
+const mostWaiting = 1_000;
+
+/** Logins of a network by local passwords and those by providers do not wait for each other: a provider may hang. */
+export type Way = 'local' | 'provider';
 
 /** Token buckets by key. Each is stored as the time when it will be full again. */
 const buckets = ({ burst, everyMs }: Allowance, now: () => number) => {
@@ -20,6 +24,9 @@ const buckets = ({ burst, everyMs }: Allowance, now: () => number) => {
   return {
     /** Milliseconds until the bucket has a token; 0: it has one. */
     wait: (key: string): number => Math.max(0, (full.get(key) ?? 0) - now() - (burst - 1) * everyMs),
+    /** True if one more may fail, also if all of those under way do. */
+    hasRoom: (key: string, underWay: number): boolean =>
+      Math.max((full.get(key) ?? 0) - now(), 0) + underWay * everyMs <= (burst - 1) * everyMs,
     /** Takes a token; the returned function gives it back. */
     take: (key: string): (() => void) => {
       full.set(key, Math.max(full.get(key) ?? 0, now()) + everyMs);
@@ -38,6 +45,7 @@ const limited = (ms: number): RequestError =>
  * Limits failed logins. Per account and network, and per network, it refuses with `limited` and the seconds to wait.
  * Per account alone it only slows attempts down: they wait in a lane in which networks take turns. A network from which
  * the account has logged in before skips the lane. So nobody can lock out another account. Memory is bounded.
+ * Of a network as many are under way as may fail; the others wait, because many people may come from one address.
  */
 export const limiter = ({ now = () => performance.now(), pause = sleep }: Options = {}) => {
   const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];
@@ -57,20 +65,62 @@ export const limiter = ({ now = () => performance.now(), pause = sleep }: Option
     }
   };
 
+  const rooms = new Map<string, { underWay: number; readonly waiting: (() => void)[] }>();
+  const roomOf = (key: string) => {
+    const room = rooms.get(key) ?? { underWay: 0, waiting: [] };
+    rooms.set(key, room);
+    return room;
+  };
+  const wakeNext = (key: string): void => {
+    const { underWay, waiting } = roomOf(key);
+    waiting.shift()?.();
+    if (underWay === 0 && waiting.length === 0) rooms.delete(key);
+  };
+
+  /** Waits until all attempts of the network that are under way, and this one, may fail. Throws `limited`. */
+  const enter = async (network: string, key: string): Promise<void> => {
+    for (let isFirst = true; ; isFirst = false) {
+      const wait = networks.wait(network);
+      const room = roomOf(key);
+      if (isFirst && room.waiting.length === mostWaiting) throw limited(perNetwork.everyMs);
+      if (wait > 0) {
+        wakeNext(key);
+        throw limited(wait);
+      }
+      if (networks.hasRoom(network, room.underWay)) {
+        room.underWay++;
+        return;
+      }
+      await new Promise<void>((resolve) => {
+        if (isFirst) room.waiting.push(resolve);
+        else room.waiting.unshift(resolve);
+      });
+    }
+  };
+  const leave = (key: string): void => {
+    roomOf(key).underWay--;
+    wakeNext(key);
+  };
+
   return {
     /** Runs a check, which gives undefined when it fails. Throws `limited` after too many failures. */
     attempt: async <T>(
       account: string,
       network: string,
       work: () => Promise<T | undefined>,
+      way: Way = 'local',
     ): Promise<T | undefined> => {
-      const pair = `${network} ${account}`;
+      const [pair, room] = [`${network} ${account}`, `${way} ${network}`];
       const wait = Math.max(pairs.wait(pair), networks.wait(network));
       if (wait > 0) throw limited(wait);
+      // The places are taken before the work. Otherwise a thousand simultaneous attempts would all pass.
+      const giveBack = pairs.take(pair);
+      await enter(network, room).catch((error: unknown) => {
+        giveBack();
+        throw error;
+      });
       const isTrusted = trusted.has(pair);
       const crowded = !isTrusted && accounts.wait(account) > 0;
-      // The tokens are taken before the work. Otherwise a thousand simultaneous attempts would all pass.
-      const places = [pairs.take(pair), networks.take(network)];
       let failed = false;
       try {
         if (crowded) await slowly(account, network);
@@ -79,8 +129,10 @@ export const limiter = ({ now = () => performance.now(), pause = sleep }: Option
         if (!failed) trusted.set(pair, true);
         return result;
       } finally {
-        if (!failed) for (const giveBack of places) giveBack();
-        else if (!isTrusted && !crowded) accounts.take(account);
+        if (failed) networks.take(network);
+        else giveBack();
+        leave(room);
+        if (failed && !isTrusted && !crowded) accounts.take(account);
       }
     },
   };

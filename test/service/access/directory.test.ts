@@ -7,6 +7,7 @@ import { blockList } from '../../../src/southbound/addresses.ts';
 import { cnOf, DirectorySilent, ldapDirectory } from '../../../src/southbound/directory.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import { root } from '../../support/certificates.ts';
+import { sampled } from '../../support/sample.ts';
 import { describeSlapd, groupEntry, personEntry, searcher } from '../../support/slapd.ts';
 
 const dnOf = (uid: string) => `uid=${uid},ou=people,dc=example`;
@@ -17,12 +18,25 @@ const levels = Array.from({ length: 12 }, (_, i) =>
 const odd = ['zoë', '佐藤', 'a&b', 'a=b', '#a', 'a|b', '!a', 'a"b', "o'hara", 'a;b', 'a<b>', '~a', 'anna*'];
 const quoted = (uid: string) => dnOf(uid.replace(/[,+"\\<>;=#]/g, (char) => `\\${char}`));
 
+/** People in teams, all of which are in one group: 20,000 in soak. */
+const crowd = Array.from({ length: process.env.SOAK_ROUNDS ? 20_000 : 500 }, (_, i) => `p${i}`);
+const teams = 50;
+const teamOf = (n: number): string => `team ${n % teams}`;
+
 const entries = () =>
   [
     personEntry('anna', { givenName: 'Anna', mail: 'anna@example.net' }),
     ...odd.map((uid) => personEntry(uid).replace(/^.*\n/, `dn:: ${Buffer.from(quoted(uid)).toString('base64')}\n`)),
     ...['twin', 'twin2', 'twin3', 'deep', 'full', 'many', 'moving'].map((uid) =>
       personEntry(uid, { mail: 'same@example.net' }),
+    ),
+    ...crowd.map((uid) => personEntry(uid)),
+    ...Array.from({ length: teams }, (_, team) =>
+      groupEntry(teamOf(team), crowd.filter((__, n) => n % teams === team).map(dnOf)),
+    ),
+    groupEntry(
+      'staff',
+      Array.from({ length: teams }, (_, team) => groupDn(teamOf(team))),
     ),
     groupEntry('noc', [dnOf('anna')]),
     groupEntry('a', [groupDn('c'), dnOf('anna')]),
@@ -141,6 +155,23 @@ describeSlapd('a directory', entries, (directory) => {
     assert.equal(deep?.externalGroups.length, 10);
     assert.equal((await about('deep'))?.externalGroups.length, 1);
   });
+
+  it(`knows ${crowd.length.toLocaleString('en')} people with their groups of groups, all at once`, async () => {
+    const size = crowd.length;
+    const asked = sampled([...crowd.keys()], 40, 500);
+    const answers = await Promise.all(
+      asked.map((n) => about(`p${n}`, `password of p${n}`, { nestedGroups: true, timeout: 60_000 })),
+    );
+    for (const [i, answer] of answers.entries()) {
+      const n = asked[i]!;
+      assert.deepEqual(
+        [answer?.person.username, answer?.authenticated, answer?.externalGroups],
+        [`p${n}`, true, ['staff', teamOf(n)]],
+      );
+    }
+    assert.equal(await about(`p${size}`, 'x'), undefined);
+    assert.equal(await about('everybody', undefined, { userFilter: '(|(uid={{username}})(uid=p*))' }), undefined);
+  }).timeout(120_000);
 
   it('gives 5,000 groups; more count as no answer', async () => {
     const slow = { timeout: 60_000 };

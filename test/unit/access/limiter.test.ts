@@ -81,6 +81,56 @@ describe('the limiter of logins', () => {
     assert.equal(through, 100);
     for (const one of all) if (one.status === 'rejected') assert.ok(one.reason.retryAfterSeconds > 0);
   });
+  it('lets a thousand people in who come at once from an address, a hundred at a time, beside those of a provider', async () => {
+    const { limits } = setUp();
+    let [underWay, most] = [0, 0];
+    const ends: (() => void)[] = [];
+    const hanging = Array.from({ length: 150 }, (_, i) =>
+      limits.attempt(
+        `hanging ${i}`,
+        '10.0.0.1',
+        () => new Promise<string>((resolve) => ends.push(() => resolve('in'))),
+        'provider',
+      ),
+    );
+    const all = await Promise.all(
+      Array.from({ length: 1000 }, (_, i) =>
+        limits.attempt(`account ${i}`, '10.0.0.1', async () => {
+          most = Math.max(most, ++underWay);
+          await new Promise(setImmediate);
+          underWay--;
+          return 'in';
+        }),
+      ),
+    );
+    assert.deepEqual([new Set(all).size, most, ends.length], [1, 100, 100]);
+    while (ends.length > 0) {
+      for (const end of ends.splice(0)) end();
+      await new Promise(setImmediate);
+    }
+    assert.equal((await Promise.all(hanging)).length, 150);
+  });
+  it('refuses more than a thousand who wait', async () => {
+    const { limits } = setUp();
+    const ends: (() => void)[] = [];
+    const all = Array.from({ length: 1200 }, (_, i) =>
+      limits.attempt(
+        `account ${i}`,
+        '10.0.0.1',
+        () => new Promise<string>((resolve) => ends.push(() => resolve('in'))),
+      ),
+    );
+    const outcomes = Promise.allSettled(all);
+    let isOver = false;
+    void outcomes.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await new Promise(setImmediate);
+      for (const end of ends.splice(0)) end();
+    }
+    assert.equal((await outcomes).filter(({ status }) => status === 'rejected').length, 100);
+  });
   it('counts what is still under way of an account and an address', async () => {
     const { limits } = setUp();
     let through = 0;
