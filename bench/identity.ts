@@ -1,5 +1,5 @@
 import { audience, startIssuer } from '../test/support/issuer.ts';
-import { isWithoutSlapd, personEntry, startSlapd } from '../test/support/slapd.ts';
+import { isWithoutSlapd, personEntry, searcher, startSlapd } from '../test/support/slapd.ts';
 import { type Comparison, type Findings, inTurn, milliseconds, perSecond, progress, scale } from './compare.ts';
 import { mappingPath } from './kinds.ts';
 import { loader } from './loader.ts';
@@ -82,71 +82,91 @@ export const callers = async (): Promise<Findings> => {
 const atOnce = 1000;
 const oneByOne = 50;
 const binds = 32;
+const pace = { connections: 4, status: 200, perSecond: 200, milliseconds: 2000 };
 
-/** First logins by a directory with TLS: one after the other, and a thousand at once. */
-export const firstLogins = async (): Promise<Findings> => {
+/** Logins by a directory with TLS, one after the other and a thousand at once: of people who are new, and who are known. */
+export const logins = async (): Promise<Findings> => {
   if (isWithoutSlapd) return { comparisons: [], notes: ['(identity) without slapd no directory is measured.'] };
-  const rounds = scale.rounds + 1;
-  const uids = range((atOnce + oneByOne) * rounds, (n) => `person-${n}`);
+  const newcomers = range((atOnce + oneByOne) * (scale.rounds + 1), (n) => `person-${n}`);
   progress('identity: filling a directory');
-  const directory = await startSlapd(uids.map((uid) => personEntry(uid)).join(''));
+  const directory = await startSlapd(newcomers.map((uid) => personEntry(uid)).join(''));
   const service = await startWithMappings(documents, { OUTBOUND_ALLOW: 'localhost' });
   const { tls: url, ca } = directory;
-  const properties = { urls: [url], ca, userBase: 'ou=people,dc=example', timeout: 60_000 };
+  const properties = { urls: [url], ca, userBase: 'ou=people,dc=example', timeout: 60_000, ...searcher };
   await post(service, '/authorization/providers', { name: 'corp', type: 'ldap', properties });
-  const headerOf = (user: string) => ({ Authorization: basic({ user, password: `password of ${user}` }) });
-  const logins = loader(uids.map((uid) => request('GET', '/whoami', headerOf(uid))));
+  // Each request asks the directory.
+  const profile = { properties: { authenticationProps: { principalTimeout: 0 } } };
+  await ask(service.url, 'PUT', '/profiles/main', { body: profile });
+  await ask(service.url, 'PUT', '/profiles/main/active');
+  const requestsOf = (uids: readonly string[]) =>
+    uids.map((user) => request('GET', '/whoami', { Authorization: basic({ user, password: `password of ${user}` }) }));
+  const loads = {
+    newcomers: loader(requestsOf(newcomers)),
+    known: loader(requestsOf(newcomers.slice(0, atOnce))),
+    others: gets([`Bearer ${(await post(service, '/authorization/tokens', { name: 'other' })).data.token}`]),
+  };
   const program = startProgram('directoryCalls');
-  const byHand = (size: number, callers: number) =>
-    program.ask<number>({ url, ca, uids: uids.slice(0, size), atOnce: callers } satisfies Calls);
-  const others = gets([basic({ user: 'admin', password: 'correct horse battery' })]);
+  const byHand = (size: number, callers: number, isKept: boolean) =>
+    program.ask<number>({ url, ca, uids: newcomers.slice(0, size), atOnce: callers, isKept } satisfies Calls);
+  const inOrder = (load: keyof typeof loads) => async () =>
+    (await loads[load].run('', service, { connections: 1, status: 200, count: oneByOne })).milliseconds;
 
-  const first = await inTurn('identity, first logins', {
-    service: async () => (await logins.run('', service, { connections: 1, status: 200, count: oneByOne })).milliseconds,
-    byHand: () => byHand(oneByOne, 1),
-  });
-  const p99s: number[] = [];
-  const alone: number[] = [];
+  const p99s = { alone: [] as number[], newcomers: [] as number[], known: [] as number[] };
+  const together = (load: 'newcomers' | 'known') => async (): Promise<number> => {
+    const [{ rate }, { p99 }] = await Promise.all([
+      loads[load].run('', service, { connections: atOnce, status: 200, count: atOnce }),
+      loads.others.run('', service, pace),
+    ]);
+    p99s[load].push(p99);
+    return rate;
+  };
+  const handRate = async (isKept: boolean) => (atOnce / (await byHand(atOnce, binds, isKept))) * 1000;
   const many = await inTurn('identity, many logins', {
-    service: async () => {
-      const pace = { connections: 4, status: 200, perSecond: 200 };
-      alone.push((await others.run('', service, { ...pace, milliseconds: 2000 })).p99);
-      const [{ rate, milliseconds: took }, beside] = await Promise.all([
-        logins.run('', service, { connections: atOnce, status: 200, count: atOnce }),
-        others.run('', service, { ...pace, milliseconds: 2000 }),
-      ]);
-      progress(`1,000 logins took ${took} ms`);
-      p99s.push(beside.p99);
-      return rate;
+    newcomers: together('newcomers'),
+    known: together('known'),
+    fresh: () => handRate(false),
+    kept: () => handRate(true),
+    alone: async () => {
+      const { p99 } = await loads.others.run('', service, pace);
+      p99s.alone.push(p99);
+      return p99;
     },
-    byHand: async () => (atOnce / (await byHand(atOnce, binds))) * 1000,
   });
-  for (const one of [logins, others, program, service, directory]) await one.stop();
-  const comparisons: Comparison[] = [
+  const few = await inTurn('identity, logins one by one', {
+    newcomers: inOrder('newcomers'),
+    known: inOrder('known'),
+    byHand: () => byHand(oneByOne, 1, false),
+  });
+  for (const one of [...Object.values(loads), program, service, directory]) await one.stop();
+
+  const kinds = { known: 'whose accounts are there', newcomers: 'who are new, so that accounts are made' } as const;
+  const comparisons = (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((kind): Comparison[] => [
     {
-      what: `(identity) ${oneByOne} first Basic logins by LDAP, one after the other, each makes an account`,
-      comparedWith: 'search and bind by hand',
-      ours: first.service,
-      theirs: first.byHand,
+      what: `(identity) ${oneByOne} logins by LDAP, one after the other, of people ${kinds[kind]}`,
+      comparedWith: 'connection, search and bind by hand',
+      ours: few[kind],
+      theirs: few.byHand,
       shown: milliseconds,
       goal: { most: 1.5 },
     },
+    ...(['fresh', 'kept'] as const).map(
+      (connection): Comparison => ({
+        what: `(identity) ${atOnce.toLocaleString('en')} people log in at once, ${kinds[kind]}`,
+        comparedWith: `search and bind by hand, ${binds} at once, ${connection === 'kept' ? `over ${binds} connections` : 'each over its own connection'}`,
+        ours: many[kind],
+        theirs: many[connection],
+        shown: perSecond,
+        goal: { least: 0.8 },
+      }),
+    ),
     {
-      what: `(identity) ${atOnce.toLocaleString('en')} people log in at once for the first time, ${binds} binds`,
-      comparedWith: `search and bind by hand, ${binds} at once`,
-      ours: many.service,
-      theirs: many.byHand,
-      shown: perSecond,
-      goal: { least: 0.8 },
-    },
-    {
-      what: '(identity) p99 of GETs of others meanwhile',
+      what: `(identity) p99 of GETs of others beside people ${kinds[kind]}`,
       comparedWith: 'alone',
-      ours: p99s.slice(1),
-      theirs: alone.slice(1),
+      ours: p99s[kind].slice(1),
+      theirs: p99s.alone.slice(1),
       shown: milliseconds,
       goal: { most: 2 },
     },
-  ];
+  ]);
   return { comparisons };
 };

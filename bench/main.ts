@@ -9,7 +9,7 @@ import type { Comparison, Findings } from './compare.ts';
 import { costing } from './costing.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
-import { callers, firstLogins } from './identity.ts';
+import { callers, logins } from './identity.ts';
 import { listing } from './listing.ts';
 import { logOverGrpc } from './logOverGrpc.ts';
 import { moving } from './moving.ts';
@@ -55,7 +55,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   v: costing,
   w: working,
   'identity.callers': callers,
-  'identity.logins': firstLogins,
+  'identity.logins': logins,
   'workflows.chains': runningChains,
   'workflows.tasks': claimingTasks,
   'workflows.long': longJobs,

@@ -7,19 +7,26 @@ export type Calls = {
   readonly ca: string;
   readonly uids: readonly string[];
   readonly atOnce: number;
+  /** Each caller has one connection for all; else each login has its own. */
+  readonly isKept: boolean;
 };
 
 /** Milliseconds that all took. */
-const callAll = async ({ url, ca, uids, atOnce }: Calls): Promise<number> => {
+const callAll = async ({ url, ca, uids, atOnce, isKept }: Calls): Promise<number> => {
   const left = uids.values();
-  const login = async (uid: string): Promise<void> => {
-    const client = new Client({ url, tlsOptions: { ca } });
+  const open = () => new Client({ url, tlsOptions: { ca } });
+  const login = async (client: Client, uid: string): Promise<void> => {
     const { searchEntries } = await client.search('ou=people,dc=example', { filter: `(uid=${uid})`, sizeLimit: 2 });
     await client.bind(searchEntries[0]!.dn, `password of ${uid}`);
-    await client.unbind();
   };
   const caller = async (): Promise<void> => {
-    for (const uid of left) await login(uid);
+    const kept = isKept ? open() : undefined;
+    for (const uid of left) {
+      const client = kept ?? open();
+      await login(client, uid);
+      if (!kept) await client.unbind();
+    }
+    await kept?.unbind();
   };
   const began = performance.now();
   await Promise.all(Array.from({ length: atOnce }, caller));

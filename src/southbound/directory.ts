@@ -6,7 +6,7 @@ import { defined } from '../domain/engine/defined.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
 import { reasonOf, TooMuch } from './failure.ts';
-import { withLdap } from './ldapConnection.ts';
+import { ldapConnections } from './ldapConnection.ts';
 import type { Outbound } from './outbound.ts';
 import type { Asked, Directory, DirectoryAnswer, Person } from './port.ts';
 import { semaphore } from './semaphore.ts';
@@ -227,17 +227,21 @@ const turnsOf = () => {
 /** Directories that speak LDAP. Servers are asked in their order, until one gives an answer. */
 export const ldapDirectory = (guard: Outbound, unseal: (sealed: Sealed) => string): Directory => {
   const inTurn = turnsOf();
+  const withLdap = ldapConnections(guard);
   return async ({ name, properties: stored }, person) => {
     // An empty password would be no password: the directory binds nobody, and says that it went well.
     if (person.password === '') return undefined;
     const properties = openSecrets(stored, unseal) as LdapProperties;
     const { urls, startTls, ca, timeout = usualTimeoutMs } = properties;
     const reasons: string[] = [];
+    // Without a searcher nobody says to the server that it is no longer the person before who asks.
+    const keyOf = (url: string): string | undefined =>
+      properties.bindDn === undefined ? undefined : JSON.stringify([name, url, stored]);
     for (const url of urls) {
       try {
         return await inTurn(name, timeout, () =>
           withinTime(timeout, [], (signal) =>
-            withLdap(guard, { url, ...defined({ startTls, ca }) }, signal, (client) =>
+            withLdap({ url, ...defined({ startTls, ca }) }, keyOf(url), signal, (client) =>
               ask({ client, properties }, person),
             ),
           ),

@@ -13,6 +13,12 @@ const loopback = blockList(['127.0.0.0/8', '::1']);
 
 type Where = { readonly url: string } & Pick<LdapProperties, 'startTls' | 'ca'>;
 
+type Work<T> = (client: Client) => Promise<T>;
+type Connection = { readonly messages: LdapMessages; readonly client: Client; timer: NodeJS.Timeout | undefined };
+
+/** How long a connection is kept that nobody uses. */
+const keptMs = 5_000;
+
 /** A client that speaks over this connection alone: a new one would be without TLS, and could lead elsewhere. */
 const clientOver = ({ stream }: LdapMessages): Client => {
   let isTaken = false;
@@ -63,26 +69,80 @@ const open = async (guard: Outbound, { url, startTls = false, ca }: Where, signa
   }
 };
 
-/**
- * Does some work with a server of a directory. When the signal aborts, the connection ends, whatever the server does.
- * Throws why the connection has failed.
- */
-export const withLdap = async <T>(
-  guard: Outbound,
-  where: Where,
-  signal: AbortSignal,
-  work: (client: Client) => Promise<T>,
-): Promise<T> => {
-  const messages = ldapMessages(await open(guard, where, signal));
+/** Does some work over a connection. When the signal aborts, the connection ends. Throws why the connection has failed. */
+const workOver = async <T>({ messages, client }: Connection, signal: AbortSignal, work: Work<T>): Promise<T> => {
   const end = () => messages.fail(signal.reason);
   signal.addEventListener('abort', end, { once: true });
   try {
     signal.throwIfAborted();
-    return await work(clientOver(messages));
+    return await work(client);
   } catch (error) {
     throw messages.fault() ?? error;
   } finally {
     signal.removeEventListener('abort', end);
-    messages.stream.destroy();
   }
+};
+
+/** True if the server has ended a connection that was not used. */
+const isEnded = (error: unknown): boolean =>
+  error instanceof Unexpected || ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/**
+ * Connections with servers of directories. One that was used is kept for the next work with the same key, for some seconds:
+ * to open one with TLS costs more than all that a login asks.
+ */
+export const ldapConnections = (guard: Outbound) => {
+  const kept = new Map<string, Connection[]>();
+
+  const take = (key: string): Connection | undefined => {
+    const idle = kept.get(key) ?? [];
+    for (let one = idle.pop(); one; one = idle.pop()) {
+      clearTimeout(one.timer);
+      if (one.messages.fault() === undefined) return one;
+    }
+    kept.delete(key);
+    return undefined;
+  };
+
+  const keep = (key: string, connection: Connection): void => {
+    const { messages } = connection;
+    const idle = kept.get(key) ?? [];
+    kept.set(key, idle);
+    const end = (): void => {
+      idle.splice(idle.indexOf(connection), 1);
+      if (idle.length === 0) kept.delete(key);
+      messages.stream.destroy();
+    };
+    connection.timer = setTimeout(end, keptMs).unref();
+    messages.setInUse(false);
+    idle.push(connection);
+  };
+
+  /**
+   * Does some work with a server of a directory. When the signal aborts, the connection ends, whatever the server does.
+   * With a `key` the work may get a connection that is bound as it was left: it binds anew, and may be done twice. Throws
+   * why the connection has failed.
+   */
+  return async <T>(where: Where, key: string | undefined, signal: AbortSignal, work: Work<T>): Promise<T> => {
+    const finish = async (connection: Connection): Promise<T> => {
+      const { messages } = connection;
+      messages.setInUse(true);
+      try {
+        return await workOver(connection, signal, work);
+      } finally {
+        if (key === undefined || messages.fault() !== undefined) messages.stream.destroy();
+        else keep(key, connection);
+      }
+    };
+    const fresh = async (): Promise<T> => {
+      const messages = ldapMessages(await open(guard, where, signal));
+      return finish({ messages, client: clientOver(messages), timer: undefined });
+    };
+    const before = key === undefined ? undefined : take(key);
+    if (!before) return fresh();
+    return finish(before).catch((error: unknown) => {
+      if (signal.aborted || before.messages.fault() === undefined || !isEnded(error)) throw error;
+      return fresh();
+    });
+  };
 };

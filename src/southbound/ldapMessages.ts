@@ -83,6 +83,8 @@ export const ldapMessages = (socket: Socket) => {
     fail,
     /** Why the connection has ended; undefined: it has not. */
     fault: () => fault,
+    /** One that is not in use does not keep the process. */
+    setInUse: (isInUse: boolean): void => void (isInUse ? socket.ref() : socket.unref()),
     /** Leaves the socket. The bytes that it has sent so far are lost. */
     release: (): Socket => {
       socket.removeAllListeners('data');

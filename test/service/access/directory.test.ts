@@ -7,6 +7,7 @@ import { blockList } from '../../../src/southbound/addresses.ts';
 import { cnOf, DirectorySilent, ldapDirectory } from '../../../src/southbound/directory.ts';
 import { outbound } from '../../../src/southbound/outbound.ts';
 import { root } from '../../support/certificates.ts';
+import { openProxy } from '../../support/proxy.ts';
 import { sampled } from '../../support/sample.ts';
 import { describeSlapd, groupEntry, personEntry, searcher } from '../../support/slapd.ts';
 
@@ -190,6 +191,34 @@ describeSlapd('a directory', entries, (directory) => {
     await silent(about('anna', 'x', { userBase: 'ou=none,dc=example' }), /NoSuchObjectError/);
     // It leads elsewhere, and nobody follows.
     await silent(about('anna', 'x', { userBase: 'dc=elsewhere' }), /leads to another server/);
+  });
+
+  it('is asked over connections that are open already, by its searcher alone, and over others once they have ended', async () => {
+    const proxy = await openProxy(Number(new URL(directory().tls).port));
+    const where = { urls: [`ldaps://localhost:${proxy.port}`], timeout: 1500 };
+    const isRight = async (password: string, more: object = {}) =>
+      (await about('anna', password, { ...where, ...more }))?.authenticated;
+    try {
+      for (let n = 0; n < 5; n++)
+        assert.deepEqual([await isRight('wrong'), await isRight('password of anna')], [false, true]);
+      assert.equal(proxy.connections(), 1);
+      await silent(about('anna', 'x', { ...where, bindPassword: 'wrong' }), /InvalidCredentials/);
+      const before = proxy.connections();
+      for (let n = 0; n < 3; n++)
+        assert.equal(await isRight('password of anna', { bindDn: undefined, bindPassword: undefined }), true);
+      assert.equal(proxy.connections(), before + 3, 'without a searcher each has its own');
+      proxy.cut();
+      proxy.resume();
+      assert.equal(await isRight('password of anna'), true);
+      proxy.silence();
+      await silent(about('anna', 'x', where), /in time/);
+      assert.equal(await isRight('password of anna'), true);
+      const open = proxy.connections();
+      await Promise.all(Array.from({ length: 200 }, () => isRight('password of anna')));
+      assert.ok(proxy.connections() <= open + 33, `${proxy.connections() - open} connections`);
+    } finally {
+      await proxy.close();
+    }
   });
 
   it('is asked at its next server when one does not answer', async () => {
