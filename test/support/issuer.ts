@@ -156,11 +156,11 @@ export const startIssuer = async ({ service, name, people, names = [] }: Options
     say: (sub: string, claims: Claims): void => {
       claimsOf[sub] = claims;
     },
-    /** Its clock is wrong by so many seconds from now on. */
+    /** Its clock is wrong by this from now on, in seconds. */
     skewClock: (by: number): void => {
       skewSeconds = by;
     },
-    /** From now on somebody else answers first, for requests that they want to answer; or nobody. */
+    /** From now on this is asked first; undefined: nothing. */
     answerBefore: (answer: Before | undefined): void => {
       before = answer;
     },

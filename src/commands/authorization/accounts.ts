@@ -115,11 +115,11 @@ export const provisionAccount = command({
     const { content } = await tools.state(provider, input.provenance);
     if (state.externalId !== undefined)
       return { isProvider: content !== undefined, takenNames: [], adminRemains: true };
-    const any = namesFor(input).map((value) => ({ field: 'username' as const, op: 'equals' as const, value }));
-    const others = state.exists ? [] : await tools.query(accounts, { any });
+    const names = state.exists ? [] : namesFor(input);
+    const owners = await Promise.all(names.map((name) => tools.findWithin(accounts, 'username', name, [name])));
     return {
       isProvider: content !== undefined,
-      takenNames: others.map(({ username }) => username),
+      takenNames: names.filter((_, i) => owners[i]?.[0] !== undefined),
       adminRemains: !state.exists || (await adminRemains(tools, { account: id, inactive: true, memberOf: [] })),
     };
   },

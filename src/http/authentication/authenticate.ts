@@ -125,7 +125,10 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
   const { now } = node.clock;
   const limiter = limiterOf();
   const accounts = principals(model, settings, now);
-  const changes = accountChanges(node.settled, accounts.clear);
+  const changes = accountChanges(node.settled, () => {
+    accounts.clear();
+    providers.providerChanged();
+  });
   const { upToDate } = changes;
   const verified = verifiedAccounts(accounts, changes);
   const providers = providerLogins({ node, accounts, directory, openId, settings });
@@ -171,6 +174,7 @@ export const authenticator = (node: Node, { settings, secure, directory, openId 
 
   const onProvider = ({ stream }: EventNotice): void => {
     if (splitStream(stream).category !== 'provider') return;
+    providers.providerChanged();
     vouching.providerChanged();
     accessTokens.providerChanged();
   };

@@ -45,7 +45,7 @@ const limited = (ms: number): RequestError =>
  * Limits failed logins. Per account and network, and per network, it refuses with `limited` and the seconds to wait.
  * Per account alone it only slows attempts down: they wait in a lane in which networks take turns. A network from which
  * the account has logged in before skips the lane. So nobody can lock out another account. Memory is bounded.
- * Of a network as many are under way as may fail; the others wait, because many people may come from one address.
+ * Of a network as many are under way as may fail. More wait, because many people may come from one address.
  */
 export const limiter = ({ now = () => performance.now(), pause = sleep }: Options = {}) => {
   const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];

@@ -53,9 +53,19 @@ const isDirectory = (provider: Provider): provider is LdapProvider => provider.t
 export const providerLogins = ({ node, accounts: principals, directory, openId, settings }: Needs) => {
   const { model, tools, handle, settled, warn } = node;
 
-  const enabledOnes = async (): Promise<readonly Provider[]> => {
+  // Every login needs them, and they hardly ever change.
+  let kept: Promise<readonly Provider[]> | undefined;
+  const readEnabled = async (): Promise<readonly Provider[]> => {
     const all = await tools.query(providers, { field: 'enabled', op: 'equals', value: 'true' });
     return [...all].sort((a, b) => a.order - b.order || (a.name < b.name ? -1 : 1));
+  };
+  const enabledOnes = (): Promise<readonly Provider[]> => {
+    const reading = kept ?? readEnabled();
+    kept = reading;
+    reading.catch(() => {
+      if (kept === reading) kept = undefined;
+    });
+    return reading;
   };
 
   const directories = async (): Promise<readonly LdapProvider[]> => (await enabledOnes()).filter(isDirectory);
@@ -124,6 +134,10 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
   };
 
   return {
+    /** Call when a provider has changed, and again once that can be read. */
+    providerChanged: (): void => {
+      kept = undefined;
+    },
     enabledOnes,
     answerOf,
     admit,
