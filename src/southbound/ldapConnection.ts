@@ -92,25 +92,25 @@ const isEnded = (error: unknown): boolean =>
  * to open one with TLS costs more than all that a login asks.
  */
 export const ldapConnections = (guard: Outbound) => {
-  const kept = new Map<string, Connection[]>();
+  const idleConnections = new Map<string, Connection[]>();
 
   const take = (key: string): Connection | undefined => {
-    const idle = kept.get(key) ?? [];
+    const idle = idleConnections.get(key) ?? [];
     for (let one = idle.pop(); one; one = idle.pop()) {
       clearTimeout(one.timer);
       if (one.messages.fault() === undefined) return one;
     }
-    kept.delete(key);
+    idleConnections.delete(key);
     return undefined;
   };
 
   const keep = (key: string, connection: Connection): void => {
     const { messages } = connection;
-    const idle = kept.get(key) ?? [];
-    kept.set(key, idle);
+    const idle = idleConnections.get(key) ?? [];
+    idleConnections.set(key, idle);
     const end = (): void => {
       idle.splice(idle.indexOf(connection), 1);
-      if (idle.length === 0) kept.delete(key);
+      if (idle.length === 0) idleConnections.delete(key);
       messages.stream.destroy();
     };
     connection.timer = setTimeout(end, keptMs).unref();

@@ -54,16 +54,16 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
   const { model, tools, handle, settled, warn } = node;
 
   // Every login needs them, and they hardly ever change.
-  let kept: Promise<readonly Provider[]> | undefined;
+  let latest: Promise<readonly Provider[]> | undefined;
   const readEnabled = async (): Promise<readonly Provider[]> => {
     const all = await tools.query(providers, { field: 'enabled', op: 'equals', value: 'true' });
     return [...all].sort((a, b) => a.order - b.order || (a.name < b.name ? -1 : 1));
   };
   const enabledOnes = (): Promise<readonly Provider[]> => {
-    const reading = kept ?? readEnabled();
-    kept = reading;
+    const reading = latest ?? readEnabled();
+    latest = reading;
     reading.catch(() => {
-      if (kept === reading) kept = undefined;
+      if (latest === reading) latest = undefined;
     });
     return reading;
   };
@@ -136,7 +136,7 @@ export const providerLogins = ({ node, accounts: principals, directory, openId, 
   return {
     /** Call when a provider has changed, and again once that can be read. */
     providerChanged: (): void => {
-      kept = undefined;
+      latest = undefined;
     },
     enabledOnes,
     answerOf,
