@@ -148,6 +148,10 @@ describe('Devices of inventories', () => {
     'GET configuration': (ask, name) => ask('GET', at(name, '/configuration')),
     'POST configuration': (ask, name) =>
       ask('POST', at(name, '/configuration'), { config: { config: 'ntp server 192.0.2.1\n' } }),
+    'POST hostKey': (ask, name) => ask('POST', at(name, '/hostKey'), {}),
+    'POST backups': (ask, name) => ask('POST', `${manager}/devices/backups`, { name }),
+    'GET backups of a time': (ask, name) =>
+      ask('GET', `${manager}/backups?device=${encodeURIComponent(name)}&at=2027-01-01T00:00:00Z`),
     RunCommandTemplate: (ask, name) => ask('POST', '/mop/RunCommandTemplate', { template: 'one', devices: [name] }),
   };
   const operations: readonly (readonly [operation: string, inputs: (word: string) => Record<string, unknown>])[] = [
@@ -181,6 +185,62 @@ describe('Devices of inventories', () => {
         assert.equal(hidden.text.replaceAll('hidden-1', '*'), none.text.replaceAll('nobody-1', '*'));
         assert.notEqual((await request(people.member, 'hidden-1')).status, 404);
       });
+
+    it('are in no group by a query, no count and no tag', async () => {
+      for (const query of [{ inventory: 'secret' }, { tags: ['quiet'] }])
+        ok(await admin('POST', `${manager}/devicegroup`, { name: JSON.stringify(query), query }));
+      const node = `${inventories}/inventories/secret/nodes/hidden-1`;
+      ok(await people.member('PATCH', node, { tags: ['quiet'] }));
+      const paths: readonly (readonly [method: string, path: string, body?: object])[] = [
+        ['GET', `${manager}/groups/device/hidden-1`],
+        ['GET', `${manager}/deviceGroups`],
+        ['GET', `${manager}/deviceGroups?limit=1000`],
+        ['POST', `${manager}/deviceGroups/search`, {}],
+        ['GET', `${inventories}/nodes?pageSize=1000`],
+        ['GET', `${inventories}/tags?pageSize=1000`],
+        ['POST', `${inventories}/tags/search`, { tagIdentifiers: ['quiet'] }],
+      ];
+      const { headers } = await admin('POST', `${inventories}/inventories`, { name: 'mark of queries' });
+      const asOf = `asOf=${headers.get('x-event-position')}`;
+      for (const [method, path, body] of paths)
+        for (const query of ['', asOf]) {
+          const whole = query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
+          const [few, many] = [await people.stranger(method, whole, body), await people.member(method, whole, body)];
+          assert.deepEqual([few.status, many.status], [200, 200], whole);
+          // The queries themselves are texts that everybody reads.
+          const isTold = ({ text }: { readonly text: string }) =>
+            /hidden-1|"name":"quiet"|"nodes":\[\{/.test(text) || (path.includes('/groups/') && text !== '[]');
+          assert.deepEqual([isTold(few), isTold(many)], [false, true], `${method} ${whole}: ${few.text}`);
+        }
+      const [few, many] = [people.stranger, people.member].map(
+        async (ask) => ok(await ask('GET', `${inventories}/stats`)).result,
+      );
+      assert.deepEqual(
+        [
+          (await many).totalInventories - (await few).totalInventories,
+          (await many).totalNodes - (await few).totalNodes,
+        ],
+        [1, 3],
+      );
+      ok(await people.member('PATCH', node, { tags: [] }));
+    });
+
+    it('are not copied and not checked by a group of the account that may not see them', async () => {
+      ok(await admin('POST', `${manager}/devicegroup`, { name: 'all of secret', query: { inventory: 'secret' } }));
+      const tree = ok(await admin('POST', `${manager}/configs`, { name: 'for access' }));
+      const checks = { options: { treeId: tree._id, version: 'initial', deviceGroups: ['all of secret'] } };
+      for (const [path, body, reason] of [
+        [`${manager}/devices/backups`, { deviceGroups: ['all of secret'] }, /no devices to copy/],
+        [`${manager}/compliance_reports`, checks, /no devices to check/],
+      ] as const) {
+        const { jobId } = ok(await people.stranger('POST', path, body));
+        const { status, error } = await builtInOf(admin).inState(jobId, 'complete', 'error');
+        assert.equal(status, 'error');
+        assert.match(JSON.stringify(error), reason);
+        const seen = ok(await people.member('POST', path, body)).jobId;
+        assert.equal((await builtInOf(admin).inState(seen, 'complete', 'error')).status, 'complete');
+      }
+    }).timeout(60_000);
 
     it('are neither listed nor counted, and take no part in the choice of a source', async () => {
       const [seen, all] = [await listed({}, people.stranger), await listed({}, people.member)];
