@@ -165,7 +165,18 @@ const items = {
 
 /** The answer of an import. */
 export const prebuiltImportedSchema = Type.Object(
-  { _id: objectId('Id'), name: text('Name'), ...items, missingSecrets: missingSecretsSchema, warnings: warningsSchema },
+  {
+    _id: objectId('Id'),
+    name: text('Name'),
+    ...items,
+    unchanged: Type.Optional(
+      Type.Array(Type.Integer(), {
+        description: 'Of a dry run: places of the documents that are here already as they are',
+      }),
+    ),
+    missingSecrets: missingSecretsSchema,
+    warnings: warningsSchema,
+  },
   { title: 'PrebuiltImported', description: 'What became of a package' },
 );
 

@@ -70,12 +70,16 @@ const outcomeOf = ({ installed, kept, refused = [] }: Outcome) => ({
   refused,
 });
 
+/** The places of the documents that are not in the package. */
+const placesOf = (refused: NonNullable<PrebuiltImported['refused']>): ReadonlySet<number> =>
+  new Set(refused.flatMap(({ path = '', within }) => (within === undefined ? Number(path.split('/')[3]) : [])));
+
 /** The places of masked secrets for which nothing is stored. Documents that were refused are not in the package. */
 const missingInPackage = (
   given: PrebuiltDocument,
   { prebuilt, refused = [] }: Pick<PrebuiltImported, 'prebuilt' | 'refused'>,
 ): readonly string[] => {
-  const refusedAt = new Set(refused.map(({ path = '' }) => Number(path.split('/')[3])));
+  const refusedAt = placesOf(refused);
   const indexes = [...given.bundles.keys()].filter((index) => !refusedAt.has(index));
   return [
     ...missingSecrets({ ...prebuilt, bundles: [] }, '/prebuilt'),
@@ -90,6 +94,15 @@ const envelopeOf = ({ installed, kept, refused = [] }: Outcome) =>
     if (installed.length > 0 && refused.length === 0) return 'Successfully imported prebuilt';
     return `Imported prebuilt: ${installed.length} installed, ${kept.length} kept, ${refused.length} refused`;
   });
+
+/** The places of the documents that are here already as the package has them. `found`: undefined if all are. */
+const unchangedIn = ({ bundles }: PrebuiltDocument, found: PrebuiltImported | undefined): readonly number[] => {
+  const refusedAt = placesOf(found?.refused ?? []);
+  const changing = new Set(found?.parts.map(({ bundle }) => bundle));
+  return [...bundles.keys()]
+    .filter((index) => !refusedAt.has(index))
+    .filter((index, place) => installedKinds.has(bundles[index]?.type ?? '') && !changing.has(place));
+};
 
 /** The answer to a dry run: what the import would answer. */
 const previewed = async (
@@ -115,6 +128,7 @@ const previewed = async (
         _id: id,
         name: given.metadata.name,
         ...outcomeOf({ ...outcome, installed: visible(outcome.installed, hidden) }),
+        unchanged: unchangedIn(given, found),
         ...openEndsOf({ missingSecrets: missing }),
       },
     },

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { migrateAll, type Report } from '../../../src/cli/commands/migrate.ts';
+import { isLeftOut, migrateAll, type Report } from '../../../src/cli/commands/migrate.ts';
 import { vlanRollout } from '../../../src/demo/prebuilts.ts';
 import { positionOf } from '../../support/hostile.ts';
 import { ok } from '../../support/people.ts';
@@ -34,14 +34,15 @@ describe('migrate, over HTTP', () => {
   ) => {
     const { dryRun = false, overwrite = false, password = adminPassword } = more;
     const [report, progress] = [new PassThrough(), new PassThrough()];
-    const refused = await migrateAll(
+    const summary = await migrateAll(
       { source, sourceAuth, target: { url: target.url, auth: { username: 'admin', password } }, dryRun, overwrite },
       new AbortController().signal,
       { report, progress },
     );
     const lines = String(report.read() ?? '').split('\n');
     const reports = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Report);
-    return { reports, progress: String(progress.read() ?? ''), refused };
+    const refused = summary.documents.filter(isLeftOut).length;
+    return { reports, progress: String(progress.read() ?? ''), refused, summary };
   };
   const outcomes = (reports: readonly Report[]) =>
     reports.map(({ kind, name, outcome }) => `${kind} ${name}: ${outcome}`);
@@ -91,30 +92,34 @@ describe('migrate, over HTTP', () => {
     write('sites.project.json', { _id: 'b'.repeat(24), name: 'Sites', components });
     write('broken.json', '{');
     const expected = [
-      'package @vendor/vlan-rollout: imported',
-      'package parts: imported',
-      'project Sites: imported',
-      'form Site: imported',
-      'command template Check: imported',
-      'transformation Moves: imported',
-      'workflow Flow: imported',
-      'automation Nightly: imported',
+      'package @vendor/vlan-rollout: installed',
+      'package parts: kept',
+      'project Sites: installed',
+      'form Site: installed',
+      'command template Check: installed',
+      'transformation Moves: installed',
+      'workflow Flow: installed',
+      'automation Nightly: installed',
       'null : refused',
       'null : skipped',
     ];
     const dry = await migrated(folder, here, { dryRun: true });
-    assert.deepEqual(
-      outcomes(dry.reports),
-      expected.map((line) => line.replace('imported', 'found')),
-    );
+    assert.deepEqual(outcomes(dry.reports), expected);
     assert.equal(ok(await here.ask('GET', '/json-forms/forms')).total, 0);
     const { reports, refused, progress } = await migrated(folder, here);
     assert.deepEqual([outcomes(reports), refused], [expected, 3]);
-    assert.match(progress, /8 imported; 1 refused: 1 document; 1 skipped: 1 document; 2 refused within packages/);
+    assert.match(
+      progress,
+      /7 installed; 1 kept: 1 package; 1 refused: 1 document; 1 skipped: 1 document; 2 refused within packages/,
+    );
     const text = (await here.ask('POST', '/mop/export', { options: { name: 'Check', as: 'imported' } })).text;
     assert.equal(text, '{"name":"Check","commands":[{"command":"show version","x":1.0}]}');
     const before = await positionOf(here);
-    await migrated(folder, here);
+    const again = (line: string) => line.replace(/: (?:installed|kept)$/, ': unchanged');
+    for (const dryRun of [true, false]) {
+      const second = await migrated(folder, here, { dryRun });
+      assert.deepEqual(outcomes(second.reports), expected.map(again), String(dryRun));
+    }
     assert.equal(await positionOf(here), before, 'a second run is a change');
   });
 
@@ -122,7 +127,7 @@ describe('migrate, over HTTP', () => {
     const many = Array.from({ length: 120 }, (_, i) => ({ name: `Form ${i}`, unknown: i }));
     ok(await here.ask('POST', '/json-forms/import/forms', { forms: many }));
     const { reports, refused } = await migrated(here.url, elsewhere);
-    assert.equal(refused, 0, JSON.stringify(reports.filter(({ outcome }) => outcome !== 'imported')));
+    assert.equal(refused, 0, JSON.stringify(reports.filter(({ outcome }) => outcome !== 'installed')));
     for (const path of [
       '/json-forms/forms',
       '/operations-manager/automations',
@@ -139,11 +144,45 @@ describe('migrate, over HTTP', () => {
     assert.equal(await same(here), '{"name":"Form 119","unknown":119}');
   });
 
+  it('says what is missing, by kind, and which workflows can run', async () => {
+    const edges = { workflow_start: { a1: { type: 'standard', state: 'success' } } };
+    const flow = (name: string, task: object) => ({
+      name,
+      tasks: { workflow_start: {}, workflow_end: {}, a1: task },
+      transitions: { ...edges, a1: { workflow_end: { type: 'standard', state: 'success' } } },
+    });
+    write(
+      'some/a.json',
+      flow('Alone', { name: 'newVariable', app: 'WorkFlowEngine', variables: { incoming: { name: 'x', value: 1 } } }),
+    );
+    const incoming = { token: '********' };
+    write(
+      'some/b.json',
+      flow('Needs', { name: 'send', app: 'Mailer', location: 'Application', variables: { incoming } }),
+    );
+    const { summary, progress } = await migrated(join(folder, 'some'), here);
+    assert.deepEqual(summary.kinds, { workflow: { installed: 2 } });
+    assert.deepEqual(summary.ready, ['Alone']);
+    assert.deepEqual(
+      new Set(summary.missing.map((one) => `${one.in} ${one.kind}`)),
+      new Set(['Needs secret', 'Needs task']),
+    );
+    assert.match(
+      progress,
+      /installed +unchanged +kept +refused +skipped\nworkflow +2 +0 +0 +0 +0\n1 can run\n1 miss something/,
+    );
+  });
+
   it('says what is refused, and why', async () => {
     write('only/mop.json', { name: 'Check', commands: [{ command: 'show clock' }] });
     const conflict = await migrated(join(folder, 'only'), here);
     assert.deepEqual([outcomes(conflict.reports), conflict.refused], [['command template Check: refused'], 1]);
-    assert.match(conflict.reports[0]?.reason ?? '', /exists with other content/);
+    assert.match(conflict.reports[0]?.why ?? '', /exists with other content/);
+    const dry = await migrated(join(folder, 'only'), here, { dryRun: true });
+    assert.deepEqual(
+      [outcomes(dry.reports), dry.reports[0]?.why],
+      [outcomes(conflict.reports), conflict.reports[0]?.why],
+    );
     assert.equal((await migrated(join(folder, 'only'), here, { overwrite: true })).refused, 0);
     await assert.rejects(migrated(folder, here, { password: 'wrong' }), /does not let you in/);
   });
