@@ -7,6 +7,7 @@ import {
 } from '../../commands/configuration-manager/deviceBackups.ts';
 import { startJob } from '../../commands/operations-manager/jobs.ts';
 import {
+  backupDeletions,
   backupItemSchema,
   backupSchema,
   backupWordsSchema,
@@ -377,7 +378,9 @@ export const deviceBackupRoutes: readonly Route[] = [
     path: '/backups',
     access: ['operators'],
     summary: 'Delete copies of configurations, all or none',
-    description: 'Ids that are not there are 404, naming all; then none is deleted.',
+    description: 'Ids in the body or in the query. Ids that are not there are 404, naming all; then none is deleted.',
+    query: { backupIds: backupDeletions.idList },
+    bodyInQuery: true,
     command: deleteDeviceBackups,
     envelope: deletedCount,
     answer: deletedCountSchema,

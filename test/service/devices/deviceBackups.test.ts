@@ -167,6 +167,8 @@ describe('Copies of configurations', () => {
     assert.deepEqual(ok(await remove(one, one)), { status: 'success', deleted: 1 });
     assert.equal((await get(one)).status, 404);
     assert.equal(ok(await get(two)).rawConfig, 'b\n');
+    assert.deepEqual(ok(await service.ask('DELETE', `${manager}/backups?backupIds=${two}`)).deleted, 1);
+    assert.equal((await get(two)).status, 404);
   });
 
   it('are taken in as they were given out, once', async () => {
