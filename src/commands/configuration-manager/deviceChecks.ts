@@ -65,8 +65,8 @@ type Subject = {
 /** The parts of a plan that count for one node. */
 type OfPlan = { readonly variables?: Variables | undefined; readonly grading?: Grading | undefined };
 
-/** The checks of devices against nodes of golden configurations. */
-export const deviceChecks = ({ tools, model, devices, digest, compare }: Needs) => {
+/** The facts about devices that golden texts see. */
+export const deviceFacts = ({ tools, model, devices }: Pick<Needs, 'tools' | 'model' | 'devices'>) => {
   /**
    * The attributes of the node of that name in the first inventory that has one, of those that the actor sees. They have no
    * secrets here.
@@ -95,6 +95,13 @@ export const deviceChecks = ({ tools, model, devices, digest, compare }: Needs) 
       throw error;
     }
   };
+
+  return { factsOf };
+};
+
+/** The checks of devices against nodes of golden configurations. */
+export const deviceChecks = ({ tools, digest, compare, ...others }: Needs) => {
+  const { factsOf } = deviceFacts({ tools, ...others });
 
   /** The variables with their secrets in clear, and these secrets. */
   const openVariables = (variables: Variables) => {

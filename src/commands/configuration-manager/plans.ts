@@ -1,16 +1,19 @@
 import type { Members } from '@automation-platform/json';
+import { type Static, Type } from 'typebox';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import {
   formerPlanNodesSchema,
   formerPlanSchema,
+  importedPlanSchema,
+  newPlanInput,
   newPlanNodesSchema,
-  newPlanSchema,
   type PlanNode,
   planOptionsSchema,
 } from '../../domain/configuration-manager/planSchemas.ts';
 import {
   addNodes,
   create,
+  importOne,
   type PlanRefs,
   plan,
   planDeletions,
@@ -18,14 +21,18 @@ import {
   removeNodes,
   restore,
   sealNodes,
+  sealPlan,
   update,
 } from '../../domain/configuration-manager/plans.ts';
 import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
+import { plans } from '../../projections/configuration-manager/plans.ts';
+import { importAuthors } from '../authorization/authors.ts';
 import { unknownGroups } from '../authorization/names.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { deleteDecided } from '../engine/deletions.ts';
+import { importedId } from '../engine/imports.ts';
 import { by, type Kind, picked } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import type { Reaction } from '../engine/reactions.ts';
@@ -48,7 +55,7 @@ const locks = (_: unknown, { nodes = [] }: Parts): readonly string[] =>
 
 export const createCompliancePlan = command({
   name: 'createCompliancePlan',
-  input: newPlanSchema,
+  input: newPlanInput,
   on: 'new',
   seal: sealNodes('/nodes'),
   prepare,
@@ -91,6 +98,24 @@ const restoreCompliancePlan = command({
   locks,
   decide: restore,
 });
+
+/** Imports one plan. `planMeant` chooses the stream. */
+export const importCompliancePlan = command({
+  name: 'importCompliancePlan',
+  input: Type.Object({ plan: importedPlanSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  seal: sealPlan,
+  prepare: async ({ id, input: { plan: given, overwrite } }, tools) => ({
+    ...(await prepare({ input: given }, tools)),
+    ...(await importAuthors({ aggregate: plan, id, documents: [given], overwrite }, tools)),
+  }),
+  locks: () => [importing, treeReferences],
+  decide: importOne,
+});
+
+/** Like `importedId`. */
+export const planMeant = (document: Static<typeof importedPlanSchema>, fresh: string, tools: Tools): Promise<string> =>
+  importedId({ aggregate: plan, collection: plans }, document, fresh, tools);
 
 /** Part of a decision to delete plans. */
 const removePlan = command({ name: 'removePlan', input: noInput, on: 'any', decide: remove });

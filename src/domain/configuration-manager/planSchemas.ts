@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { gbacInput, gbacSchema } from '../authorization/gbac.ts';
-import { authored, objectId } from '../engine/authors.ts';
+import { authored, authoredByPeople, objectId } from '../engine/authors.ts';
 import type { SchemaData } from '../engine/core.ts';
 import { name } from '../engine/schemas.ts';
 
@@ -47,7 +47,7 @@ const grading = Type.Union([gradingSchema, Type.Null()], {
 export const usualThrottle = 5;
 const throttle = Type.Integer({ minimum: 1, maximum: 50, description: 'How many devices are read at once' });
 
-const members = {
+const ofPlan = {
   description: Type.String({ description: 'What it is for' }),
   nodes: Type.Array(planNodeSchema, {
     description: 'Nodes to add; one with the same tree, version and nodeId replaces the earlier one',
@@ -58,8 +58,43 @@ const members = {
 };
 
 export const newPlanSchema = Type.Object(
-  { name: name('Name, unique among plans'), ...Type.Partial(Type.Object(members)).properties },
+  { name: name('Name, unique among plans'), ...Type.Partial(Type.Object(ofPlan)).properties },
   { additionalProperties: false, title: 'NewPlan', description: 'New compliance plan' },
+);
+
+const optionsOfNew = Type.Partial(Type.Object({ status, ...ofPlan }), {
+  additionalProperties: false,
+  title: 'NewPlanOptions',
+  description: 'The parts of a new compliance plan beside its name',
+});
+
+/** A new plan in the form of clients: its parts are in `options`. */
+const newPlanWithOptions = Type.Object(
+  { name: newPlanSchema.properties.name, options: optionsOfNew },
+  { additionalProperties: false, title: 'NewPlanWithOptions', description: 'New compliance plan' },
+);
+
+/** A new plan in either form. */
+export const newPlanInEitherForm = Type.Unsafe<Static<typeof newPlanSchema> | Static<typeof newPlanWithOptions>>({
+  if: { type: 'object', required: ['options'], properties: { options: {} } },
+  then: newPlanWithOptions,
+  else: newPlanSchema,
+});
+
+/** The input that makes a new plan. */
+export const newPlanInput = Type.Object(
+  { ...newPlanSchema.properties, status: Type.Optional(status) },
+  { additionalProperties: false },
+);
+
+/** A plan in an import. */
+export const importedPlanSchema = Type.Object(
+  {
+    _id: Type.Optional(objectId('Id')),
+    ...newPlanInput.properties,
+    ...authoredByPeople,
+  },
+  { additionalProperties: false, title: 'ImportedPlan', description: 'Compliance plan, as its GET gives it' },
 );
 
 /** A plan as it was, and when and by whom it was made. */
@@ -70,7 +105,7 @@ export const formerPlanSchema = Type.Object(
 
 /** The options of `updateCompliancePlan`. Only given parts change. */
 export const planOptionsSchema = Type.Partial(
-  Type.Object({ name: name('New name, unique among plans'), status, ...members }),
+  Type.Object({ name: name('New name, unique among plans'), status, ...ofPlan }),
   { additionalProperties: false, title: 'PlanOptions', description: 'Changes of a compliance plan' },
 );
 
@@ -106,7 +141,7 @@ export const planSchema = Type.Object(
   {
     _id: objectId('Id'),
     name: name('Name'),
-    description: members.description,
+    description: ofPlan.description,
     status,
     nodes: Type.Array(planNodeSchema, { description: 'Nodes' }),
     gbac: gbacSchema,

@@ -1,17 +1,22 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { everybody, gbacOf } from '../authorization/gbac.ts';
+import { authorsOf, type ImportAuthors } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { deletionOf } from '../engine/deletions.ts';
+import { missingSecrets } from '../engine/importedSecrets.ts';
 import { RequestError, refuseFaults } from '../engine/requestError.ts';
-import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
+import { orNull } from '../engine/schemas.ts';
+import { maskNamed, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
 import { authors, gbac, nothing, object, text, texts, topicsOf, typed, whole } from '../engine/topics.ts';
 import {
   type formerPlanNodesSchema,
   type formerPlanSchema,
+  gradingSchema,
+  type importedPlanSchema,
+  type newPlanInput,
   type newPlanNodesSchema,
-  type newPlanSchema,
   type PlanNode,
   type PlanStatus,
   type planOptionsSchema,
@@ -19,12 +24,6 @@ import {
 } from './planSchemas.ts';
 import { findNode } from './treeNodes.ts';
 import type { TreeState } from './trees.ts';
-
-const severities = Type.Object({ error: Type.Number(), warning: Type.Number(), info: Type.Number() });
-const grading = Type.Object({
-  weights: severities,
-  benchmarks: Type.Object({ pass: Type.Number(), review: Type.Number() }),
-});
 
 const content = {
   name: text,
@@ -43,7 +42,7 @@ const content = {
   ),
   gbac,
   throttle: Type.Optional(whole),
-  grading: Type.Optional(Type.Union([grading, Type.Null()])),
+  grading: Type.Optional(orNull(gradingSchema)),
 };
 export type PlanContent = SchemaData<TObject<typeof content>>;
 
@@ -65,7 +64,7 @@ const topics = topicsOf({
   planThrottleSet: ['A compliance plan reads another number of devices at once', Type.Object({ throttle: whole })],
   planGradingSet: [
     'A compliance plan computes scores and grades otherwise; null: as usual',
-    Type.Object({ grading: Type.Union([grading, Type.Null()]) }),
+    Type.Object({ grading: orNull(gradingSchema) }),
   ],
   planRestored: ['A compliance plan became what it was before', Type.Object({ ...content, ...authors })],
   planDeleted: ['A compliance plan was deleted', nothing],
@@ -120,12 +119,15 @@ export const withNodes = (nodes: readonly PlanNode[], added: readonly PlanNode[]
 export const withoutNodes = (nodes: readonly PlanNode[], removed: readonly NodeKey[]): readonly PlanNode[] =>
   nodes.filter((node) => !removed.some((one) => alike(one, node)));
 
+/** Seals the secrets of a node's variables; `before`: those of the node that it replaces. */
+type SealVariables = (variables: unknown, before: unknown, seal: Seal, path: string) => unknown;
+
 /**
  * Seals the secrets among the variables of the nodes. The mask keeps the secret of the node that is replaced. `path`
  * points to the nodes.
  */
 export const sealNodes =
-  <T extends { readonly nodes?: readonly PlanNode[] }>(path: string) =>
+  <T extends { readonly nodes?: readonly PlanNode[] }>(path: string, sealVariables: SealVariables = sealSecrets) =>
   (given: T, { content }: PlanState, seal: Seal): T => {
     if (!given.nodes) return given;
     const nodes = given.nodes.map((node, i): PlanNode => {
@@ -133,11 +135,27 @@ export const sealNodes =
       const before = content.nodes.find((old) => alike(old, node))?.variables;
       return {
         ...node,
-        variables: sealSecrets(node.variables, before, seal, `${path}/${i}/variables`) as typeof node.variables,
+        variables: sealVariables(node.variables, before, seal, `${path}/${i}/variables`) as typeof node.variables,
       };
     });
     return { ...given, nodes };
   };
+
+const sealImportedNodes = sealNodes<ImportedPlan['plan']>('/nodes', (variables, before, seal, path) =>
+  sealImported(variables, [before], seal, path),
+);
+
+/** An imported plan with sealed secrets. A mask for which nothing is stored stays. */
+export const sealPlan = (given: ImportedPlan, state: PlanState, seal: Seal): ImportedPlan => ({
+  ...given,
+  plan: sealImportedNodes(given.plan, state.exists ? state : plan.initial, seal),
+});
+
+/** The places of the masked secrets in imported nodes for which nothing is stored. `path` points to the nodes. */
+export const missingInNodes = (given: readonly PlanNode[], stored: readonly PlanNode[], path: string) =>
+  given.flatMap((node, i) =>
+    missingSecrets(stored.find((one) => alike(one, node))?.variables, `${path}/${i}/variables`),
+  );
 
 /** The plan for answers: secrets among the variables are masked, even those that an earlier version stored in clear. */
 export const maskPlan = <P extends Pick<PlanContent, 'nodes' | 'throttle' | 'grading'>>(plan: P) => ({
@@ -191,19 +209,20 @@ const checkStatus = (status: PlanStatus, nodes: readonly PlanNode[], path: strin
 
 export const create = (
   _: PlanState,
-  { name, description = '', nodes = [], gbac, throttle, grading }: Static<typeof newPlanSchema>,
+  { name, description = '', status = 'draft', nodes = [], gbac, throttle, grading }: Static<typeof newPlanInput>,
   { refs }: Context<PlanRefs>,
 ): readonly PlanEvent[] => {
   refuseGrading(grading, '/grading');
   const lists = gbacOf(gbac, everybody, refs.unknownGroups);
   checkNodes(nodes, refs, '/nodes');
+  checkStatus(status, nodes, '/status');
   return [
     {
       topic: 'planCreated',
       data: {
         name,
         description,
-        status: 'draft',
+        status,
         nodes: withNodes([], nodes),
         gbac: lists,
         ...defined({ throttle, grading }),
@@ -284,6 +303,32 @@ export const restore = (
   if (exists && same(restored, content)) return [];
   const authors = { created: created ?? now, createdBy: createdBy ?? null, lastUpdated: now, lastUpdatedBy: actor.id };
   return [{ topic: 'planRestored', data: { ...restored, ...authors } }];
+};
+
+type ImportedPlan = { readonly plan: Static<typeof importedPlanSchema>; readonly overwrite?: boolean };
+
+/** Imports a plan, with its times and authors, into its own stream or that of the plan with the same name. */
+export const importOne = (
+  { exists, content }: PlanState,
+  { plan, overwrite = false }: ImportedPlan,
+  context: Context<PlanRefs & ImportAuthors>,
+): readonly PlanEvent[] => {
+  const { refs, id } = context;
+  const { name, description = '', status = 'draft', nodes = [], throttle, grading } = plan;
+  const gbac = gbacOf(plan.gbac, everybody, refs.unknownGroups);
+  checkNodes(nodes, refs, '/nodes');
+  refuseGrading(grading, '/grading');
+  checkStatus(status, nodes, '/status');
+  const wanted = { name, description, status, nodes: withNodes([], nodes), gbac };
+  const numbers = { throttle: throttle ?? usualThrottle, grading: grading ?? null };
+  const now = { ...content, throttle: content.throttle ?? usualThrottle, grading: content.grading ?? null };
+  if (exists && same({ ...wanted, ...numbers }, now)) return [];
+  if (exists && !overwrite) {
+    const own = plan._id === id;
+    const message = own ? 'A plan with this id exists with other content' : 'Another plan has this name';
+    throw new RequestError('conflict', message, { path: own ? '/_id' : '/name' });
+  }
+  return [{ topic: 'planRestored', data: { ...wanted, ...numbers, ...authorsOf(plan, refs.accounts, context) } }];
 };
 
 /** Part of a decision to delete plans. */

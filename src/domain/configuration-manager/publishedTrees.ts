@@ -4,7 +4,7 @@ import { defined } from '../engine/defined.ts';
 import { derivedId } from '../engine/derivedIds.ts';
 import { isMembers, withMembers, withoutMembers } from '../engine/exactMembers.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { attributesOf, childrenOf } from './treeNodes.ts';
+import { attributesOf, childrenOf, isPublished, itemsIn, rootIn, templateIn } from './treeNodes.ts';
 import type { PublishedTree } from './treeSchemas.ts';
 
 /*
@@ -115,3 +115,89 @@ const nodeInOurForm = (node: Members, path: string, idOf: ReturnType<typeof idsI
 };
 
 const isOwnId = (name: string, given: unknown, configId: string): boolean => name === 'configId' && given === configId;
+
+/** A document of a tree in the published form. `_id`: of the tree. */
+export const inPublishedForm = (document: Members, _id: string): Members => {
+  if (isPublished(document)) return document;
+  const { name, deviceType = null, description } = document;
+  const tree = defined({ treeId: _id, name, deviceType, description });
+  const data = itemsIn(document).map((version) => {
+    const known = {
+      ...tree,
+      version: version.name,
+      root: publishedNode(rootIn(version)),
+      variables: version.variables,
+    };
+    return withMembers(
+      defined(known),
+      withoutMembers(version, (member) => Object.hasOwn(known, member)),
+    );
+  });
+  const ofTree = ['_id', 'versions', ...Object.keys(tree)];
+  return withMembers(
+    { data },
+    withoutMembers(document, (member) => ofTree.includes(member)),
+  );
+};
+
+const publishedNode = (node: Members): Members => {
+  const { name, configId } = node;
+  const attributes = withMembers({ configId }, attributesOf(node));
+  const known = { name, attributes, children: childrenOf(node).map(publishedNode) };
+  return withMembers(
+    known,
+    withoutMembers(node, (member) => member === 'configId' || Object.hasOwn(known, member)),
+  );
+};
+
+/** Makes the `attributes.export` of a node from the present one; undefined: the node has none. */
+type ExportPart = (part: Members | undefined, path: string, node: Members) => Members | undefined;
+
+/** A published document with other `attributes.export` of its nodes. `path` points to each node. */
+const withExportParts = (document: Members, change: ExportPart): Members => {
+  const changed = (node: Members, path: string): Members => {
+    const attributes = attributesOf(node);
+    const before = isMembers(attributes.export) ? attributes.export : undefined;
+    const part = change(before, path, node);
+    const children = childrenOf(node).map((child, i) => changed(child, `${path}/children/${i}`));
+    const others = withoutMembers(attributes, (member) => member === 'export' && part === undefined);
+    return withMembers(node, {
+      ...(part !== before && { attributes: part ? withMembers(others, { export: part }) : others }),
+      ...(children.length > 0 && { children }),
+    });
+  };
+  const data = itemsIn(document).map((item, i) =>
+    withMembers(item, { root: changed(rootIn(item), `/data/${i}/root`) }),
+  );
+  return withMembers(document, { data });
+};
+
+/** The members of `attributes.export` that follow from the tree and its text. */
+export type ExportedText = {
+  readonly _id: string;
+  readonly deviceType: string | null;
+  readonly template: string;
+  readonly lines: readonly unknown[] | null;
+};
+
+/** A published document with these members where a node lacks them. `texts`: by the paths of the nodes. */
+export const withTexts = (document: Members, texts: ReadonlyMap<string, ExportedText>): Members =>
+  withExportParts(document, (part = {}, path) => withMembers(texts.get(path) ?? {}, part));
+
+/** An exported document without what `withTexts` has added to the document `before`. */
+export const withoutTexts = (exported: Members, before: Members): Members => {
+  const partsBefore = new Map<string, Members>();
+  withExportParts(before, (part, path) => {
+    if (part) partsBefore.set(path, part);
+    return part;
+  });
+  const bare = withExportParts(exported, (part, path, node) => {
+    if (!part) return undefined;
+    const there = partsBefore.get(path);
+    const adds = (member: string): boolean =>
+      ['_id', 'deviceType', 'lines'].includes(member) || (member === 'template' && templateIn(node) === '');
+    const rest = withoutMembers(part, (member) => adds(member) && !Object.hasOwn(there ?? {}, member));
+    return there || Object.keys(rest).length > 0 ? rest : undefined;
+  });
+  return withoutMembers(bare, (member) => member === 'status' && !Object.hasOwn(before, member));
+};

@@ -10,11 +10,20 @@ import { missingSecrets, sealDocument } from '../engine/importedSecrets.ts';
 import { refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, maskSecrets, type Seal, sealImported } from '../engine/secretFields.ts';
-import { firstItem, inOurForm, namedTree, treeIdOf } from './publishedTrees.ts';
+import {
+  type ExportedText,
+  firstItem,
+  inOurForm,
+  inPublishedForm,
+  namedTree,
+  treeIdOf,
+  withoutTexts,
+  withTexts,
+} from './publishedTrees.ts';
 import { type NodeReferrer, refuseText, refuseTexts } from './treeChanges.ts';
 import { childrenOf, findNode, isPublished, itemsIn, rootIn, templateIn } from './treeNodes.ts';
 import { documentNow, inOurWords } from './treeNow.ts';
-import { importedNodeSchema, type OwnTree, type TreeNode } from './treeSchemas.ts';
+import { importedNodeSchema, type OwnTree, type TreeNode, type TreeVersion } from './treeSchemas.ts';
 import { type TreeContent, type TreeEvent, type TreeState, tree, withTextsIn } from './trees.ts';
 
 /*
@@ -85,10 +94,14 @@ export const identityIn = (document: Members): { readonly _id?: string; readonly
 const comparable = (document: Members): unknown =>
   withoutOrder(withoutMembers(inOurWords(document), (member) => member === '_id'));
 
-/** Whether an import of the document would change nothing. */
-const isSame = (document: Members, { exists: _, imported, ...content }: TreeState): boolean => {
+/** Whether an import of the document into the tree with the id would change nothing. */
+const isSame = (document: Members, { exists: _, imported, ...content }: TreeState, id: string): boolean => {
   const now = documentNow(imported, content);
-  if (isPublished(document) && isPublished(now)) return same(document, now);
+  if (isPublished(document)) {
+    const published = inPublishedForm(now, id);
+    if (same(withoutTexts(document, published), published)) return true;
+    if (isPublished(now)) return false;
+  }
   return same(comparable(document), comparable(now));
 };
 
@@ -195,6 +208,40 @@ export const exportedTree = (_id: string, state: TreeState, words: Words): Membe
   return state.imported ? ours : withVariables(ours, (variables) => maskNamed(variables));
 };
 
+/** The nodes of a published document of the tree, with their paths, and the versions that they are in. */
+const placesIn = ({ versions }: TreeState) => {
+  const below = (node: TreeNode, path: string): readonly (readonly [path: string, node: TreeNode])[] => [
+    [path, node],
+    ...node.children.flatMap((child, i) => below(child, `${path}/children/${i}`)),
+  ];
+  return versions.map((version, i) => ({ version, nodes: below(version.root, `/data/${i}/root`) }));
+};
+
+/**
+ * The export of a tree in the published form: a document for each version. `linesOf` gives the lines of a text; null of
+ * one that does not render.
+ */
+export const publishedTree = async (
+  _id: string,
+  state: TreeState,
+  linesOf: (text: Pick<TreeVersion, 'variables'> & { readonly template: string }) => Promise<readonly unknown[] | null>,
+): Promise<Members> => {
+  const { deviceType } = state;
+  const texts = new Map<string, ExportedText>();
+  for (const {
+    version: { variables },
+    nodes,
+  } of placesIn(state))
+    for (const [path, { configId, template = '' }] of nodes) {
+      const lines = template === '' ? [] : await linesOf({ template, variables });
+      texts.set(path, { _id: configId, deviceType, template, lines });
+    }
+  const document = withTexts(inPublishedForm(wholeTree(state), _id), texts);
+  return maskSecrets(
+    state.imported ? document : withVariables(document, (variables) => maskNamed(variables)),
+  ) as Members;
+};
+
 type ImportedTree = { readonly tree: Members; readonly overwrite?: boolean; readonly created?: string };
 
 /**
@@ -210,7 +257,7 @@ export const importOne = (
   checkTexts(tree, withTextsIn(content, tree));
   const { exists, imported } = state;
   const own = [id, imported && identityIn(imported.document)._id].includes(identityIn(tree)._id ?? id);
-  if (exists && (own || overwrite) && isSame(tree, state)) return [];
+  if (exists && (own || overwrite) && isSame(tree, state, id)) return [];
   if (exists && !overwrite)
     throw new RequestError(
       'conflict',

@@ -1,13 +1,16 @@
+import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
+import { deviceFacts } from '../../commands/configuration-manager/deviceChecks.ts';
 import { queryAll } from '../../commands/engine/tools.ts';
-import { specLineSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
-import { lastOf, lineAt, linesOf, pathOf } from '../../domain/configuration-manager/treeNodes.ts';
+import { checkOf, specLineSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
+import { lastOf, lineAt, linesOf, nodesOf, pathOf } from '../../domain/configuration-manager/treeNodes.ts';
 import { tree, versionOf } from '../../domain/configuration-manager/trees.ts';
 import { objectId } from '../../domain/engine/authors.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
+import { documentIn } from '../../projections/engine/documents.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { groupsWith } from './deviceGroups.ts';
@@ -139,5 +142,86 @@ const deviceTrees = actionRoute({
   },
 });
 
+const treeDevices = actionRoute({
+  name: 'getTreeDevices',
+  method: 'post',
+  reads: true,
+  path: '/devices/tree',
+  access,
+  summary: 'List the devices of a tree',
+  description: 'The names of those in its nodes, and in their device groups. Without a version, of all versions.',
+  body: Type.Object(
+    { treeId: name('Id or name of the tree'), version: Type.Optional(name('Name of the version')) },
+    closed,
+  ),
+  answer: Type.Array(Type.String(), { description: 'Names, sorted' }),
+  run: async ({ body: { treeId, version: named }, actor }, { entry, tools }) => {
+    const doc = documentIn(trees, await entry(trees, treeId, actor));
+    const versions = named === undefined ? doc.versions : [versionOf(doc, named, '/version')];
+    const nodes = versions.flatMap(({ root }) => nodesOf(root));
+    const names = new Set(nodes.flatMap(({ devices = [] }) => devices));
+    for (const group of new Set(nodes.flatMap(({ deviceGroups = [] }) => deviceGroups))) {
+      const id = await tools.find(deviceGroups, group);
+      const found = id === undefined ? undefined : await tools.shown(deviceGroups, id);
+      for (const device of found?.devices ?? []) names.add(device);
+    }
+    return { body: [...names].sort() };
+  },
+});
+
+const renderedTexts = actionRoute({
+  name: 'getConfigTemplate',
+  method: 'post',
+  path: '/config_template',
+  access,
+  summary: 'Render the text of a node',
+  description:
+    "With the version's variables, whose secrets are masked, and those of the options over them. `device` names the device " +
+    'that the texts see.',
+  body: Type.Object(
+    {
+      treeId: name('Id or name of the tree'),
+      version: name('Name of the version'),
+      nodePath: Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the node' }),
+      options: Type.Optional(
+        Type.Object(
+          {
+            variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Variables by name' })),
+            device: Type.Optional(name('Name of the device')),
+          },
+          { ...closed, description: 'Further variables, and the device' },
+        ),
+      ),
+    },
+    closed,
+  ),
+  answer: Type.Object({
+    currentTemplate: Type.String({ description: 'The text of the node' }),
+    inheritedTemplate: Type.String({ description: 'The texts of the nodes above it, the root first' }),
+    template: Type.String({ description: 'Both' }),
+  }),
+  run: async ({ body, actor, abandoned }, service) => {
+    const { id: treeId } = await service.entry(trees, body.treeId, actor);
+    const state = await service.tools.state(tree, treeId);
+    const version = versionOf(state, body.version, '/version');
+    const line = lineAt(version.root, body.nodePath, '/nodePath');
+    const { device = '', variables: given } = body.options ?? {};
+    const facts = device === '' ? { name: '' } : await deviceFacts(service).factsOf(device, actor);
+    const { texts, variables } = checkOf(state, { treeId, version, line }, facts, given as Members | undefined);
+    const masked = maskSecrets(variables) as typeof variables;
+    const about = { account: actor.id, signal: abandoned(), find: async () => undefined };
+    const rendered: string[] = [];
+    for (const text of texts) rendered.push(await service.renderer.render(text, masked, about));
+    const joined = (texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n');
+    return {
+      body: {
+        currentTemplate: rendered.at(-1) ?? '',
+        inheritedTemplate: joined(rendered.slice(0, -1)),
+        template: joined(rendered),
+      },
+    };
+  },
+});
+
 /** Texts and configurations made from one another, and the nodes of a device. */
-export const configSpecRoutes: readonly Route[] = [...textRoutes, deviceTrees];
+export const configSpecRoutes: readonly Route[] = [...textRoutes, renderedTexts, deviceTrees, treeDevices];

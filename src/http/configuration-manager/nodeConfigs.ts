@@ -23,7 +23,7 @@ import type { Service } from '../engine/service.ts';
 type Text = Pick<TreeVersion, 'variables'> & { readonly template: string };
 
 /** The lines of a text with the variables of its version, whose secrets are masked; undefined of what has no lines. */
-const readText = async (
+export const readText = async (
   { template, variables }: Text,
   { deviceType }: TreeState,
   { actor, abandoned }: Call,

@@ -1,18 +1,23 @@
-import { Type } from 'typebox';
+import { plainValue } from '@automation-platform/json';
+import { type Static, Type } from 'typebox';
 import {
   addCompliancePlanNodes,
   createCompliancePlan,
   deleteCompliancePlans,
+  importCompliancePlan,
+  planMeant,
   removeCompliancePlanNodes,
   updateCompliancePlan,
 } from '../../commands/configuration-manager/plans.ts';
 import {
   formerPlanNodesSchema,
+  importedPlanSchema,
+  newPlanInEitherForm,
   newPlanNodesSchema,
   planOptionsSchema,
   planSchema,
 } from '../../domain/configuration-manager/planSchemas.ts';
-import { maskPlan } from '../../domain/configuration-manager/plans.ts';
+import { maskPlan, missingInNodes, plan } from '../../domain/configuration-manager/plans.ts';
 import { seesAll } from '../../domain/engine/core.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { name } from '../../domain/engine/schemas.ts';
@@ -21,6 +26,7 @@ import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { plain, succeeded } from '../engine/envelopes.ts';
+import { importRoute } from '../engine/imports.ts';
 import type { Join, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { fromStart, success } from '../engine/schemas.ts';
@@ -66,17 +72,44 @@ const search = actionRoute({
   },
 });
 
+const importPlans = importRoute({
+  name: 'importCompliancePlans',
+  method: 'post',
+  path: '/import/plans',
+  access: ['operators'],
+  summary: 'Import compliance plans',
+  description:
+    'Takes what the GET of a plan gives. Ids, times and authors are kept; trees, versions and nodes must be there. The ' +
+    'same plan again is no change; other content under a used id or name is 409 unless overwrite is true.',
+  member: 'plans',
+  document: importedPlanSchema,
+  itemSchema: planSchema,
+  status: true,
+  take: async ({ document, path, overwrite, fresh, about }, { handle, tools }) => {
+    const given = plainValue(document) as Static<typeof importedPlanSchema>;
+    const id = await planMeant(given, fresh, tools);
+    const input = { plan: given, overwrite };
+    const { doc, position, replayed } = await handle(importCompliancePlan, { ...about, id, input });
+    const { content } = await tools.state(plan, id);
+    const missingSecrets = missingInNodes(given.nodes ?? [], content.nodes, `${path}/nodes`);
+    return { data: maskPlan(doc as Plan), position, replayed, missingSecrets };
+  },
+});
+
 /** Compliance plans (`updateCompliancePlan` in docs/behaviour/operations-in-detail.md). */
 export const planRoutes: readonly Route[] = [
   search,
-  commandRoute({
+  importPlans,
+  mappedCommandRoute({
     name: 'createCompliancePlan',
     method: 'post',
     path,
     access: ['operators'],
     summary: 'Create a compliance plan',
-    description: 'A draft.',
+    description: 'A draft, unless the options give another status.',
     command: createCompliancePlan,
+    body: newPlanInEitherForm,
+    input: (_, body) => ('options' in body ? { name: body.name, ...body.options } : body),
     join,
     envelope: plain,
     answer: planSchema,

@@ -12,7 +12,7 @@ import {
   treeMeant,
 } from '../../commands/configuration-manager/trees.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
-import { exportedTree, missingInTree } from '../../domain/configuration-manager/treeImports.ts';
+import { exportedTree, missingInTree, publishedTree } from '../../domain/configuration-manager/treeImports.ts';
 import { findNode } from '../../domain/configuration-manager/treeNodes.ts';
 import {
   importedTreeSchema,
@@ -23,12 +23,16 @@ import {
   variablesSchema,
 } from '../../domain/configuration-manager/treeSchemas.ts';
 import { firstVersion, maskTree, tree } from '../../domain/configuration-manager/trees.ts';
+import { withMembers, withoutMembers } from '../../domain/engine/exactMembers.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { name } from '../../domain/engine/schemas.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Call, Join, Params, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { bareOrListed, changed, success, wordsSchema } from '../engine/schemas.ts';
+import { readText } from './nodeConfigs.ts';
 import { clientVersion, configVersionSchema } from './treeVersions.ts';
 
 const path = '/configs/:id';
@@ -50,12 +54,12 @@ const newest: Join<Tree, Call<'version', { readonly parent?: string }>> = async 
   return findNode(root, body.parent ?? root.configId)!.children.at(-1);
 };
 
-const { name, deviceType, created, lastUpdated } = treeSchema.properties;
+const { name: treeName, deviceType, created, lastUpdated } = treeSchema.properties;
 
 const listedTreeSchema = Type.Object(
   {
     id: treeSchema.properties._id,
-    name,
+    name: treeName,
     deviceType,
     versions: Type.Array(Type.String(), { description: 'Names of the versions, the oldest first' }),
     gbac: gbacSchema,
@@ -195,28 +199,50 @@ export const treeRoutes: readonly Route[] = [
   }),
 ];
 
-const importTrees = importRoute({
-  name: 'importTrees',
+type Take = Parameters<typeof importRoute<typeof importedTreeSchema>>[0]['take'];
+
+const take: Take = async ({ document, path, overwrite, fresh, about }, { handle, tools }) => {
+  const id = await treeMeant(document, fresh, tools);
+  const { doc, position, replayed } = await handle(importTree, { ...about, id, input: { tree: document, overwrite } });
+  const missingSecrets = missingInTree(document, await tools.state(tree, id), path);
+  return { data: maskTree(doc as Tree), position, replayed, missingSecrets };
+};
+
+const importing = {
   method: 'post',
-  path: '/import/configs',
   access: ['operators'],
   summary: 'Import golden configuration trees',
+  member: 'trees',
+  itemSchema: treeSchema,
+} as const;
+
+const importTrees = importRoute({
+  ...importing,
+  name: 'importTrees',
+  path: '/import/configs',
   description:
     'Takes what exports give, and golden configurations as other installations publish them: one document for each ' +
     'tree, with all its versions. Ids are kept. The same document again is no change; other content under a used id ' +
     'or name is 409 unless overwrite is true.',
-  member: 'trees',
   document: importedTreeSchema,
-  itemSchema: treeSchema,
-  take: async ({ document, path, overwrite, fresh, about }, { handle, tools }) => {
-    const id = await treeMeant(document, fresh, tools);
-    const { doc, position, replayed } = await handle(importTree, {
-      ...about,
-      id,
-      input: { tree: document, overwrite },
-    });
-    const missingSecrets = missingInTree(document, await tools.state(tree, id), path);
-    return { data: maskTree(doc as Tree), position, replayed, missingSecrets };
+  take,
+});
+
+const importGoldenConfigs = importRoute({
+  ...importing,
+  name: 'importGoldenConfigs',
+  path: '/import/goldenconfigs',
+  description:
+    'As the import of trees does. overWrite of a tree counts for that tree. The status is incomplete if trees were ' +
+    'refused; if all were, it is the first error.',
+  status: true,
+  document: importedTreeSchema,
+  take: async ({ document, ...about }, service, call) => {
+    const { overWrite } = document;
+    if (overWrite !== undefined && typeof overWrite !== 'boolean')
+      throw new RequestError('invalid', 'overWrite must be true or false', { path: '/overWrite' });
+    const tree = withoutMembers(document, (member) => member === 'overWrite');
+    return take({ ...about, document: tree, overwrite: overWrite ?? about.overwrite }, service, call);
   },
 });
 
@@ -241,5 +267,35 @@ const exportTree = actionRoute({
   },
 });
 
+const exportGoldenConfigs = actionRoute({
+  name: 'exportGoldenConfigs',
+  method: 'post',
+  reads: true,
+  path: '/export/goldenconfigs',
+  access: ['operators', 'readers'],
+  summary: 'Export a golden configuration tree, a document for each version',
+  description:
+    'In the form in which golden configurations are published, with all that an import brought. attributes.export of a ' +
+    'node has its text, and its lines, rendered with the masked variables of the version; null if that fails. The imports ' +
+    'take it back.',
+  body: Type.Object({ treeId: name('Id or name of the tree') }, { additionalProperties: false }),
+  answer: Type.Object(
+    { status: Type.Literal('success'), data: Type.Array(Type.Object({})) },
+    { title: 'ExportedGoldenConfigs', description: 'Versions of a golden configuration tree' },
+  ),
+  run: async (call, service) => {
+    const { id } = await service.entry(trees, call.body.treeId, call.actor);
+    const state = await service.tools.state(tree, id);
+    const document = await publishedTree(id, state, async (text) => {
+      const read = await readText(text, state, call, service);
+      return read && 'lines' in read ? read.lines : null;
+    });
+    return {
+      text: exactText(withMembers(document, { status: 'success' })),
+      exported: { kind: tree.category, id },
+    };
+  },
+});
+
 /** Imports and exports of whole trees. */
-export const treeTransferRoutes: readonly Route[] = [importTrees, exportTree];
+export const treeTransferRoutes: readonly Route[] = [importTrees, importGoldenConfigs, exportTree, exportGoldenConfigs];

@@ -31,6 +31,8 @@ type Import<Document extends TSchema> = Pick<
   readonly member: string;
   /** True if it holds one document, not a list; the answer has that document, not a list of results. */
   readonly single?: true;
+  /** True if the answer has a `status`: `success`, or `incomplete` if documents were refused. */
+  readonly status?: true;
   /** The lenient schema of a document. */
   readonly document: Document;
   /** Schema of the answer for each imported document. */
@@ -102,8 +104,13 @@ type Overwriting = { readonly overwrite?: boolean; readonly options?: { readonly
 
 const openEnds = { missingSecrets: missingSecretsSchema, warnings: warningsSchema };
 
-const answerOf = (shown: TSchema, single: boolean) =>
-  single ? Type.Object({ ...enveloped(shown).properties, ...openEnds }) : answersOf(shown);
+const statusSchema = Type.Enum(['success', 'incomplete'], { description: 'incomplete: documents were refused' });
+
+const answerOf = (shown: TSchema, { single, status }: Pick<Import<TSchema>, 'single' | 'status'>) => {
+  if (single) return Type.Object({ ...enveloped(shown).properties, ...openEnds });
+  const answers = answersOf(shown);
+  return status ? Type.Object({ status: statusSchema, ...answers.properties }) : answers;
+};
 
 const answersOf = (shown: TSchema) =>
   enveloped(
@@ -127,6 +134,7 @@ const answersOf = (shown: TSchema) =>
 export const importRoute = <Document extends TSchema>({
   member,
   single,
+  status,
   document,
   itemSchema: shown,
   take,
@@ -136,7 +144,7 @@ export const importRoute = <Document extends TSchema>({
   large: true,
   exact: '*',
   body: sentOf(member, document, single === true),
-  answer: answerOf(shown, single === true),
+  answer: answerOf(shown, defined({ single, status })),
   run: async (call, service) => {
     const body = call.body as Members;
     const sent = documentsIn(body, member);
@@ -175,6 +183,7 @@ export const importRoute = <Document extends TSchema>({
     const [only] = done;
     return {
       text: exactText({
+        ...(status && { status: done.length === taken.length ? 'success' : 'incomplete' }),
         message: `Successfully imported ${done.length} of ${taken.length} ${member}`,
         ...(single && only ? { data: only.data, ...openEndsOf(only) } : { data: results }),
         metadata: {},

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { derivedId } from '../../../src/domain/engine/derivedIds.ts';
+import { builtInOf } from '../../support/builtIn.ts';
 import { storedEarlier } from '../../support/logged.ts';
 import { ok, refused } from '../../support/people.ts';
 import { startService } from '../../support/service.ts';
@@ -346,6 +347,20 @@ describe('A log of the version before', () => {
           }),
         ).totals.passes;
       assert.deepEqual([await checked('initial'), await checked('v2')], [1, 1]);
+      const { data: documents } = ok(await ask('POST', `${manager}/export/goldenconfigs`, { treeId: tree }));
+      const [ofInitial, ofV2] = documents.map(({ root }: any) => root.attributes.export);
+      assert.deepEqual(ofInitial, {
+        deviceType: 'cisco-ios',
+        ...(published.data[0]?.root.attributes.export as object),
+      });
+      assert.deepEqual(
+        [ofV2._id, ofV2.template, ofV2.lines[0].words.at(-1).value],
+        [root, 'ntp server {{ ntp }}', '10.0.0.1'],
+      );
+      const run = ok(await ask('POST', `${manager}/compliance_plans/run`, { planId: 'Nightly' }));
+      assert.equal((await builtInOf(ask).inState(run.instanceId, 'complete', 'error')).status, 'complete');
+      const [report] = ok(await ask('GET', `${manager}/compliance_reports/batch/${run.batchId}`));
+      assert.deepEqual([report.deviceName, report.version, report.status], ['r1', 'v2', 'error'], 'no adapter has r1');
       // Two versions share the ids of their nodes.
       const data = { template: 'hostname ulm', variables: {} };
       refused(await ask('PUT', `${manager}/config_specs/${leaf}`, { data }), 409, /initial.*v2/);

@@ -125,6 +125,49 @@ describe('Golden configurations of other installations', () => {
     refused(await take(published('Twice', 'd')), 409, /"\/trees\/0\/data\/0\/name"/);
   });
 
+  it('are exported with their texts and lines, a document for each version, and that is no change, or comes in anew', async () => {
+    await taken(published('Documents', '5'));
+    await taken({
+      name: 'Own',
+      versions: [{ name: 'initial', root: { name: 'base', configId: id('7'), children: [] } }],
+    });
+    ok(await service.ask('POST', `${manager}/configs`, { name: 'Made', deviceType: 'cisco-ios' }));
+    const exported = async (treeId: string) =>
+      ok(await service.ask('POST', `${manager}/export/goldenconfigs`, { treeId }));
+    const send = (trees: readonly object[], options: object = {}) =>
+      service.ask('POST', `${manager}/import/goldenconfigs`, { trees, options });
+    for (const name of ['Documents', 'Own', 'Made']) {
+      const version = ok(await service.ask('GET', `${manager}/configs/${name}/initial`));
+      const { configId } = version.root.attributes;
+      const text = { treeId: name, treeVersion: 'initial', nodePath: 'base', updateVariables: true };
+      const data = { template: '<e/>ntp server {{ ntp }}', variables: { ntp: '192.0.2.1', password: 'hunter2' } };
+      ok(await service.ask('PUT', `${manager}/node/config`, { ...text, data }));
+      const document = await exported(name);
+      const [{ treeId, root, variables, deviceType, ...item }] = document.data;
+      assert.deepEqual([document.status, item.name, item.version, treeId], ['success', name, 'initial', version.id]);
+      const { _id, lines, ...rest } = root.attributes.export;
+      assert.deepEqual([_id, rest], [configId, { deviceType, template: data.template }]);
+      assert.deepEqual(
+        lines.map(({ words, severity }: any) => [words.map(({ value }: any) => value).join(' '), severity]),
+        [['ntp server 192.0.2.1', 'error']],
+      );
+      assert.deepEqual(variables, { ntp: '192.0.2.1', password: mask });
+      const again = ok(await send([document]));
+      assert.deepEqual([again.status, again.data[0].success], ['success', true], 'the export is no change');
+      const other = structuredClone(document);
+      other.data[0].root.attributes.export.template = 'ntp server 192.0.2.9';
+      refused(await send([other]), 409, /trees\/0\/data\/0\/treeId/);
+      const { status, data: results } = ok(await send([document, other]));
+      assert.deepEqual([status, results.map(({ success }: any) => success)], ['incomplete', [true, false]]);
+      ok(await service.ask('DELETE', `${manager}/configs/${name}`));
+      const [{ success, missingSecrets }] = ok(await send([document])).data;
+      assert.deepEqual([success, missingSecrets], [true, ['/trees/0/data/0/variables/password']]);
+      assert.deepEqual(await exported(name), document, 'the import gives the export');
+      ok(await send([{ ...other, overWrite: true }]));
+      assert.equal((await exported(name)).data[0].root.attributes.export.template, 'ntp server 192.0.2.9');
+    }
+  });
+
   it('are exported with what was changed here, in both words, and come in again', async () => {
     const document = published('Changed', 'e');
     await taken(document);

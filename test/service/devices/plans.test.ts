@@ -96,6 +96,30 @@ describe('Compliance plans over HTTP', () => {
     await make({ name: 'First' });
   });
 
+  it('are imported as they are shown: no change here, and the same after they were deleted', async () => {
+    const variables = { ntp: '192.0.2.1', password: 'hunter2' };
+    const made = await make({
+      name: 'Moved',
+      options: { nodes: [{ ...node, variables }], status: 'active', throttle: 9 },
+    });
+    assert.deepEqual([made.status, made.throttle, made.nodes.length], ['active', 9, 1]);
+    const send = (plans: readonly object[], more: object = {}) =>
+      service.ask('POST', '/configuration_manager/import/plans', { plans, ...more });
+    ok(await send([made]));
+    assert.deepEqual(await shown(made._id), made);
+    const other = { ...made, description: 'Another' };
+    refused(await send([other]), 409, /plans\/0\/_id/);
+    refused(await send([{ ...other, _id: undefined }]), 409, /plans\/0\/name/);
+    const { status, data } = ok(await send([other, { name: 'Free' }]));
+    assert.deepEqual([status, data.map(({ success }: { success: boolean }) => success)], ['incomplete', [false, true]]);
+    ok(await service.ask('DELETE', path, { planIds: [made._id] }));
+    const [{ missingSecrets }] = ok(await send([made])).data;
+    assert.deepEqual(missingSecrets, ['/plans/0/nodes/0/variables/password']);
+    assert.deepEqual(await shown(made._id), made);
+    ok(await send([other], { overwrite: true }));
+    assert.equal((await shown(made._id)).description, 'Another');
+  });
+
   it('are found by part of their name, in pages', async () => {
     for (const name of ['Find C', 'find a', 'Find b']) await make({ name });
     const found = async (body: object) =>

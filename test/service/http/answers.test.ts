@@ -502,6 +502,10 @@ const requests = ({
   'POST /configuration_manager/translate/config_spec': {
     body: { treeID: edge, version: 'initial', nodePath: 'base/Hardening' },
   },
+  'POST /configuration_manager/config_template': {
+    body: { treeId: edge, version: 'initial', nodePath: 'base/Hardening', options: { device: 'lab-01' } },
+  },
+  'POST /configuration_manager/devices/tree': { body: { treeId: edge } },
   'POST /configuration_manager/devices/device/trees': { body: { device: 'edge-01' } },
   'POST /configuration_manager/compliance_reports/details': { body: { reportIds: [labReport] } },
   'POST /configuration_manager/search/compliance_plan_instances': { body: { searchParams: { planId: labPlan } } },
@@ -563,6 +567,13 @@ const requests = ({
   'DELETE /configuration_manager/deviceGroups': { body: { groupIds: [campusCore] } },
   'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Trier' } },
   'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
+  'POST /configuration_manager/import/goldenconfigs': { body: { trees: [{ ...golden, overWrite: true }], options: {} } },
+  'POST /configuration_manager/export/goldenconfigs': { body: { treeId: edge } },
+  'POST /configuration_manager/import/plans': {
+    body: {
+      plans: [{ name: 'Taken over', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }], status: 'active' }],
+    },
+  },
   'POST /configuration_manager/import/groups': {
     body: { groups: [{ name: 'Moselle', devices: ['branch-trier-01'] }] },
   },

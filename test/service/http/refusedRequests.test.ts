@@ -561,6 +561,16 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('conflict', `${cm}/import/configs`, { trees: [golden('trier')] }),
       refuse('invalid', `${cm}/import/configs`, { trees: [golden('new', { children: ['no node'] })] }),
     ],
+    [`POST ${cm}/import/goldenconfigs`]: [
+      refuse('conflict', `${cm}/import/goldenconfigs`, { trees: [golden('trier')] }),
+      refuse('invalid', `${cm}/import/goldenconfigs`, { trees: [{ ...golden('new'), overWrite: 'yes' }] }),
+    ],
+    [`POST ${cm}/import/plans`]: [
+      refuse('conflict', `${cm}/import/plans`, { plans: [{ name: 'trier', description: 'Another' }] }),
+      refuse('conflict', `${cm}/import/plans`, { plans: [{ name: 'new', status: 'active' }] }),
+      refuse('not_found', `${cm}/import/plans`, { plans: [{ name: 'new', nodes: nodes({ treeId: none }) }] }),
+      by('stranger', refuse('not_found', `${cm}/import/plans`, { plans: [{ _id: w.hiddenPlan, name: 'new' }] })),
+    ],
     [`POST ${cm}/import/groups`]: [
       refuse('conflict', `${cm}/import/groups`, {
         groups: [
