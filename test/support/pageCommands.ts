@@ -35,11 +35,15 @@ type Place = {
  * output has each text after `#=> `, in that order.
  */
 export const runPage = async (page: string, { url, folder, token, directory = '', issuer = '' }: Place) => {
+  const present: Readonly<Record<string, string>> = {
+    'http://127.0.0.1:3000': url,
+    'ldap://127.0.0.1:3890': directory,
+    'http://127.0.0.1:3900': issuer,
+  };
   const script = blocksIn(page, 'sh')
     .join('\n')
-    .replaceAll('http://127.0.0.1:3000', url)
-    .replaceAll('ldap://127.0.0.1:3890', directory)
-    .replaceAll('http://127.0.0.1:3900', issuer)
+    // In one pass: a port that is put in may begin like one of the page.
+    .replaceAll(/\w+:\/\/127\.0\.0\.1:\d+/g, (address) => present[address] ?? address)
     .replaceAll('node dist/main.js', `${process.execPath} ${programOf('main.ts').join(' ')}`)
     .split('\n')
     .filter((line) => !line.startsWith('#=> '))

@@ -213,6 +213,7 @@ const importing = {
   access: ['operators'],
   summary: 'Import golden configuration trees',
   member: 'trees',
+  title: 'TreeImport',
   itemSchema: treeSchema,
 } as const;
 
@@ -280,8 +281,11 @@ const exportGoldenConfigs = actionRoute({
     'take it back.',
   body: Type.Object({ treeId: name('Id or name of the tree') }, { additionalProperties: false }),
   answer: Type.Object(
-    { status: Type.Literal('success'), data: Type.Array(Type.Object({})) },
-    { title: 'ExportedGoldenConfigs', description: 'Versions of a golden configuration tree' },
+    {
+      status: Type.Literal('success'),
+      data: Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'A document each version' }),
+    },
+    { additionalProperties: true, title: 'ExportedGoldenConfigs', description: 'Golden configuration tree' },
   ),
   run: async (call, service) => {
     const { id } = await service.entry(trees, call.body.treeId, call.actor);

@@ -29,6 +29,8 @@ type Import<Document extends TSchema> = Pick<
 > & {
   /** The member of the body that holds the documents. */
   readonly member: string;
+  /** The title of the body's schema, and with Result that of each result, if several routes have them. */
+  readonly title?: string;
   /** True if it holds one document, not a list; the answer has that document, not a list of results. */
   readonly single?: true;
   /** True if the answer has a `status`: `success`, or `incomplete` if documents were refused. */
@@ -80,8 +82,14 @@ const listOf = (document: TSchema) =>
   Type.Array(document, { description: 'Documents to take in, each all or nothing', maxItems: 1000 });
 
 /** Schema of the body: the documents, or one document as exports answer it, with or without an envelope. */
-const sentOf = (member: string, document: TSchema, single: boolean) =>
+const sentOf = ({
+  member,
+  document,
+  single,
+  title,
+}: Pick<Import<TSchema>, 'member' | 'document' | 'single' | 'title'>) =>
   Type.Unsafe<Members>({
+    ...defined({ title }),
     if: has(member),
     then: bodyOf(member, single ? document : listOf(document)),
     else: { if: has('message', 'data', 'metadata'), then: enveloped(document), else: document },
@@ -106,17 +114,20 @@ const openEnds = { missingSecrets: missingSecretsSchema, warnings: warningsSchem
 
 const statusSchema = Type.Enum(['success', 'incomplete'], { description: 'incomplete: documents were refused' });
 
-const answerOf = (shown: TSchema, { single, status }: Pick<Import<TSchema>, 'single' | 'status'>) => {
+const answerOf = (shown: TSchema, { single, status, title }: Pick<Import<TSchema>, 'single' | 'status' | 'title'>) => {
   if (single) return Type.Object({ ...enveloped(shown).properties, ...openEnds });
-  const answers = answersOf(shown);
+  const answers = answersOf(shown, title);
   return status ? Type.Object({ status: statusSchema, ...answers.properties }) : answers;
 };
 
-const answersOf = (shown: TSchema) =>
+const answersOf = (shown: TSchema, title?: string) =>
   enveloped(
     Type.Array(
       Type.Union([
-        Type.Object({ success: Type.Literal(true), data: shown, ...openEnds }),
+        Type.Object(
+          { success: Type.Literal(true), data: shown, ...openEnds },
+          title === undefined ? {} : { title: `${title}Result`, description: 'Document that was taken in' },
+        ),
         Type.Object({
           success: Type.Literal(false),
           data: Type.Object({ message: Type.String(), errors: Type.Array(faultSchema) }),
@@ -133,6 +144,7 @@ const answersOf = (shown: TSchema) =>
  */
 export const importRoute = <Document extends TSchema>({
   member,
+  title,
   single,
   status,
   document,
@@ -143,8 +155,8 @@ export const importRoute = <Document extends TSchema>({
   ...route,
   large: true,
   exact: '*',
-  body: sentOf(member, document, single === true),
-  answer: answerOf(shown, defined({ single, status })),
+  body: sentOf({ member, document, ...defined({ single, title }) }),
+  answer: answerOf(shown, defined({ single, status, title })),
   run: async (call, service) => {
     const body = call.body as Members;
     const sent = documentsIn(body, member);

@@ -305,7 +305,11 @@ describe('ids that others have, or had', () => {
     for (const whose of ['hidden', 'readOnly'] as const) {
       const { _id } = ok(await service.ask('POST', plans, { name: newId(), gbac: lists[whose] }));
       const asked = { kind: 'plan', id: _id, position: await positionOf(service) };
+      const importing = { plans: [{ _id, name: newId() }], overwrite: true };
+      const take = () => who.stranger('POST', '/configuration_manager/import/plans', importing);
+      refused(await take(), whose === 'hidden' ? 409 : 403);
       ok(await service.ask('DELETE', plans, { planIds: [_id] }));
+      refused(await take(), whose === 'hidden' ? 409 : 403);
       refused(await who.stranger('POST', '/audit/restore', asked), whose === 'hidden' ? 404 : 403);
       ok(await who.member('POST', '/audit/restore', asked));
     }

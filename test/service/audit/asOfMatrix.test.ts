@@ -116,6 +116,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
   'takes ids of the caller: takenIds.test.ts and importedScheduledJobs.test.ts ask it': [
     'PUT /operations-manager/automations',
     'PUT /operations-manager/triggers',
+    'POST /configuration_manager/import/plans',
     'POST /prebuilts/import',
     'POST /automation_catalog/scheduled-jobs',
     'POST /automation_catalog/import/scheduled-jobs',
@@ -174,7 +175,7 @@ const notNamed: Readonly<Record<string, readonly string[]>> = {
  * documents/projectMembers.test.ts asks them.
  */
 const withoutLists =
-  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|configs|device[gG]roups?|devices|export|generate|import|node|translate)|lifecycle-manager\/resources|operations-manager\/workflows)/;
+  /^\w+ \/(agent-session-manager\/agents|authorization\/(?!tokens)|automation-studio|json-forms|mop|template_builder|configuration_manager\/(adapters|config_specs|config_template|configs|device[gG]roups?|devices|export|generate|import\/(?!plans)|node|translate)|lifecycle-manager\/resources|operations-manager\/workflows)/;
 
 describe('every GET route as of every moment, for six roles', function () {
   this.timeout(1_200_000);

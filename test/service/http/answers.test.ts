@@ -567,11 +567,23 @@ const requests = ({
   'DELETE /configuration_manager/deviceGroups': { body: { groupIds: [campusCore] } },
   'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Trier' } },
   'POST /configuration_manager/import/configs': { body: { trees: [golden], overwrite: true } },
-  'POST /configuration_manager/import/goldenconfigs': { body: { trees: [{ ...golden, overWrite: true }], options: {} } },
+  'POST /configuration_manager/import/goldenconfigs': {
+    body: {
+      trees: [
+        {
+          data: golden.data.map((item) => ({ ...item, name: 'Routers of Metz', treeId: '0123456789abcdef0123456e' })),
+          overWrite: true,
+        },
+      ],
+      options: {},
+    },
+  },
   'POST /configuration_manager/export/goldenconfigs': { body: { treeId: edge } },
   'POST /configuration_manager/import/plans': {
     body: {
-      plans: [{ name: 'Taken over', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }], status: 'active' }],
+      plans: [
+        { name: 'Taken over', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }], status: 'active' },
+      ],
     },
   },
   'POST /configuration_manager/import/groups': {

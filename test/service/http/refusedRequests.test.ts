@@ -569,7 +569,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
       refuse('conflict', `${cm}/import/plans`, { plans: [{ name: 'trier', description: 'Another' }] }),
       refuse('conflict', `${cm}/import/plans`, { plans: [{ name: 'new', status: 'active' }] }),
       refuse('not_found', `${cm}/import/plans`, { plans: [{ name: 'new', nodes: nodes({ treeId: none }) }] }),
-      by('stranger', refuse('not_found', `${cm}/import/plans`, { plans: [{ _id: w.hiddenPlan, name: 'new' }] })),
+      by('stranger', refuse('conflict', `${cm}/import/plans`, { plans: [{ _id: w.hiddenPlan, name: 'new' }] })),
     ],
     [`POST ${cm}/import/groups`]: [
       refuse('conflict', `${cm}/import/groups`, {
