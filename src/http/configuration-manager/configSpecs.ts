@@ -1,6 +1,7 @@
 import type { Members } from '@automation-platform/json';
 import { Type } from 'typebox';
 import { deviceFacts } from '../../commands/configuration-manager/deviceChecks.ts';
+import { groupMembers } from '../../commands/configuration-manager/groupMembers.ts';
 import { queryAll } from '../../commands/engine/tools.ts';
 import { checkOf, specLineSchema, whyNotCompared } from '../../domain/configuration-manager/complianceReports.ts';
 import { lastOf, lineAt, linesOf, nodesOf, pathOf } from '../../domain/configuration-manager/treeNodes.ts';
@@ -9,6 +10,7 @@ import { objectId } from '../../domain/engine/authors.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { documentIn } from '../../projections/engine/documents.ts';
 import type { Route } from '../engine/route.ts';
@@ -155,7 +157,9 @@ const treeDevices = actionRoute({
     closed,
   ),
   answer: Type.Array(Type.String(), { description: 'Names, sorted' }),
-  run: async ({ body: { treeId, version: named }, actor }, { entry, tools }) => {
+  run: async ({ body: { treeId, version: named }, actor }, service) => {
+    const { entry, tools } = service;
+    const members = groupMembers(service);
     const doc = documentIn(trees, await entry(trees, treeId, actor));
     const versions = named === undefined ? doc.versions : [versionOf(doc, named, '/version')];
     const nodes = versions.flatMap(({ root }) => nodesOf(root));
@@ -163,7 +167,7 @@ const treeDevices = actionRoute({
     for (const group of new Set(nodes.flatMap(({ deviceGroups = [] }) => deviceGroups))) {
       const id = await tools.find(deviceGroups, group);
       const found = id === undefined ? undefined : await tools.shown(deviceGroups, id);
-      for (const device of found?.devices ?? []) names.add(device);
+      for (const device of found ? await members.devicesOf(found, actor) : []) names.add(device);
     }
     return { body: [...names].sort() };
   },
