@@ -105,9 +105,9 @@ export const importCompliancePlan = command({
   input: Type.Object({ plan: importedPlanSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   seal: sealPlan,
-  prepare: async ({ id, input: { plan: given, overwrite } }, tools) => ({
-    ...(await prepare({ input: given }, tools)),
-    ...(await importAuthors({ aggregate: plan, id, documents: [given], overwrite }, tools)),
+  prepare: async ({ id, input }, tools) => ({
+    ...(await prepare({ input: input.plan }, tools)),
+    ...(await importAuthors({ aggregate: plan, id, documents: [input.plan], ...input }, tools)),
   }),
   locks: () => [importing, treeReferences],
   decide: importOne,

@@ -146,15 +146,15 @@ const sealImportedNodes = sealNodes<ImportedPlan['plan']>('/nodes', (variables, 
 );
 
 /** An imported plan with sealed secrets. A mask for which nothing is stored stays. */
-export const sealPlan = (given: ImportedPlan, state: PlanState, seal: Seal): ImportedPlan => ({
-  ...given,
-  plan: sealImportedNodes(given.plan, state.exists ? state : plan.initial, seal),
+export const sealPlan = (input: ImportedPlan, state: PlanState, seal: Seal): ImportedPlan => ({
+  ...input,
+  plan: sealImportedNodes(input.plan, state.exists ? state : plan.initial, seal),
 });
 
 /** The places of the masked secrets in imported nodes for which nothing is stored. `path` points to the nodes. */
-export const missingInNodes = (given: readonly PlanNode[], stored: readonly PlanNode[], path: string) =>
-  given.flatMap((node, i) =>
-    missingSecrets(stored.find((one) => alike(one, node))?.variables, `${path}/${i}/variables`),
+export const missingInNodes = (nodes: readonly PlanNode[], present: readonly PlanNode[], path: string) =>
+  nodes.flatMap((node, i) =>
+    missingSecrets(present.find((one) => alike(one, node))?.variables, `${path}/${i}/variables`),
   );
 
 /** The plan for answers: secrets among the variables are masked, even those that an earlier version stored in clear. */
@@ -319,16 +319,16 @@ export const importOne = (
   checkNodes(nodes, refs, '/nodes');
   refuseGrading(grading, '/grading');
   checkStatus(status, nodes, '/status');
-  const wanted = { name, description, status, nodes: withNodes([], nodes), gbac };
+  const next = { name, description, status, nodes: withNodes([], nodes), gbac };
   const numbers = { throttle: throttle ?? usualThrottle, grading: grading ?? null };
   const now = { ...content, throttle: content.throttle ?? usualThrottle, grading: content.grading ?? null };
-  if (exists && same({ ...wanted, ...numbers }, now)) return [];
+  if (exists && same({ ...next, ...numbers }, now)) return [];
   if (exists && !overwrite) {
     const own = plan._id === id;
     const message = own ? 'A plan with this id exists with other content' : 'Another plan has this name';
     throw new RequestError('conflict', message, { path: own ? '/_id' : '/name' });
   }
-  return [{ topic: 'planRestored', data: { ...wanted, ...numbers, ...authorsOf(plan, refs.accounts, context) } }];
+  return [{ topic: 'planRestored', data: { ...next, ...numbers, ...authorsOf(plan, refs.accounts, context) } }];
 };
 
 /** Part of a decision to delete plans. */

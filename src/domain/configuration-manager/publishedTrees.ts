@@ -122,15 +122,15 @@ export const inPublishedForm = (document: Members, _id: string): Members => {
   const { name, deviceType = null, description } = document;
   const tree = defined({ treeId: _id, name, deviceType, description });
   const data = itemsIn(document).map((version) => {
-    const known = {
+    const ofVersion = {
       ...tree,
       version: version.name,
       root: publishedNode(rootIn(version)),
       variables: version.variables,
     };
     return withMembers(
-      defined(known),
-      withoutMembers(version, (member) => Object.hasOwn(known, member)),
+      defined(ofVersion),
+      withoutMembers(version, (member) => Object.hasOwn(ofVersion, member)),
     );
   });
   const ofTree = ['_id', 'versions', ...Object.keys(tree)];
@@ -143,10 +143,10 @@ export const inPublishedForm = (document: Members, _id: string): Members => {
 const publishedNode = (node: Members): Members => {
   const { name, configId } = node;
   const attributes = withMembers({ configId }, attributesOf(node));
-  const known = { name, attributes, children: childrenOf(node).map(publishedNode) };
+  const ofNode = { name, attributes, children: childrenOf(node).map(publishedNode) };
   return withMembers(
-    known,
-    withoutMembers(node, (member) => member === 'configId' || Object.hasOwn(known, member)),
+    ofNode,
+    withoutMembers(node, (member) => member === 'configId' || Object.hasOwn(ofNode, member)),
   );
 };
 
@@ -155,11 +155,11 @@ type ExportPart = (part: Members | undefined, path: string, node: Members) => Me
 
 /** A published document with other `attributes.export` of its nodes. `path` points to each node. */
 const withExportParts = (document: Members, change: ExportPart): Members => {
-  const changed = (node: Members, path: string): Members => {
+  const withPart = (node: Members, path: string): Members => {
     const attributes = attributesOf(node);
     const before = isMembers(attributes.export) ? attributes.export : undefined;
     const part = change(before, path, node);
-    const children = childrenOf(node).map((child, i) => changed(child, `${path}/children/${i}`));
+    const children = childrenOf(node).map((child, i) => withPart(child, `${path}/children/${i}`));
     const others = withoutMembers(attributes, (member) => member === 'export' && part === undefined);
     return withMembers(node, {
       ...(part !== before && { attributes: part ? withMembers(others, { export: part }) : others }),
@@ -167,7 +167,7 @@ const withExportParts = (document: Members, change: ExportPart): Members => {
     });
   };
   const data = itemsIn(document).map((item, i) =>
-    withMembers(item, { root: changed(rootIn(item), `/data/${i}/root`) }),
+    withMembers(item, { root: withPart(rootIn(item), `/data/${i}/root`) }),
   );
   return withMembers(document, { data });
 };
@@ -185,13 +185,13 @@ export const withTexts = (document: Members, texts: ReadonlyMap<string, Exported
   withExportParts(document, (part = {}, path) => withMembers(texts.get(path) ?? {}, part));
 
 /** An exported document without what `withTexts` has added to the document `before`. */
-export const withoutTexts = (exported: Members, before: Members): Members => {
+export const withoutTexts = (document: Members, before: Members): Members => {
   const partsBefore = new Map<string, Members>();
   withExportParts(before, (part, path) => {
     if (part) partsBefore.set(path, part);
     return part;
   });
-  const bare = withExportParts(exported, (part, path, node) => {
+  const bare = withExportParts(document, (part, path, node) => {
     if (!part) return undefined;
     const there = partsBefore.get(path);
     const adds = (member: string): boolean =>

@@ -98,8 +98,8 @@ const comparable = (document: Members): unknown =>
 const isSame = (document: Members, { exists: _, imported, ...content }: TreeState, id: string): boolean => {
   const now = documentNow(imported, content);
   if (isPublished(document)) {
-    const published = inPublishedForm(now, id);
-    if (same(withoutTexts(document, published), published)) return true;
+    const form = inPublishedForm(now, id);
+    if (same(withoutTexts(document, form), form)) return true;
     if (isPublished(now)) return false;
   }
   return same(comparable(document), comparable(now));
@@ -208,34 +208,31 @@ export const exportedTree = (_id: string, state: TreeState, words: Words): Membe
   return state.imported ? ours : withVariables(ours, (variables) => maskNamed(variables));
 };
 
-/** The nodes of a published document of the tree, with their paths, and the versions that they are in. */
-const placesIn = ({ versions }: TreeState) => {
-  const below = (node: TreeNode, path: string): readonly (readonly [path: string, node: TreeNode])[] => [
-    [path, node],
-    ...node.children.flatMap((child, i) => below(child, `${path}/children/${i}`)),
+/** The nodes of a tree by their paths in its published document, with the variables of their versions. */
+export const textsOfTree = ({ versions }: Pick<TreeState, 'versions'>) => {
+  type Place = Pick<TreeVersion, 'variables'> & { readonly path: string; readonly node: TreeNode };
+  const below = ({ path, node, variables }: Place): readonly Place[] => [
+    { path, node, variables },
+    ...node.children.flatMap((child, i) => below({ path: `${path}/children/${i}`, node: child, variables })),
   ];
-  return versions.map((version, i) => ({ version, nodes: below(version.root, `/data/${i}/root`) }));
+  return versions.flatMap(({ root, variables }, i) => below({ path: `/data/${i}/root`, node: root, variables }));
 };
 
 /**
- * The export of a tree in the published form: a document for each version. `linesOf` gives the lines of a text; null of
- * one that does not render.
+ * The export of a tree in the published form: a document for each version. `lines`: those of the texts, by the paths of
+ * the nodes; none of a text that does not render.
  */
-export const publishedTree = async (
+export const publishedTree = (
   _id: string,
   state: TreeState,
-  linesOf: (text: Pick<TreeVersion, 'variables'> & { readonly template: string }) => Promise<readonly unknown[] | null>,
-): Promise<Members> => {
+  lines: ReadonlyMap<string, readonly unknown[]>,
+): Members => {
   const { deviceType } = state;
   const texts = new Map<string, ExportedText>();
-  for (const {
-    version: { variables },
-    nodes,
-  } of placesIn(state))
-    for (const [path, { configId, template = '' }] of nodes) {
-      const lines = template === '' ? [] : await linesOf({ template, variables });
-      texts.set(path, { _id: configId, deviceType, template, lines });
-    }
+  for (const { path, node } of textsOfTree(state)) {
+    const { configId, template = '' } = node;
+    texts.set(path, { _id: configId, deviceType, template, lines: template === '' ? [] : (lines.get(path) ?? null) });
+  }
   const document = withTexts(inPublishedForm(wholeTree(state), _id), texts);
   return maskSecrets(
     state.imported ? document : withVariables(document, (variables) => maskNamed(variables)),

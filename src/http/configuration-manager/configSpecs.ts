@@ -157,11 +157,11 @@ const treeDevices = actionRoute({
     closed,
   ),
   answer: Type.Array(Type.String(), { description: 'Names, sorted' }),
-  run: async ({ body: { treeId, version: named }, actor }, service) => {
+  run: async ({ body: { treeId, version }, actor }, service) => {
     const { entry, tools } = service;
     const members = groupMembers(service);
     const doc = documentIn(trees, await entry(trees, treeId, actor));
-    const versions = named === undefined ? doc.versions : [versionOf(doc, named, '/version')];
+    const versions = version === undefined ? doc.versions : [versionOf(doc, version, '/version')];
     const nodes = versions.flatMap(({ root }) => nodesOf(root));
     const names = new Set(nodes.flatMap(({ devices = [] }) => devices));
     for (const group of new Set(nodes.flatMap(({ deviceGroups = [] }) => deviceGroups))) {
@@ -209,19 +209,19 @@ const renderedTexts = actionRoute({
     const state = await service.tools.state(tree, treeId);
     const version = versionOf(state, body.version, '/version');
     const line = lineAt(version.root, body.nodePath, '/nodePath');
-    const { device = '', variables: given } = body.options ?? {};
+    const { device = '', variables: further } = body.options ?? {};
     const facts = device === '' ? { name: '' } : await deviceFacts(service).factsOf(device, actor);
-    const { texts, variables } = checkOf(state, { treeId, version, line }, facts, given as Members | undefined);
-    const masked = maskSecrets(variables) as typeof variables;
+    const { texts, variables } = checkOf(state, { treeId, version, line }, facts, further as Members | undefined);
+    const visible = maskSecrets(variables) as typeof variables;
     const about = { account: actor.id, signal: abandoned(), find: async () => undefined };
-    const rendered: string[] = [];
-    for (const text of texts) rendered.push(await service.renderer.render(text, masked, about));
-    const joined = (texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n');
+    const parts: string[] = [];
+    for (const text of texts) parts.push(await service.renderer.render(text, visible, about));
+    const join = (texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n');
     return {
       body: {
-        currentTemplate: rendered.at(-1) ?? '',
-        inheritedTemplate: joined(rendered.slice(0, -1)),
-        template: joined(rendered),
+        currentTemplate: parts.at(-1) ?? '',
+        inheritedTemplate: join(parts.slice(0, -1)),
+        template: join(parts),
       },
     };
   },

@@ -86,12 +86,12 @@ const importPlans = importRoute({
   itemSchema: planSchema,
   status: true,
   take: async ({ document, path, overwrite, fresh, about }, { handle, tools }) => {
-    const given = plainValue(document) as Static<typeof importedPlanSchema>;
-    const id = await planMeant(given, fresh, tools);
-    const input = { plan: given, overwrite };
+    const one = plainValue(document) as Static<typeof importedPlanSchema>;
+    const id = await planMeant(one, fresh, tools);
+    const input = { plan: one, overwrite };
     const { doc, position, replayed } = await handle(importCompliancePlan, { ...about, id, input });
     const { content } = await tools.state(plan, id);
-    const missingSecrets = missingInNodes(given.nodes ?? [], content.nodes, `${path}/nodes`);
+    const missingSecrets = missingInNodes(one.nodes ?? [], content.nodes, `${path}/nodes`);
     return { data: maskPlan(doc as Plan), position, replayed, missingSecrets };
   },
 });

@@ -12,7 +12,12 @@ import {
   treeMeant,
 } from '../../commands/configuration-manager/trees.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
-import { exportedTree, missingInTree, publishedTree } from '../../domain/configuration-manager/treeImports.ts';
+import {
+  exportedTree,
+  missingInTree,
+  publishedTree,
+  textsOfTree,
+} from '../../domain/configuration-manager/treeImports.ts';
 import { findNode } from '../../domain/configuration-manager/treeNodes.ts';
 import {
   importedTreeSchema,
@@ -290,10 +295,13 @@ const exportGoldenConfigs = actionRoute({
   run: async (call, service) => {
     const { id } = await service.entry(trees, call.body.treeId, call.actor);
     const state = await service.tools.state(tree, id);
-    const document = await publishedTree(id, state, async (text) => {
-      const read = await readText(text, state, call, service);
-      return read && 'lines' in read ? read.lines : null;
-    });
+    const lines = new Map<string, readonly unknown[]>();
+    for (const { path, node, variables } of textsOfTree(state)) {
+      const { template = '' } = node;
+      const read = template === '' ? undefined : await readText({ template, variables }, state, call, service);
+      if (read && 'lines' in read) lines.set(path, read.lines);
+    }
+    const document = publishedTree(id, state, lines);
     return {
       text: exactText(withMembers(document, { status: 'success' })),
       exported: { kind: tree.category, id },
