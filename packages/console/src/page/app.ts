@@ -15,6 +15,11 @@ const views: Readonly<Record<string, View>> = {
   now: { title: 'Now', load: async () => ({ default: (await import('./now.ts')).Now }) },
   run: { title: 'Run', load: async () => ({ default: (await import('./run.ts')).Run }) },
   jobs: { title: 'Jobs', load: async () => ({ default: (await import('./jobs.ts')).Jobs }) },
+  devices: { title: 'Devices', load: async () => ({ default: (await import('./devices.ts')).Devices }) },
+  compliance: { title: 'Compliance', load: async () => ({ default: (await import('./compliance.ts')).Compliance }) },
+  triggers: { title: 'Triggers', load: async () => ({ default: (await import('./triggers.ts')).Triggers }) },
+  time: { title: 'Time', load: async () => ({ default: (await import('./time.ts')).Time }) },
+  people: { title: 'People', load: async () => ({ default: (await import('./people.ts')).People }) },
 };
 
 const nameOfView = (): string => {

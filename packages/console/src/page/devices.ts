@@ -1,0 +1,128 @@
+import type { Operations } from '@automation-platform/client';
+import { useRef, useState } from 'preact/hooks';
+import { html } from './html.ts';
+import { useLoaded } from './loading.ts';
+import { place } from './location.ts';
+import { Action, Facts, Json, Link, List, pageQuery, Section, Shown, Status, Table, Time } from './parts.ts';
+import { call, isNow, may, newKey } from './platform.ts';
+
+type Device = Operations['configuration-manager.getDevices']['answer']['list'][number];
+
+const AsItIs = () =>
+  isNow.value ? null : html`<p class="quiet">Devices are asked now: they have no past of their own.</p>`;
+
+const DeviceList = () => {
+  const { filter } = place.value.query;
+  const loaded = useLoaded(
+    async () => {
+      const { skip, limit } = pageQuery();
+      const options = { start: skip, limit, ...(filter && { filter: { name: filter } }) };
+      const { list, total } = (await call('configuration-manager.getDevices', { body: { options } })).body;
+      return { rows: list, total };
+    },
+    [JSON.stringify(place.value.query)],
+    { when: ({ resource }) => resource?.kind === 'adapter' || resource?.kind === 'inventory' },
+  );
+  return html`<${AsItIs} /><${List} label="Devices" loaded=${loaded} keyOf=${(device: Device) => `${device.origin} ${device.name}`} empty="No adapter and no inventory has a device."
+    columns=${[
+      {
+        title: 'Device',
+        kind: 'wide',
+        cell: (device: Device) => html`<${Link} to=${['devices', device.name]}>${device.name}</${Link}>`,
+      },
+      { title: 'Address', cell: (device: Device) => device.host },
+      { title: 'Type', cell: (device: Device) => device.ostype },
+      { title: 'Adapter', cell: (device: Device) => device.adapter },
+      { title: 'Inventory', cell: (device: Device) => device.inventory },
+    ]} />`;
+};
+
+const topics = ['deviceConfigurationApplied', 'deviceConfigurationFailed'];
+
+/** The newest changes of a device, of the newest thousand of all devices. */
+const changesOf = async (name: string) => {
+  const pages = await Promise.all(
+    topics.map(async (topic) => (await call('audit.getAuditEvents', { query: { topic, limit: 500 } })).body.results),
+  );
+  return pages
+    .flat()
+    .filter(({ data }) => (data as { readonly device?: unknown } | null)?.device === name)
+    .sort((a, b) => b.position - a.position)
+    .slice(0, 25);
+};
+
+const Changes = ({ name }: { readonly name: string }) => {
+  const loaded = useLoaded(() => changesOf(name), [name], { when: ({ topic }) => topics.includes(topic) });
+  type Change = NonNullable<typeof loaded.value>[number];
+  const dataOf = ({ data }: Change) =>
+    data as { readonly reason?: string; readonly verified?: boolean; readonly lines?: number };
+  return html`<${Section} title="Changes"><${Shown} loaded=${loaded}>${(
+    rows: readonly Change[],
+  ) => html`<${Table} label="Changes" rows=${rows} keyOf=${(change: Change) => change.id} empty="The platform has not changed this device."
+    columns=${[
+      { title: 'At', cell: (change: Change) => html`<${Time} at=${change.at} />` },
+      { title: 'By', cell: (change: Change) => change.actor?.username },
+      {
+        title: 'Outcome',
+        cell: (change: Change) =>
+          html`<${Status} word=${change.topic === topics[0] ? 'applied' : 'failed'} /> ${dataOf(change).verified === true && html`<${Status} word="verified" />`}`,
+      },
+      { title: 'Lines', kind: 'number', cell: (change: Change) => dataOf(change).lines },
+      { title: 'Reason', kind: 'wide', cell: (change: Change) => dataOf(change).reason },
+    ]} />`}</${Shown}></${Section}>`;
+};
+
+const ApplyConfiguration = ({ name, again }: { readonly name: string; readonly again: () => void }) => {
+  const [text, setText] = useState('');
+  const [answer, setAnswer] = useState<unknown>();
+  const key = useRef(newKey());
+  const apply = async (): Promise<void> => {
+    setAnswer(undefined);
+    const { body } = await call('configuration-manager.applyDeviceConfig', {
+      path: { deviceName: name },
+      headers: { 'Idempotency-Key': key.current },
+      body: { config: { device: name, config: text } },
+    });
+    key.current = newKey();
+    setAnswer(body);
+    again();
+  };
+  const type = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }): void => {
+    key.current = newKey();
+    setText(currentTarget.value);
+  };
+  return html`<${Section} title="Apply a configuration">
+    <label class="field">Lines<textarea class="code" rows="6" spellcheck="false" value=${text} onInput=${type}></textarea></label>
+    <div class="actions"><${Action} label="Apply" kind="main" disabled=${text.trim() === ''} operation="configuration-manager.applyDeviceConfig" does=${apply} says="The device took the configuration." /></div>
+    ${answer !== undefined && html`<${Json} value=${answer} label="Answer of the device" />`}
+  </${Section}>`;
+};
+
+const OneDevice = ({ name }: { readonly name: string }) => {
+  const device = useLoaded(
+    async () => (await call('configuration-manager.getDevice', { path: { deviceName: name } })).body,
+    [name],
+  );
+  const configuration = useLoaded(
+    async () => (await call('configuration-manager.getDeviceConfiguration', { path: { deviceName: name } })).body,
+    [name],
+  );
+  return html`<p class="crumbs"><${Link} to=${['devices']}>All devices</${Link}></p><${AsItIs} />
+    <div class="title"><h2>${name}</h2></div>
+    <${Shown} loaded=${device}>${(one: Device) =>
+      html`<${Facts} facts=${[
+        ['Address', `${one.host}${one.port === undefined ? '' : `:${one.port}`}`],
+        ['Type', one.ostype],
+        ['Adapter', one.adapter],
+        ['Inventory', one.inventory],
+      ]} />`}</${Shown}>
+    <${ApplyConfiguration} name=${name} again=${configuration.again} />
+    <${Section} title="Running configuration"><${Shown} loaded=${configuration}>${({ config }: { readonly config: string }) => html`<${Json} value=${config} label="Running configuration" />`}</${Shown}></${Section}>
+    ${may('audit.getAuditEvents') && html`<${Changes} name=${name} />`}`;
+};
+
+/** The devices that the platform reaches. */
+export const Devices = () => {
+  const [, name] = place.value.path;
+  return name === undefined ? html`<${DeviceList} />` : html`<${OneDevice} name=${name} />`;
+};
