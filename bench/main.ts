@@ -10,6 +10,7 @@ import { costing } from './costing.ts';
 import { eventstoredb } from './eventstoredb.ts';
 import { firing } from './firing.ts';
 import { callers, logins } from './identity.ts';
+import { inventories } from './inventories.ts';
 import { listing } from './listing.ts';
 import { logOverGrpc } from './logOverGrpc.ts';
 import { moving } from './moving.ts';
@@ -56,6 +57,7 @@ const parts: Readonly<Record<string, () => Promise<Findings>>> = {
   w: working,
   'identity.callers': callers,
   'identity.logins': logins,
+  inventories,
   'workflows.chains': runningChains,
   'workflows.tasks': claimingTasks,
   'workflows.long': longJobs,
