@@ -19,6 +19,7 @@ export { backupDeletion, deviceBackup } from './configuration-manager/deviceBack
 export { deviceConfiguration } from './configuration-manager/deviceConfigurations.ts';
 export { deviceGroupImport } from './configuration-manager/deviceGroupImports.ts';
 export { deviceGroup, deviceGroupDeletion } from './configuration-manager/deviceGroups.ts';
+export { deviceTurn } from './configuration-manager/deviceTurns.ts';
 export { hostKey } from './configuration-manager/hostKeys.ts';
 export { plan, planDeletion } from './configuration-manager/plans.ts';
 export { tree, treeDeletion } from './configuration-manager/trees.ts';

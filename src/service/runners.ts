@@ -5,7 +5,9 @@ import { fingerprintOf, type SigningKeys } from '@automation-platform/log-proof'
 import type { Logger } from 'pino';
 import { withinToken } from '../commands/authorization/tokens.ts';
 import { deviceCopies } from '../commands/configuration-manager/deviceBackups.ts';
+import { deviceChanges } from '../commands/configuration-manager/deviceChanges.ts';
 import { deviceSources } from '../commands/configuration-manager/devices.ts';
+import { deviceTurns } from '../commands/configuration-manager/deviceTurns.ts';
 import { mayFire } from '../commands/operations-manager/firing.ts';
 import { whyGone } from '../commands/operations-manager/jobEnds.ts';
 import { runNotes } from '../commands/operations-manager/runNotes.ts';
@@ -44,6 +46,7 @@ import { engines, simulationLimits } from '../southbound/engines/engines.ts';
 import { openIdIssuers } from '../southbound/openId.ts';
 import { outbound } from '../southbound/outbound.ts';
 import { restCaller } from '../southbound/restCall.ts';
+import { semaphore } from '../southbound/semaphore.ts';
 import { httpWebhook } from '../southbound/webhook.ts';
 import { tellAnchor } from '../store/anchor.ts';
 import { splitStream } from '../store/event.ts';
@@ -199,7 +202,7 @@ export const jobsOf = ({ config, node, name, out, access: { viewerOf }, metrics,
     rest: out.rest,
     renderer: out.renderer,
     devices: out.devices,
-    digest: node.digest,
+    changes: out.changes,
   });
   const work = jobWork({
     handle,
@@ -333,6 +336,9 @@ type WaysNeeds = {
   readonly settings: Pick<ActiveSettings, 'current' | 'onChange'>;
 };
 
+/** The most changes that wait for one device on a node. */
+const mostInLine = 256;
+
 /** Opens the ways out: devices, webhooks of agents, directories, and the engines of templates and expressions. */
 export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
@@ -340,6 +346,14 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
   settings.onChange(renderer.resize);
   node.transformBy(renderer.transform);
   const simulator = engines(() => 1, simulationLimits);
+  const copies = deviceCopies({
+    ...node,
+    catchUp: node.settled,
+    follow: renderer.follow,
+    most: config.BACKUPS_PER_DEVICE,
+  });
+  const turns = deviceTurns({ handle: node.handle, now: node.clock.now, inLine: semaphore(1, mostInLine) });
+  const changes = deviceChanges({ ...node, copies, turns, unifiedDiff: renderer.unifiedDiff });
   return {
     webhook: httpWebhook(guard, node.unseal),
     rest: restCaller(guard),
@@ -347,12 +361,8 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     openId: openIdIssuers(guard, node.unseal, node.clock.now),
     renderer,
     simulator,
-    copies: deviceCopies({
-      ...node,
-      catchUp: node.settled,
-      follow: renderer.follow,
-      most: config.BACKUPS_PER_DEVICE,
-    }),
+    copies,
+    changes,
     devices: devicesOf({
       sources: deviceSources(node),
       order: () => settings.current().adapterOrder,

@@ -161,6 +161,7 @@ const serviceOf = (parts: Parts, health: Health): Omit<Service, 'earlier'> => {
     auth,
     devices: out.devices,
     copies: out.copies,
+    changes: out.changes,
     retries: node.retries,
     ...node.reader,
     tampered: node.guarding,

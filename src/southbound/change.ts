@@ -91,11 +91,11 @@ const send = async (steps: readonly Step[], isCandidate: boolean, change: Change
 const readBackOf = async (
   lines: readonly string[],
   { cli, type, properties }: Change,
-): Promise<ReadBack | undefined> => {
+): Promise<{ readonly text: string; readonly back: ReadBack | undefined } | undefined> => {
   try {
     const text = await showRunning(cli, type, properties);
     if (text === undefined || refusalIn(text, properties, type) !== undefined) return undefined;
-    return readBack(lines, text, type);
+    return { text, back: readBack(lines, text, type) };
   } catch (error) {
     // The change itself is over, and its outcome must not be lost.
     if (error instanceof SshFailure) return undefined;
@@ -132,7 +132,7 @@ const leftOf = async (
   if (isForgotten && !isCommitted) return [];
   const accepted = refused?.step.part === 'lines' ? lines.slice(0, refused.step.number - 1) : lines;
   if (refused?.step.part === 'enter' || accepted.length === 0) return [];
-  return (await readBackOf(accepted, change))?.present ?? null;
+  return (await readBackOf(accepted, change))?.back?.present ?? null;
 };
 
 const answerOf = (status: number, body: object, account: ChangeAccount): AdapterAnswer => ({
@@ -169,7 +169,8 @@ export const applyChange = async (change: Change, config: string): Promise<Adapt
     const body = { device, status: 'error', message: mask.words(message), refused, ...account };
     return answerOf(422, body, { ...account, refused: { ...refused, text: mask.text(step.text) } });
   }
-  const back = options.verify === false ? undefined : await readBackOf(lines, change);
+  const after = options.verify === false ? undefined : await readBackOf(lines, change);
+  const back = after?.back;
   const words = outcome.answers.map(({ text }) => text).join('\n');
   const open = commitWarnings(steps, type, isCandidate || (!type.candidate && showsCandidate(cli.prompt(), words)));
   const verified = verdictOf(back);
@@ -186,7 +187,10 @@ export const applyChange = async (change: Change, config: string): Promise<Adapt
     output: cut(mask.text(output.join('')), mostOutput),
     ...Object.fromEntries(Object.entries(lists).filter(([, list]) => isOpen || list.length > 0)),
   };
-  const answer = answerOf(200, { device, status: isOpen ? 'unverified' : 'success', ...account }, account);
+  const answer = {
+    ...answerOf(200, { device, status: isOpen ? 'unverified' : 'success', ...account }, account),
+    ...defined({ running: after?.text }),
+  };
   return isOpen ? { ...answer, unverified: true } : answer;
 };
 

@@ -28,13 +28,13 @@ import { Busy, semaphore } from './semaphore.ts';
 import { sshAdapter } from './ssh.ts';
 import type { SshTarget } from './sshConnection.ts';
 import { sshSessions } from './sshSessions.ts';
+import { typeOf } from './types/table.ts';
 
-/** A call of a device. `alone`: it waits until no other such call uses the device. `ending` ends it. */
+/** A call of a device. `ending` ends it. */
 type Call = {
   readonly known: KnownDevice;
   readonly actor: Actor;
   readonly traceparent: string | undefined;
-  readonly alone: boolean;
   readonly ending: AbortSignal;
   /** The host key is asked for: nobody logs in. */
   readonly asksKey?: boolean;
@@ -75,7 +75,6 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
   const stopping = new AbortController();
   const underWay = new Set<Promise<unknown>>();
   const places = semaphore(perSource, inLine);
-  const oneAtATime = semaphore(1, inLine);
   const sessions = sshSessions();
 
   const lookUp = async (name: string, actor: Actor): Promise<KnownDevice> => {
@@ -137,11 +136,10 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
   const calling = <T>(call: Call, work: Work<T>): Promise<T> => {
     const { properties, device, source } = call.known;
     const timeout = typeof properties.timeout === 'number' ? properties.timeout : defaultTimeout;
-    const deviceKey = JSON.stringify([keyOf(source), device.name]);
     const running = withinTime(timeout, [stopping.signal, call.ending], async (signal) => {
       const placed = () => places(keyOf(source), signal, async () => work(await open(call), device, signal));
       try {
-        return await (call.alone ? oneAtATime(deviceKey, signal, placed) : placed());
+        return await placed();
       } catch (error) {
         if (error instanceof Busy) throw adapterFailure(source.name, 'too many calls at once');
         if (error instanceof RequestError || !signal.aborted) throw error;
@@ -158,10 +156,10 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
 
   const callsOf = (actor: Actor, traceparent: string | undefined, ending: AbortSignal): DeviceCalls => {
     const asking = async <T>(name: string, work: Work<T>, asksKey = false): Promise<T> =>
-      calling({ known: await lookUp(name, actor), actor, traceparent, alone: false, ending, asksKey }, work);
+      calling({ known: await lookUp(name, actor), actor, traceparent, ending, asksKey }, work);
     const reading = async (name: string, work: Work<string>): Promise<string> => {
       const known = await lookUp(name, actor);
-      const text = await calling({ known, actor, traceparent, alone: false, ending }, work);
+      const text = await calling({ known, actor, traceparent, ending }, work);
       // It may become a part of an event.
       if (!isWellFormed(text)) throw adapterFailure(known.source.name, 'the answer has a lone surrogate');
       return text;
@@ -171,7 +169,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
         const all = await sources.find(device.name, actor);
         const known = all.find((one) => keyOf(one.source) === keyOf(source));
         if (!known) throw adapterFailure(source.name, 'it is not there any more');
-        return calling({ known, actor, traceparent, alone: true, ending }, (adapter, _, signal) =>
+        return calling({ known, actor, traceparent, ending }, (adapter, _, signal) =>
           adapter.apply(device, config, options, signal),
         );
       },
@@ -195,8 +193,10 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
     order,
     seenBy: (actor) => ({
       find: async (name) => {
-        const { source, type, device } = await lookUp(name, actor);
-        return { source, type, device };
+        const { source, type, device, properties, backups } = await lookUp(name, actor);
+        const isReadable =
+          type !== 'ssh' || properties.show !== undefined || typeOf(device.ostype).running !== undefined;
+        return { source, type, device, isReadable, ...defined({ backups }) };
       },
       checkCredentials: async (name) => {
         const device = await lookUp(name, actor);
@@ -207,6 +207,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       list: (asked) => sources.list(asked, actor, order()),
       calls: (traceparent, ending = stopping.signal) => callsOf(actor, traceparent, ending),
     }),
+    stopping: stopping.signal,
     close: async () => {
       stopping.abort(new DOMException('The service is shutting down', 'AbortError'));
       await Promise.allSettled(underWay);

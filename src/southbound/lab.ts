@@ -71,8 +71,13 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
         });
       const changed = text !== print(before);
       if (changed) await keep(device, text);
-      const account = options.verify === false ? {} : accountOf(config, print(await running(device)));
-      return { ...answer(200, { device: device.name, status: 'success', changed, ...account }), account };
+      const back = options.verify === false ? undefined : print(await running(device));
+      const account = back === undefined ? {} : accountOf(config, back);
+      return {
+        ...answer(200, { device: device.name, status: 'success', changed, ...account }),
+        account,
+        ...defined({ running: back }),
+      };
     },
     configuration: async (device) => print(await running(device)),
     reach: async (device) => void (await running(device)),

@@ -20,7 +20,15 @@ import type { WorkflowDocument } from '../domain/operations-manager/workflows/wo
 export type { Device } from '../domain/configuration-manager/deviceSources.ts';
 
 /** A device, and the source by which it is reached: an adapter or an inventory. */
-export type FoundDevice = { readonly source: KnownSource; readonly type: AdapterType; readonly device: Device };
+export type FoundDevice = {
+  readonly source: KnownSource;
+  readonly type: AdapterType;
+  readonly device: Device;
+  /** True if its source says that changes keep copies, false if it says that they do not. */
+  readonly backups?: boolean;
+  /** False for a device whose configuration cannot be read. */
+  readonly isReadable: boolean;
+};
 
 /** A host key as a device shows it. */
 export type HostKey = { readonly fingerprint: string; readonly type: string };
@@ -35,6 +43,8 @@ export type AdapterAnswer = {
   readonly text: string;
   readonly unverified?: true;
   readonly account?: ChangeAccount;
+  /** The configuration of the device after the change, where it was read back. */
+  readonly running?: string;
 };
 
 /** The facts about a change beside the answer: no secrets of the configuration stand in it. */
@@ -105,6 +115,8 @@ export type Devices = {
   seenBy(actor: Actor): SeenDevices;
   /** The names of sources in the order in which they are searched for a device. */
   order(): readonly string[];
+  /** Aborts when the calls of devices end because the service does. */
+  readonly stopping: AbortSignal;
   /** Ends all calls under way, and waits for their end. */
   close(): Promise<void>;
 };
@@ -174,7 +186,7 @@ export type Specified =
   | { readonly reason: string; readonly line: number; readonly when: 'parsing' | 'rendering' | 'reading' };
 
 /** Two texts to compare. */
-export type DiffRun = { readonly first: string; readonly second: string; readonly unit: DiffUnit };
+export type DiffRun = { readonly first: string; readonly second: string; readonly unit: DiffUnit | 'unified' };
 
 /** A configuration of a device, and the one before it. */
 export type FollowingTextRun = { readonly before: string; readonly after: string; readonly ostype: string };
@@ -211,7 +223,12 @@ export type Renderer = {
   /** Writes what golden texts require. Throws as `evaluate` does. */
   translate(run: TranslationRun, evaluation: Evaluation): Promise<Translated>;
   /** The parts of two texts that are equal and that differ, with masked secrets. Throws as `evaluate` does. */
-  diff(run: DiffRun, evaluation: Evaluation): Promise<readonly DiffPart[]>;
+  diff(
+    run: Pick<DiffRun, 'first' | 'second'> & { readonly unit: DiffUnit },
+    evaluation: Evaluation,
+  ): Promise<readonly DiffPart[]>;
+  /** The lines of two texts that differ, as `diff -u` shows them, with masked secrets. Throws as `evaluate` does. */
+  unifiedDiff(run: Pick<DiffRun, 'first' | 'second'>, evaluation: Evaluation): Promise<string>;
   /** Says how a configuration follows from the one before. Throws as `evaluate` does. */
   follow(run: FollowingTextRun, evaluation: Evaluation): Promise<FollowingText>;
   close(): Promise<void>;

@@ -10,7 +10,7 @@ import {
   remove,
   store,
 } from '../../domain/configuration-manager/deviceBackups.ts';
-import type { KnownDevice } from '../../domain/configuration-manager/deviceSources.ts';
+import type { CopiedDevice } from '../../domain/configuration-manager/deviceSources.ts';
 import { type StoredDifference, textAfter } from '../../domain/configuration-manager/diffing/storedDifference.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
@@ -111,9 +111,6 @@ type Needs = {
   readonly most: number;
 };
 
-/** The device whose configuration a copy has. */
-type CopiedDevice = Pick<KnownDevice, 'source' | 'device'>;
-
 /** A configuration to store. `date`: the time of one that is taken in. `change`: the change that it belongs to. */
 export type ToCopy = {
   readonly found: CopiedDevice;
@@ -122,6 +119,8 @@ export type ToCopy = {
   readonly notes?: string;
   readonly date?: string;
   readonly change?: string;
+  /** The change itself has made the configuration so: it is no other change of the device. */
+  readonly isOwn?: true;
 };
 
 /** Stores copies of configurations, and opens them (docs/decisions/copies.md). */
@@ -184,7 +183,7 @@ export const deviceCopies = (needs: Needs) => {
     textOf,
     /** Stores a copy under a new id; under one that was used, nothing. */
     store: async (about: Omit<Request, 'input'>, toCopy: ToCopy, evaluation: Evaluation): Promise<CommandResult> => {
-      const { found, text, description = '', notes = '', date, change } = toCopy;
+      const { found, text, description = '', notes = '', date, change, isOwn = date !== undefined } = toCopy;
       const { kind, id, name: adapter } = found.source;
       const { name: device, ostype } = found.device;
       const source = { kind, id };
@@ -212,7 +211,6 @@ export const deviceCopies = (needs: Needs) => {
         ...stored,
         ...defined({ repeats: repeats || undefined, surplus: surplus.length > 0 ? surplus : undefined }),
       };
-      const isOwn = date !== undefined || change !== undefined;
       const changedFrom = isOwn || repeats || following?.isChange === false ? undefined : before?._id;
       const input: NewCopy = { copy, ...defined({ changedFrom }) };
       return handle(storeDeviceBackup, { ...about, input });

@@ -10,6 +10,7 @@ import {
   type KnownDevice,
 } from '../../domain/configuration-manager/deviceSources.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { deviceOf, propertiesOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
 import type { Projection } from '../../projections/engine/define.ts';
@@ -39,7 +40,7 @@ const ofAdapter = ({ name, type, properties, created }: Adapter, device: Device)
 });
 
 /** The device that a node is; undefined for a node that is none. */
-const ofNode = ({ _id: id, name: inventory, created }: Inventory, text: string): KnownDevice | undefined => {
+const ofNode = ({ _id: id, name: inventory, created, backups }: Inventory, text: string): KnownDevice | undefined => {
   const doc: NodeDoc = JSON.parse(text);
   const found = deviceOf(doc);
   if (!found) return undefined;
@@ -50,6 +51,7 @@ const ofNode = ({ _id: id, name: inventory, created }: Inventory, text: string):
     properties: propertiesOf(doc),
     device,
     created,
+    ...defined({ backups }),
   };
 };
 

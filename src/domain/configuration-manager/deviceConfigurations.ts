@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import type { Sealed } from '../engine/sealed.ts';
-import { sealed, text, topicsOf, whole } from '../engine/topics.ts';
+import { sealed, text, textOrNull, topicsOf, whole } from '../engine/topics.ts';
 
 /** Facts about a configuration text, never the text itself. `digest` is keyed. */
 const about = { adapter: text, device: text, digest: text, lines: whole };
@@ -20,6 +20,10 @@ const account = {
   refused: Type.Optional(Type.Object({ line: whole, text })),
   /** The lines before the refused one that stay on the device; null if that is not known. */
   left: Type.Optional(Type.Union([lines, Type.Null()])),
+  /** The lines that differ between before and after, as `diff -u` shows them; null if that is not known. */
+  diff: Type.Optional(textOrNull),
+  /** The ids of the copies before and after. */
+  backups: Type.Optional(Type.Object({ before: textOrNull, after: textOrNull })),
 };
 export const changeAccountSchema = Type.Object(account);
 

@@ -18,12 +18,17 @@ export type Device = {
 /** Where a device listens for SSH. */
 export const sshPlaceOf = ({ name, host = name, port = 22 }: Device) => ({ host, port });
 
+/** A device of a source. */
+export type CopiedDevice = { readonly source: KnownSource; readonly device: Device };
+
 /** A device, and how its source says it is reached. Secrets in the properties are sealed. */
 export type KnownDevice = {
   readonly source: KnownSource;
   readonly type: AdapterType;
   readonly properties: Members;
   readonly device: Device;
+  /** Whether the source says that changes keep copies. */
+  readonly backups?: boolean;
   /** When the source was created (ISO 8601). */
   readonly created: string;
 };

@@ -86,6 +86,9 @@ const startBackups = async (
   return { body: { status: 'success', message: 'The devices are being copied', jobId: id }, position, replayed };
 };
 
+/** The row by whose right changes keep copies. */
+export const backUpDeviceRow: Pick<Route, 'name' | 'access'> = { name: 'backUpDevice', access: ['operators'] };
+
 const backUp = actionRoute({
   name: 'backUpDevice',
   method: 'post',

@@ -1,27 +1,24 @@
 import { isObject } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
-import {
-  attemptDeviceConfig,
-  concludeDeviceConfig,
-  linesOf,
-  withoutAnswer,
-} from '../../commands/configuration-manager/deviceConfigurations.ts';
+import type { DeviceChanges } from '../../commands/configuration-manager/deviceChanges.ts';
 import { deviceSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
-import {
-  type DeviceConfigurationState,
-  deviceConfiguration,
-} from '../../domain/configuration-manager/deviceConfigurations.ts';
+import type { DeviceConfigurationState } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import type { DeviceSource } from '../../domain/configuration-manager/deviceSources.ts';
+import { lasting } from '../../domain/configuration-manager/diffing/storedDifference.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
+import { deviceBackups } from '../../projections/configuration-manager/deviceBackups.ts';
+import { documentIn } from '../../projections/engine/documents.ts';
 import { UnknownOutcome } from '../../southbound/failure.ts';
 import type { FoundDevice } from '../../southbound/port.ts';
-import type { Answer, Route } from '../engine/route.ts';
+import { typeOf } from '../../southbound/types/table.ts';
+import type { Answer, Call, Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { fromStart } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
+import { backUpDeviceRow } from './deviceBackups.ts';
 
 const part = (of: string) => Type.Optional(Type.String({ description: `Part of the ${of}, in any case` }));
 const oneOrMore = (description: string) =>
@@ -76,7 +73,7 @@ const knownDevice = Type.Object(
 
 const kinds = { ssh: 'network_cli', http: 'http', lab: 'lab' } as const;
 
-const showDevice = ({ source, type, device }: FoundDevice) => {
+const showDevice = ({ source, type, device }: Pick<FoundDevice, 'source' | 'type' | 'device'>) => {
   const { name, host = name, port, ostype } = device;
   return {
     name,
@@ -231,10 +228,28 @@ const wordsIn = (body: unknown): string | undefined => {
   );
 };
 
-/**
- * Stores the attempt, calls the device, then stores the outcome. So even after a crash no attempt calls the device
- * twice.
- */
+const ofPath = { device: Type.Optional(name('Name of the device; that of the path')) };
+const textToApply = Type.Object(
+  { ...ofPath, config: Type.String({ description: 'Configuration text', minLength: 1 }) },
+  { additionalProperties: false, title: 'ConfigurationToApply', description: 'What to apply' },
+);
+const copyToApply = Type.Object(
+  { ...ofPath, backup: name('Id of a copy of the device') },
+  { additionalProperties: false, title: 'CopyToApply', description: 'Copy to apply' },
+);
+const textOrCopy = Type.Unsafe<Static<typeof textToApply> | Static<typeof copyToApply>>({
+  if: { type: 'object', required: ['backup'], properties: { backup: {} } },
+  then: copyToApply,
+  else: textToApply,
+});
+
+declare module '../engine/service.ts' {
+  interface Service {
+    /** The changes of devices. */
+    readonly changes: DeviceChanges;
+  }
+}
+
 const apply = actionRoute({
   name: 'applyDeviceConfig',
   method: 'post',
@@ -245,13 +260,7 @@ const apply = actionRoute({
     'Answers what the adapter answered. A retry under the same Idempotency-Key never calls the device again.',
   body: Type.Object(
     {
-      config: Type.Object(
-        {
-          device: Type.Optional(name('Name of the device; that of the path')),
-          config: Type.String({ description: 'Configuration text', minLength: 1 }),
-        },
-        { additionalProperties: false, description: 'What to apply' },
-      ),
+      config: textOrCopy,
       options: Type.Optional(
         Type.Unsafe<Readonly<Record<string, unknown>>>(
           Type.Object({}, { additionalProperties: true, description: 'As the adapter understands them' }),
@@ -265,7 +274,7 @@ const apply = actionRoute({
     const {
       params: { deviceName = '' },
       body: {
-        config: { device: named = deviceName, config },
+        config: { device: named = deviceName, ...given },
         options = {},
       },
     } = call;
@@ -274,64 +283,32 @@ const apply = actionRoute({
     const about = requestOf('applyDeviceConfig', call, service);
     const visible = service.devices.seenBy(call.actor);
     const found = await visible.find(deviceName);
-    const { source, device } = found;
-    const adapter = source.name;
     await visible.checkCredentials(deviceName);
+    const text = 'config' in given ? given.config : await configOf(given.backup, found, call, service);
     const id = newId(about.idempotency?.key);
-    const attempt = await service.handle(attemptDeviceConfig, {
-      ...about,
-      id,
-      input: { adapter, device: device.name, digest: service.digest(config), lines: linesOf(config) },
-    });
-
-    const outcome = attempt.replayed
-      ? undefined
-      : await visible
-          .calls(call.traceparent)
-          .apply(found, config, options)
-          .then(
-            ({ status, text, unverified, account }) => ({
-              input: defined({ status, text, unverified, account }),
-              bug: undefined,
-            }),
-            (error: unknown) => {
-              // No outcome is stored: whoever tries again under the same key learns the same, and calls nobody.
-              if (error instanceof UnknownOutcome) throw error;
-              return {
-                input:
-                  error instanceof RequestError
-                    ? withoutAnswer(error)
-                    : { status: null, text: null, reason: 'The adapter failed' },
-                bug: error instanceof RequestError ? undefined : error,
-              };
-            },
-          );
-    const { position } = outcome
-      ? await service
-          .handle(concludeDeviceConfig, {
-            ...about,
-            id,
-            input: outcome.input,
-            idempotency: undefined,
-            ifRevision: undefined,
-          })
-          .catch(unknown)
-      : attempt;
-    if (outcome?.bug !== undefined) throw outcome.bug;
-    return {
-      ...answered(await service.tools.state(deviceConfiguration, id), service.tools),
-      position,
-      replayed: attempt.replayed,
-    };
+    const { state, position, replayed } = await service.changes.change(
+      {
+        id,
+        about,
+        found,
+        config: text,
+        options,
+        calls: (signal) => visible.calls(call.traceparent, signal),
+        signal: service.devices.stopping,
+        mayBackUp: call.principal?.may('configuration-manager', backUpDeviceRow) ?? false,
+      },
+      (error) => error instanceof UnknownOutcome,
+    );
+    return { ...answered(state, service.tools), position, replayed };
   },
 });
 
-const unknown = (cause: unknown): never => {
-  throw new RequestError(
-    'unavailable',
-    'The device was called, but the outcome could not be stored: it is not known here. Look at the device',
-    { cause },
-  );
+/** The configuration of a copy, to apply it to its device. */
+const configOf = async (backup: string, { device }: FoundDevice, call: Call, service: Service): Promise<string> => {
+  const copy = documentIn(deviceBackups, await service.entryById(deviceBackups, backup, call.actor));
+  if (copy.name !== device.name)
+    throw new RequestError('conflict', `It is a copy of ${JSON.stringify(copy.name)}`, { path: '/config/backup' });
+  return lasting(await service.copies.textOf(backup), typeOf(device.ostype).volatile ?? []);
 };
 
 /** Devices and their configurations (docs/southbound.md). */

@@ -1,12 +1,13 @@
 import { isChange, storedDifference } from '../../domain/configuration-manager/diffing/storedDifference.ts';
 import { diffTexts } from '../../domain/configuration-manager/diffing/textDiff.ts';
+import { unifiedDiff } from '../../domain/configuration-manager/diffing/unifiedDiff.ts';
 import type { Evaluated } from '../jsonata/evaluate.ts';
 import type { DiffRun, FollowingText, FollowingTextRun } from '../port.ts';
 import { typeOf } from '../types/table.ts';
 
 /** Compares two texts. Time and memory are limited by whoever runs this process. */
 export const evaluateDiff = ({ first, second, unit }: DiffRun): Evaluated => ({
-  json: JSON.stringify(diffTexts(first, second, unit)),
+  json: JSON.stringify(unit === 'unified' ? unifiedDiff(first, second) : diffTexts(first, second, unit)),
 });
 
 /** Says how a configuration follows from an earlier one. */

@@ -94,7 +94,9 @@ describe('Devices over HTTP', () => {
       'lab-02',
       'interface Loopback42\n description Kept\n ip address 10.255.42.1 255.255.255.255\n',
     );
-    assert.deepEqual(ok(answer), { device: 'lab-02', status: 'success', changed: true, verified: true });
+    const { change, diff, backups, ...said } = ok(answer);
+    assert.deepEqual(said, { device: 'lab-02', status: 'success', changed: true, verified: true });
+    assert.deepEqual([typeof change, typeof diff, Object.keys(backups)], ['string', 'string', ['before', 'after']]);
     assert.ok(Number(answer.headers.get('x-event-position')) > 0);
     assert.match(await running('lab-02'), /interface Loopback42\n description Kept/);
     service = await service.restart();

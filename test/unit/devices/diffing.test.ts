@@ -7,6 +7,7 @@ import {
   textAfter,
 } from '../../../src/domain/configuration-manager/diffing/storedDifference.ts';
 import { diffTexts, diffUnits } from '../../../src/domain/configuration-manager/diffing/textDiff.ts';
+import { unifiedDiff } from '../../../src/domain/configuration-manager/diffing/unifiedDiff.ts';
 import { typeOf } from '../../../src/southbound/types/table.ts';
 
 const items = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
@@ -87,6 +88,48 @@ describe('Differences of texts', () => {
           `${unit} ${side}`,
         );
     }
+  });
+});
+
+/** The later text, made of the former one and of what `unifiedDiff` says. */
+const patched = (before: string, diff: string): string => {
+  const lines = before.split('\n').slice(0, -1);
+  const made: string[] = [];
+  let at = 0;
+  for (const line of diff.split('\n').slice(2, -1)) {
+    const [, from, count = '1'] = /^@@ -(\d+)(?:,(\d+))? /.exec(line) ?? [];
+    if (from !== undefined) {
+      const start = count === '0' ? Number(from) : Number(from) - 1;
+      made.push(...lines.slice(at, start));
+      at = start;
+    } else {
+      if (line[0] !== '+') assert.equal(lines[at++], line.slice(1));
+      if (line[0] !== '-') made.push(line.slice(1));
+    }
+  }
+  return [...made, ...lines.slice(at)].map((line) => `${line}\n`).join('');
+};
+
+describe('Unified differences', () => {
+  const lines = fc.array(fc.constantFrom('a', 'b', 'c', ' d', 'e f'), { maxLength: 40 });
+  const textOf = (some: readonly string[]): string => some.map((line) => `${line}\n`).join('');
+
+  it('make the later text from the former', () => {
+    fc.assert(
+      fc.property(lines, lines, (a, b) => {
+        const diff = unifiedDiff(textOf(a), textOf(b));
+        assert.equal(patched(textOf(a), diff), textOf(b));
+        assert.equal(diff === '', textOf(a) === textOf(b));
+      }),
+    );
+  });
+
+  it('mask secrets, and show one that differs', () => {
+    const diff = unifiedDiff('a\nenable secret 5 $1$one$x\n', 'a\nenable secret 5 $1$two$x\n');
+    assert.equal(
+      diff,
+      '--- before\n+++ after\n@@ -1,2 +1,2 @@\n a\n-enable secret 5 ********\n+enable secret 5 ********\n',
+    );
   });
 });
 

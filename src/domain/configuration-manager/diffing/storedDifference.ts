@@ -24,7 +24,7 @@ export const textAfter = (before: string, difference: StoredDifference): string 
 };
 
 /** A text without the lines that always change: times and counters. */
-const lasting = (text: string, volatile: readonly RegExp[]): string =>
+export const lasting = (text: string, volatile: readonly RegExp[]): string =>
   text
     .split(/\r?\n/)
     .filter((line) => !volatile.some((form) => form.test(line.trim())))

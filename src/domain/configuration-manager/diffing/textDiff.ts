@@ -35,16 +35,19 @@ const wordTokens = (line: string): readonly Token[] => {
 
 const plain = (text: string): Token => ({ key: text, text });
 
+/** A line with masked secrets. */
+export const maskedLine = (line: string): string =>
+  wordTokens(line)
+    .map(({ text }) => text)
+    .join('');
+
 /** The lines of a text, each with its end. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
 const isSecret = ({ key, text }: Token): boolean => key !== text;
 
 const tokensOf: Readonly<Record<DiffUnit, (line: string) => readonly Token[]>> = {
-  line: (line) => {
-    const tokens = wordTokens(line);
-    return [{ key: line, text: tokens.map(({ text }) => text).join('') }];
-  },
+  line: (line) => [{ key: line, text: maskedLine(line) }],
   word: (line) => [...wordTokens(line.replace(/\n$/, '')), ...(line.endsWith('\n') ? [plain('\n')] : [])],
   char: (line) => wordTokens(line).flatMap((token) => (isSecret(token) ? [token] : [...token.key].map(plain))),
 };

@@ -1,14 +1,6 @@
-import {
-  attemptDeviceConfig,
-  concludeDeviceConfig,
-  linesOf,
-  withoutAnswer,
-} from '../../../commands/configuration-manager/deviceConfigurations.ts';
+import type { DeviceChanges } from '../../../commands/configuration-manager/deviceChanges.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
-import type { Handle } from '../../../commands/engine/handle.ts';
 import { requestFor } from '../../../commands/engine/reactions.ts';
-import type { DeviceConfigurationState } from '../../../domain/configuration-manager/deviceConfigurations.ts';
-import { defined } from '../../../domain/engine/defined.ts';
 import { RequestError } from '../../../domain/engine/requestError.ts';
 import { openSecrets } from '../../../domain/engine/secretFields.ts';
 import { UnknownOutcome } from '../../../southbound/failure.ts';
@@ -17,15 +9,13 @@ import { idBy } from './once.ts';
 import { type OperationFor, RunEnded } from './run.ts';
 
 type Needs = {
-  readonly handle: Handle;
   readonly tools: Pick<Tools, 'unseal'>;
   readonly devices: Pick<Devices, 'seenBy'>;
-  /** Keyed digest of a text. */
-  readonly digest: (text: string) => string;
+  readonly changes: DeviceChanges;
 };
 
 /** Operations on devices. */
-export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
+export const deviceRuns = ({ tools, devices, changes }: Needs) => {
   const getDevice: OperationFor<'ConfigurationManager.getDevice'> = async ({ inputs, step }) => {
     const { source, device } = await devices.seenBy(await step()).find(inputs.name);
     return { device: { ...device, adapter: source.name } };
@@ -55,23 +45,28 @@ export const deviceRuns = ({ handle, tools, devices, digest }: Needs) => {
     const found = await visibleDevices.find(inputs.device);
     const { source, device } = found;
     const adapter = source.name;
-    const about = { ...requestFor(started), id: idBy('configuration', key) };
-    const facts = { adapter, device: device.name, digest: digest(config), lines: linesOf(config) };
-    acts();
-    await handle(attemptDeviceConfig, { ...about, input: facts });
-    const call = visibleDevices.calls(started.metadata.traceparent, signal).apply(found, config, {});
-    const input = await call.then(
-      ({ status, text, unverified, account }) => defined({ status, text, unverified, account }),
-      (error: unknown) => {
+    const { state } = await changes
+      .change(
+        {
+          id: idBy('configuration', key),
+          about: requestFor(started),
+          found,
+          config,
+          options: {},
+          calls: (inTurn) => visibleDevices.calls(started.metadata.traceparent, inTurn),
+          signal,
+          mayBackUp: true,
+          acts,
+        },
+        (error) => signal.aborted || error instanceof UnknownOutcome,
+      )
+      .catch((error: unknown) => {
         signal.throwIfAborted();
         // No outcome is stored, so nobody takes the attempt for one that may be repeated.
         if (error instanceof UnknownOutcome) throw new RunEnded(error.message);
-        if (error instanceof RequestError) return withoutAnswer(error);
         throw error;
-      },
-    );
-    const { state } = await handle(concludeDeviceConfig, { ...about, input });
-    const { outcome } = state as DeviceConfigurationState; // the state of the command's own aggregate
+      });
+    const { outcome } = state;
     const status = outcome?.status ?? null;
     if (!outcome?.applied)
       throw new RunEnded(outcome?.reason ?? `Adapter ${JSON.stringify(adapter)}: the answer has status ${status}`);

@@ -1,3 +1,4 @@
+import type { DeviceChanges } from '../../../commands/configuration-manager/deviceChanges.ts';
 import type { Tools } from '../../../commands/engine/define.ts';
 import type { Handle } from '../../../commands/engine/handle.ts';
 import type { Retries } from '../../../commands/engine/retries.ts';
@@ -26,8 +27,7 @@ type Needs = {
   readonly renderer: Pick<Renderer, 'render'>;
   readonly devices: Pick<Devices, 'seenBy'>;
   readonly rest: RestCaller;
-  /** Keyed digest of a text. */
-  readonly digest: (text: string) => string;
+  readonly changes: DeviceChanges;
 };
 
 /** The operations of this service that nodes carry out for tasks, and the listeners to events that some of them need. */

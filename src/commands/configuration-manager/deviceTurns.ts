@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { deviceConfiguration } from '../../domain/configuration-manager/deviceConfigurations.ts';
+import type { CopiedDevice } from '../../domain/configuration-manager/deviceSources.ts';
+import {
+  type DeviceTurnState,
+  deviceTurn,
+  extendTurn,
+  leaveTurn,
+  takeTurn,
+  turnSchema,
+} from '../../domain/configuration-manager/deviceTurns.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { derivedId } from '../../store/derivedIds.ts';
+import { commandsOf } from '../engine/define.ts';
+import type { Handle } from '../engine/handle.ts';
+import type { Request } from '../engine/requests.ts';
+
+const command = commandsOf(deviceTurn);
+const { device: _, adapter: __, ...ofTurn } = turnSchema.properties;
+
+const takeDeviceTurn = command({
+  name: 'takeDeviceTurn',
+  input: turnSchema,
+  on: 'any',
+  decide: takeTurn,
+  prepare: async ({ state: { change } }, tools) => ({
+    isOver: change !== undefined && (await tools.state(deviceConfiguration, change)).outcome !== undefined,
+  }),
+});
+const extendDeviceTurn = command({
+  name: 'extendDeviceTurn',
+  input: Type.Object(ofTurn),
+  on: 'existing',
+  decide: extendTurn,
+});
+const leaveDeviceTurn = command({
+  name: 'leaveDeviceTurn',
+  input: Type.Object({ change: Type.String() }),
+  on: 'existing',
+  decide: leaveTurn,
+});
+
+/** How long a turn lasts that nobody extends, in milliseconds: after a crash, the next change waits for so long. */
+const lease = 30_000;
+const beat = lease / 3;
+const longestWait = 2 * lease;
+const [firstPause, longestPause] = [20, 1000];
+
+type Needs = {
+  readonly handle: Handle;
+  /** The time of the node, in epoch milliseconds. */
+  readonly now: () => number;
+  /** Does a work once no other work with the key is under way on this node. */
+  readonly inLine: <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+};
+
+type Turn = {
+  readonly found: CopiedDevice;
+  /** The id of the change. Its stored outcome ends the turn. */
+  readonly change: string;
+  readonly about: Omit<Request, 'id' | 'input' | 'idempotency' | 'ifRevision'>;
+  readonly signal: AbortSignal;
+};
+
+/** Lets changes of one device through one at a time, over all nodes: the log says whose turn it is. */
+export const deviceTurns = ({ handle, now, inLine }: Needs) => {
+  const take = async ({ found: { source, device }, change, about, signal }: Turn, id: string): Promise<void> => {
+    const ends = now() + longestWait;
+    for (let ms = firstPause; ; ms = Math.min(2 * ms, longestPause)) {
+      signal.throwIfAborted();
+      const time = now();
+      const input = { device: device.name, adapter: source.name, change, until: time + lease, now: time };
+      const { state } = await handle(takeDeviceTurn, { ...about, id, input });
+      if ((state as DeviceTurnState).change === change) return; // the command's own aggregate
+      if (time > ends)
+        throw new RequestError('adapter_failed', `Another change of ${JSON.stringify(device.name)} is under way`);
+      await pause(ms, undefined, { signal });
+    }
+  };
+
+  /** Does a work with a signal that ends it when the turn is lost. */
+  const holding = async <T>(
+    { change, about, signal }: Turn,
+    id: string,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const ending = new AbortController();
+    const end = (): void => ending.abort(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    const extend = async (): Promise<void> => {
+      const time = now();
+      const input = { change, until: time + lease, now: time };
+      const { changed } = await handle(extendDeviceTurn, { ...about, id, input });
+      if (!changed) ending.abort(new DOMException('The turn of the change is over', 'AbortError'));
+    };
+    // A beat that fails is followed by others before the turn is over.
+    const beats = setInterval(() => void extend().catch(() => undefined), beat);
+    try {
+      return await work(ending.signal);
+    } finally {
+      clearInterval(beats);
+      signal.removeEventListener('abort', end);
+    }
+  };
+
+  return {
+    /** Does a work in the turn of a change, once all changes before it are over or nothing is heard of them any more. */
+    inTurn: <T>(turn: Turn, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+      const { source, device } = turn.found;
+      const id = derivedId(`deviceTurn ${JSON.stringify([source.kind, source.id, device.name])}`);
+      return inLine(id, turn.signal, async () => {
+        await take(turn, id);
+        return holding(turn, id, work);
+      });
+    },
+    /** Ends the turn of a change whose outcome nobody will store. */
+    leave: async ({ found: { source, device }, change, about }: Omit<Turn, 'signal'>): Promise<void> => {
+      const id = derivedId(`deviceTurn ${JSON.stringify([source.kind, source.id, device.name])}`);
+      await handle(leaveDeviceTurn, { ...about, id, input: { change } });
+    },
+  };
+};
+
+export type DeviceTurns = ReturnType<typeof deviceTurns>;
