@@ -95,7 +95,7 @@ export const deviceTurns = ({ handle, now, inLine }: Needs) => {
       const { changed } = await handle(extendDeviceTurn, { ...about, id, input });
       if (!changed) ending.abort(new DOMException('The turn of the change is over', 'AbortError'));
     };
-    // A beat that fails is followed by others before the turn is over.
+    // After a beat that fails the next ones come before the turn is over.
     const beats = setInterval(() => void extend().catch(() => undefined), beat);
     try {
       return await work(ending.signal);

@@ -27,7 +27,7 @@ export type KnownDevice = {
   readonly type: AdapterType;
   readonly properties: Members;
   readonly device: Device;
-  /** Whether the source says that changes keep copies. */
+  /** True if the source says that changes keep copies, false if it says that they do not. */
   readonly backups?: boolean;
   /** When the source was created (ISO 8601). */
   readonly created: string;

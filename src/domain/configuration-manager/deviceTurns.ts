@@ -14,7 +14,7 @@ type DeviceTurnEvent = EventOf<typeof topics>;
 
 export type DeviceTurnState = { readonly change?: string; readonly until: number };
 
-/** Whose turn it is to change a device, over all nodes. The id is derived from source and device. */
+/** The change that may change a device now, over all nodes. The id is derived from source and device. */
 export const deviceTurn = aggregate<DeviceTurnState, DeviceTurnEvent>({
   area: 'configuration-manager',
   category: 'deviceTurn',

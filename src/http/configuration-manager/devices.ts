@@ -231,7 +231,7 @@ const wordsIn = (body: unknown): string | undefined => {
 const ofPath = { device: Type.Optional(name('Name of the device; that of the path')) };
 const textToApply = Type.Object(
   { ...ofPath, config: Type.String({ description: 'Configuration text', minLength: 1 }) },
-  { additionalProperties: false, title: 'ConfigurationToApply', description: 'What to apply' },
+  { additionalProperties: false, title: 'ConfigurationToApply', description: 'The configuration to apply' },
 );
 const copyToApply = Type.Object(
   { ...ofPath, backup: name('Id of a copy of the device') },
@@ -241,6 +241,7 @@ const textOrCopy = Type.Unsafe<Static<typeof textToApply> | Static<typeof copyTo
   if: { type: 'object', required: ['backup'], properties: { backup: {} } },
   then: copyToApply,
   else: textToApply,
+  description: 'The configuration: a text, or a copy of the device',
 });
 
 declare module '../engine/service.ts' {

@@ -29,7 +29,17 @@ export const termOf = (by: FoundBy, value: string): Term => {
 };
 
 /** Nobody may see the events of these: names, turns, logins, parts of large events, and notes of the log itself. */
-export const hiddenCategories = ['checkpoint', 'log', 'login', 'name', 'parkedReaction', 'payload', 'secret', 'series'];
+export const hiddenCategories = [
+  'checkpoint',
+  'deviceTurn',
+  'log',
+  'login',
+  'name',
+  'parkedReaction',
+  'payload',
+  'secret',
+  'series',
+];
 
 const termsOf = ({ stream, type }: StoredEvent, metadata: Metadata | undefined): ReadonlySet<Term> => {
   const { category, id } = splitStream(stream);
