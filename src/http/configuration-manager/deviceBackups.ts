@@ -278,8 +278,8 @@ const update = actionRoute({
   body: backupWordsSchema,
   answer: Type.Object({ ...success.properties, data: listedBackupSchema }),
   run: async (call, service) => {
-    const { id } = await service.entryById(deviceBackups, call.params.id, call.actor);
     const about = requestOf('updateDeviceBackup', call, service);
+    const { id } = await service.entryById(deviceBackups, call.params.id, call.actor);
     const { doc, position, replayed } = await service.handle(updateDeviceBackup, { ...about, id, input: call.body });
     const data = backupIn(doc as Parameters<typeof backupIn>[0]); // the document of the command's own aggregate
     return { body: { status: 'success', message: 'The copy was updated', data }, position, replayed };
