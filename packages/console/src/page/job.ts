@@ -45,7 +45,7 @@ const workflowOf = async ({ workflow, created }: JobOf): Promise<Workflow | unde
 
 const AutomationLink = ({ id }: { readonly id: string }) => {
   const automation = useLoaded(() => read('operations-manager.getAutomation', { path: { id } }), [id]);
-  return html`<${Link} to=${['automations', id]}>${automation.value?.data.name ?? id}</${Link}>`;
+  return html`<${Link} to=${['jobs']} query=${{ automation: id }}>${automation.value?.data.name ?? id}</${Link}>`;
 };
 
 /** The text by which people know a task. */

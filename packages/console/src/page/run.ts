@@ -38,7 +38,7 @@ const RunList = () => {
   );
   type Row = NonNullable<typeof loaded.value>['rows'][number];
   return html`<${List} label="What can be run" loaded=${loaded} keyOf=${({ trigger }: Row) => trigger._id}
-    empty="There is no manual trigger that you may run. Automations get one in the view Automations."
+    empty="There is no manual trigger that you may run."
     columns=${[
       {
         title: 'Run',
