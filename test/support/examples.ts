@@ -80,7 +80,8 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
     // Three months from now.
     if (member === 'expires' && typeof value === 'string') return new Date(epoch + 90 * day).toISOString();
     if (member === 'signed' || member === 'unsigned') return member === 'signed' ? 0 : 260;
-    const isPassword = typeof value === 'string' && /^(password|old|new)$/.test(member) && value !== '********';
+    const isPassword =
+      typeof value === 'string' && /^(password|old|new|client_secret)$/.test(member) && value !== '********';
     return isPassword ? `made-up ${member === 'password' ? '' : `${member} `}password` : steady(value);
   };
   return steady;

@@ -94,7 +94,7 @@ export const identityIn = (document: Members): { readonly _id?: string; readonly
 const comparable = (document: Members): unknown =>
   withoutOrder(withoutMembers(inOurWords(document), (member) => member === '_id'));
 
-/** Whether an import of the document into the tree with the id would change nothing. */
+/** True if an import of the document into the tree with the id would change nothing. */
 const isSame = (document: Members, { exists: _, imported, ...content }: TreeState, id: string): boolean => {
   const now = documentNow(imported, content);
   if (isPublished(document)) {

@@ -63,15 +63,14 @@ const oneOrMany = Type.Unsafe<Static<typeof oneDevice> | Static<typeof manyDevic
 
 const startBackups = async (
   { devices, deviceGroups, options }: Static<typeof manyDevices>,
-  call: Call,
-  service: Service,
+  about: ReturnType<typeof requestOf>,
+  { handle }: Service,
 ) => {
   if (!devices && !deviceGroups)
     throw new RequestError('invalid', 'One of name, devices and deviceGroups is needed', { path: '/name' });
-  const about = requestOf('backUpDevice', call, service);
   const id = newId(about.idempotency?.key);
   const variables = defined({ devices, deviceGroups, options });
-  const { position, replayed } = await service.handle(startJob, {
+  const { position, replayed } = await handle(startJob, {
     ...about,
     id,
     input: {
@@ -103,8 +102,8 @@ const backUp = actionRoute({
   answer: Type.Object({ ...success.properties, id: Type.Optional(Type.String()), jobId: Type.Optional(Type.String()) }),
   run: async (call, service) => {
     const { body, actor, traceparent, abandoned } = call;
-    if (!('name' in body)) return startBackups(body, call, service);
     const about = requestOf('backUpDevice', call, service);
+    if (!('name' in body)) return startBackups(body, about, service);
     const visible = service.devices.seenBy(actor);
     const found = await visible.find(body.name);
     const text = await visible.calls(traceparent).configuration(body.name);

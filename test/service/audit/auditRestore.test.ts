@@ -23,6 +23,7 @@ const never = [
   'provider',
   'complianceBatch',
   'complianceReport',
+  'configurationBackup',
 ];
 /** Kinds that the platform keeps by itself. */
 const ofThePlatform: readonly string[] = ['parkedReaction'];

@@ -88,7 +88,7 @@ describe('the package, as npm run package makes it', function () {
     assert.ok(files.includes(`package/${bin['automation-platform']}`));
     const ours = files.filter((file) => !/^package\/node_modules\/(?!@automation-platform\/)/.test(file));
     const built =
-      /^package\/(node_modules\/@automation-platform\/[a-z-]+\/)?(dist\/.*\.(js|js\.map|d\.ts|json)|package\.json|README\.md)$/;
+      /^package\/(node_modules\/@automation-platform\/[a-z-]+\/)?(dist\/.*\.(js|js\.map|d\.ts|json)|static\/.*\.(css|svg)|package\.json|README\.md)$/;
     assert.deepEqual(
       ours.filter((file) => !built.test(file)),
       [],

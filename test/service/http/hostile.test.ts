@@ -255,7 +255,8 @@ describe('every route, with bad input', function () {
         '%00',
         'a%0a',
         '%7f',
-        encodeURIComponent('\u{1f600}'.repeat(257)),
+        // More characters of a path than this would not fit into a request.
+        ...(route.params[0]?.endsWith('Path') ? [] : [encodeURIComponent('\u{1f600}'.repeat(257))]),
       ])
         failure(
           await send(route, at({ path: route.path.replace(/:\w+/, value) }), bodyFor(route)),
@@ -294,8 +295,11 @@ describe('every route, with bad input', function () {
         encodeURIComponent('\u202e\u{1f600}'),
         '00000000000000000000000%30',
       ])
-        if (new URL(at(route, id), service.url).pathname !== '/')
-          failure(await send(route, at(route, id), bodyFor(route)), 'not_found', `${route.title} ${id}`);
+        if (new URL(at(route, id), service.url).pathname !== '/') {
+          const answer = await send(route, at(route, id), bodyFor(route));
+          // What the client makes of dots may be a path that knows other methods.
+          if (id !== '%2e%2e' || answer.status !== 405) failure(answer, 'not_found', `${route.title} ${id}`);
+        }
     });
     it('that are no path of the API are not found', async () => {
       for (const path of [
@@ -388,6 +392,7 @@ describe('every route, with bad input', function () {
       'login',
       'logout',
       'testProvider',
+      'grantToken',
       'endProviderLogins',
       'runCommandTemplate',
       'runAnalyticTemplate',
