@@ -49,7 +49,7 @@ export const useBrowser = (service: TestService) => {
   return async (options: BrowserContextOptions = {}): Promise<ConsolePage> => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(60_000);
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));
     page.on('console', (message) => {
