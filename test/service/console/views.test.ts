@@ -132,6 +132,17 @@ describeInBrowser('console: devices, compliance, triggers, time, people', () => 
     await page.locator('button:enabled', { hasText: 'Create token' }).waitFor();
   });
 
+  it('asks again for what the platform could not give for a moment', async () => {
+    const page = await newPage();
+    await page.route(/\/audit\/events/, (route) => route.fulfill({ status: 503, json: { message: 'Not yet' } }), {
+      times: 1,
+    });
+    await page.enter('/time');
+    await page.getByRole('alert').getByText('Not yet').waitFor();
+    await page.getByRole('table').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+  });
+
   it('runs and shows nothing of hostile names but their text', async () => {
     const page = await newPage({ viewport: { width: 360, height: 800 } });
     const all = ok(await service.ask('GET', `${operations}/triggers?limit=100`)).data;

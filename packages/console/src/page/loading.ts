@@ -2,7 +2,7 @@ import { effect, type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { listen, type PlatformEvent } from './live.ts';
 import { asOf } from './location.ts';
-import { caller, refreshes } from './platform.ts';
+import { CallRefused, caller, refreshes } from './platform.ts';
 
 export type Loaded<T> = {
   readonly value?: T;
@@ -20,6 +20,8 @@ type Options = {
 };
 
 const leastMs = 1000;
+/** When a value is asked for again that the platform could not give for a moment (503). */
+const pauseMs = 2000;
 
 /**
  * The answer of `load`, asked again when `by` changes, the moment of the page, or after events. The former answer stays
@@ -69,18 +71,22 @@ const loader = <T>(latest: () => { readonly load: () => Promise<T> }) => {
         (value) => ({ value, isLoading: false }),
         (error: unknown) => ({ ...state.peek(), error, isLoading: false }),
       );
-    if (mine === turn) state.value = next;
+    if (mine !== turn) return;
+    state.value = next;
+    if ('error' in next && next.error instanceof CallRefused && next.error.status === 503) ask(pauseMs);
+  };
+
+  const ask = (pause = 0): void => {
+    if (pause === 0) {
+      clearTimeout(timer);
+      timer = setTimeout(run, 0);
+    } else timer ??= setTimeout(run, Math.max(50, last + pause - Date.now()));
   };
 
   return {
     state,
     /** Asks soon; `pause`: not before this time, in milliseconds, since the last one. */
-    ask: (pause = 0): void => {
-      if (pause === 0) {
-        clearTimeout(timer);
-        timer = setTimeout(run, 0);
-      } else timer ??= setTimeout(run, Math.max(50, last + pause - Date.now()));
-    },
+    ask,
     stop: (): void => {
       turn++;
       clearTimeout(timer);
