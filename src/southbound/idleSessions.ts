@@ -1,46 +1,54 @@
 /** A session that can be used again. */
 type Session = { close(): void };
 
-type Kept<S> = { readonly session: S; readonly timer: NodeJS.Timeout };
+type Kept<S> = { readonly key: string; readonly session: S; readonly timer: NodeJS.Timeout };
 
 const most = 256;
 
-/** Sessions that nobody uses at the moment: one for each key, for some time; the oldest ends when there are too many. */
+/** Sessions that nobody uses at the moment, each for some time; the oldest ends when there are too many. */
 export type IdleSessions<S extends Session> = {
-  /** Takes the session of a key out. */
+  /** Takes the newest session of a key out. */
   take(key: string): S | undefined;
   keep(key: string, session: S, ms: number): void;
   close(): void;
 };
 
-export const idleSessions = <S extends Session>(): IdleSessions<S> => {
-  const idle = new Map<string, Kept<S>>();
+/** `ofKey`: how many sessions of one key are kept at most. */
+export const idleSessions = <S extends Session>(ofKey = 1): IdleSessions<S> => {
+  /** The oldest first. */
+  const idle = new Set<Kept<S>>();
   let isClosed = false;
 
-  const take = (key: string): S | undefined => {
-    const one = idle.get(key);
-    if (!one) return undefined;
+  const withKey = (key: string): readonly Kept<S>[] => [...idle].filter((one) => one.key === key);
+  const remove = (one: Kept<S>): S => {
     clearTimeout(one.timer);
-    idle.delete(key);
+    idle.delete(one);
     return one.session;
   };
-  const end = (key: string): void => take(key)?.close();
+  const endOldest = (all: Iterable<Kept<S>>): void => {
+    const [oldest] = all;
+    if (oldest) remove(oldest).close();
+  };
 
   return {
-    take,
+    take: (key) => {
+      const newest = withKey(key).at(-1);
+      return newest && remove(newest);
+    },
     keep: (key, session, ms) => {
-      end(key);
+      const same = withKey(key);
+      if (same.length >= ofKey) endOldest(same);
       if (isClosed || ms <= 0) {
         session.close();
         return;
       }
-      const [oldest] = idle.keys();
-      if (idle.size >= most && oldest !== undefined) end(oldest);
-      idle.set(key, { session, timer: setTimeout(() => end(key), ms).unref() });
+      if (idle.size >= most) endOldest(idle);
+      const one: Kept<S> = { key, session, timer: setTimeout(() => remove(one).close(), ms).unref() };
+      idle.add(one);
     },
     close: () => {
       isClosed = true;
-      for (const key of [...idle.keys()]) end(key);
+      for (const one of [...idle]) remove(one).close();
     },
   };
 };

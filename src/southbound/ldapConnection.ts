@@ -5,6 +5,7 @@ import { Client } from 'ldapts';
 import type { LdapProperties } from '../domain/authorization/providerSchemas.ts';
 import { blockList, within } from './addresses.ts';
 import { abortable, Unexpected } from './failure.ts';
+import { idleSessions } from './idleSessions.ts';
 import { type LdapMessages, ldapMessages } from './ldapMessages.ts';
 import { type Outbound, pinned } from './outbound.ts';
 
@@ -14,7 +15,7 @@ const loopback = blockList(['127.0.0.0/8', '::1']);
 type Where = { readonly url: string } & Pick<LdapProperties, 'startTls' | 'ca'>;
 
 type Work<T> = (client: Client) => Promise<T>;
-type Connection = { readonly messages: LdapMessages; readonly client: Client; timer: NodeJS.Timeout | undefined };
+type Connection = { readonly messages: LdapMessages; readonly client: Client; close(): void };
 
 /** How long a connection is kept that nobody uses. */
 const keptMs = 5_000;
@@ -92,30 +93,11 @@ const isEnded = (error: unknown): boolean =>
  * to open one with TLS costs more than all that a login asks.
  */
 export const ldapConnections = (guard: Outbound) => {
-  const idleConnections = new Map<string, Connection[]>();
+  const idle = idleSessions<Connection>(Number.POSITIVE_INFINITY);
 
   const take = (key: string): Connection | undefined => {
-    const idle = idleConnections.get(key) ?? [];
-    for (let one = idle.pop(); one; one = idle.pop()) {
-      clearTimeout(one.timer);
-      if (one.messages.fault() === undefined) return one;
-    }
-    idleConnections.delete(key);
+    for (let one = idle.take(key); one; one = idle.take(key)) if (one.messages.fault() === undefined) return one;
     return undefined;
-  };
-
-  const keep = (key: string, connection: Connection): void => {
-    const { messages } = connection;
-    const idle = idleConnections.get(key) ?? [];
-    idleConnections.set(key, idle);
-    const end = (): void => {
-      idle.splice(idle.indexOf(connection), 1);
-      if (idle.length === 0) idleConnections.delete(key);
-      messages.stream.destroy();
-    };
-    connection.timer = setTimeout(end, keptMs).unref();
-    messages.setInUse(false);
-    idle.push(connection);
   };
 
   /**
@@ -130,13 +112,16 @@ export const ldapConnections = (guard: Outbound) => {
       try {
         return await workOver(connection, signal, work);
       } finally {
-        if (key === undefined || messages.fault() !== undefined) messages.stream.destroy();
-        else keep(key, connection);
+        if (key === undefined || messages.fault() !== undefined) connection.close();
+        else {
+          messages.setInUse(false);
+          idle.keep(key, connection, keptMs);
+        }
       }
     };
     const fresh = async (): Promise<T> => {
       const messages = ldapMessages(await open(guard, where, signal));
-      return finish({ messages, client: clientOver(messages), timer: undefined });
+      return finish({ messages, client: clientOver(messages), close: () => void messages.stream.destroy() });
     };
     const before = key === undefined ? undefined : take(key);
     if (!before) return fresh();

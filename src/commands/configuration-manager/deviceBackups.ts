@@ -128,7 +128,6 @@ export const deviceCopies = (needs: Needs) => {
   const { handle, tools, model, catchUp, packed, digest, follow, most } = needs;
 
   const newest = async (key: string, skip = 0, limit = 1): Promise<readonly DeviceBackupDoc[]> => {
-    await catchUp();
     const where = { field: 'device', op: 'equals', value: key } as const;
     const { entries } = await pageOf(model, deviceBackups, { where, sort: 'date', order: -1, skip, limit });
     return entries.map((entry) => documentIn(deviceBackups, entry));
@@ -189,6 +188,7 @@ export const deviceCopies = (needs: Needs) => {
       const source = { kind, id };
       const key = deviceKey({ device, source });
       const ofText = digest(text);
+      await catchUp();
       const [before] = await newest(key);
       const [same] = await newest(textKey(key, ofText));
       const repeats = before?.own.digest === ofText;

@@ -11,6 +11,7 @@ import {
   turnSchema,
 } from '../../domain/configuration-manager/deviceTurns.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { deviceKey } from '../../projections/configuration-manager/deviceBackups.ts';
 import { derivedId } from '../../store/derivedIds.ts';
 import { commandsOf } from '../engine/define.ts';
 import type { Handle } from '../engine/handle.ts';
@@ -63,6 +64,9 @@ type Turn = {
   readonly signal: AbortSignal;
 };
 
+const turnIdOf = ({ source, device }: CopiedDevice): string =>
+  derivedId(`deviceTurn ${deviceKey({ device: device.name, source })}`);
+
 /** Lets changes of one device through one at a time, over all nodes: the log says whose turn it is. */
 export const deviceTurns = ({ handle, now, inLine }: Needs) => {
   const take = async ({ found: { source, device }, change, about, signal }: Turn, id: string): Promise<void> => {
@@ -108,17 +112,15 @@ export const deviceTurns = ({ handle, now, inLine }: Needs) => {
   return {
     /** Does a work in the turn of a change, once all changes before it are over or nothing is heard of them any more. */
     inTurn: <T>(turn: Turn, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-      const { source, device } = turn.found;
-      const id = derivedId(`deviceTurn ${JSON.stringify([source.kind, source.id, device.name])}`);
+      const id = turnIdOf(turn.found);
       return inLine(id, turn.signal, async () => {
         await take(turn, id);
         return holding(turn, id, work);
       });
     },
     /** Ends the turn of a change whose outcome nobody will store. */
-    leave: async ({ found: { source, device }, change, about }: Omit<Turn, 'signal'>): Promise<void> => {
-      const id = derivedId(`deviceTurn ${JSON.stringify([source.kind, source.id, device.name])}`);
-      await handle(leaveDeviceTurn, { ...about, id, input: { change } });
+    leave: async ({ found, change, about }: Omit<Turn, 'signal'>): Promise<void> => {
+      await handle(leaveDeviceTurn, { ...about, id: turnIdOf(found), input: { change } });
     },
   };
 };

@@ -14,6 +14,7 @@ import { defined } from '../../domain/engine/defined.ts';
 import { deviceOf, propertiesOf } from '../../domain/inventory-manager/nodeDevices.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
 import type { Projection } from '../../projections/engine/define.ts';
+import { perVersion } from '../../projections/engine/perVersion.ts';
 import type { Page, ReadModel, Where } from '../../projections/engine/port.ts';
 import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import type { Tools } from '../engine/define.ts';
@@ -145,16 +146,8 @@ const nodeLists = (model: Needs['model']) => {
     }
   };
 
-  // By inventory, as of a version of all nodes.
-  const namesKept = new Map<string, { readonly version: number; readonly names: readonly string[] }>();
-  const namesIn = async ({ _id: part }: Inventory): Promise<readonly string[]> => {
-    const version = model.version(nodes.collection);
-    const cached = namesKept.get(part);
-    if (cached?.version === version) return cached.names;
-    const names = await namesWhere(part, whereOf({}));
-    namesKept.set(part, { version, names });
-    return names;
-  };
+  const names = perVersion(nodes.collection, (_: Needs['model'], part) => namesWhere(part, whereOf({})));
+  const namesIn = ({ _id: part }: Inventory): Promise<readonly string[]> => names(model, part);
 
   return { nodesPage, namesWhere, named, namesIn };
 };

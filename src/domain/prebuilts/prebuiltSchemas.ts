@@ -177,7 +177,7 @@ export const prebuiltImportedSchema = Type.Object(
     missingSecrets: missingSecretsSchema,
     warnings: warningsSchema,
   },
-  { title: 'PrebuiltImported', description: 'What became of a package' },
+  { title: 'PrebuiltImported', description: 'Outcome of the import of a package' },
 );
 
 /** A package in lists: everything but the documents. */

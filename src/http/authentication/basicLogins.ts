@@ -141,15 +141,21 @@ export const basicLogins = (needs: Needs) => {
 const form = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 export type UserPassword = { readonly username: string; readonly password: string };
 
+/** The decoded bytes of an `Authorization: Basic` header; undefined when it is none, or malformed. */
+export const basicBytes = (authorization: string): Buffer | undefined => {
+  const encoded = form.exec(authorization)?.[1];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64');
+};
+
 /**
  * The user name and password in an `Authorization: Basic` header, in UTF-8, split at the first colon; undefined when
  * the header is malformed or lacks one of the two.
  */
 const userPasswordIn = (authorization: string): UserPassword | undefined => {
-  const encoded = form.exec(authorization)?.[1];
-  if (encoded === undefined) return undefined;
+  const bytes = basicBytes(authorization);
+  if (bytes === undefined) return undefined;
   try {
-    const text = utf8.decode(Buffer.from(encoded, 'base64'));
+    const text = utf8.decode(bytes);
     const colon = text.indexOf(':');
     return colon < 1 || colon === text.length - 1
       ? undefined

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { LoginRefused, type UserPassword } from '../authentication/basicLogins.ts';
+import { basicBytes, LoginRefused, type UserPassword } from '../authentication/basicLogins.ts';
 import type { ActionRoute, Call } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
 
@@ -34,9 +34,9 @@ const decoded = (part: string): string => {
 };
 
 const basicIn = (header: string | undefined): UserPassword | undefined => {
-  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '')?.[1];
-  if (encoded === undefined) return undefined;
-  const [name = '', ...secret] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
+  const bytes = basicBytes(header ?? '');
+  if (bytes === undefined) return undefined;
+  const [name = '', ...secret] = bytes.toString('utf8').split(':');
   return { username: decoded(name), password: decoded(secret.join(':')) };
 };
 

@@ -4,6 +4,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { documentIn, pagesOf } from '../../projections/engine/documents.ts';
 import { readableBy } from '../../projections/engine/guards.ts';
+import { perVersion } from '../../projections/engine/perVersion.ts';
 import type { ReadModel, Where } from '../../projections/engine/port.ts';
 import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import { signing } from '../authorization/people.ts';
@@ -43,15 +44,8 @@ const nodesOf = async (model: ReadModel, parts: readonly string[], { where, skip
 /** How many nodes of an inventory have each tag. */
 type Counts = ReadonlyMap<string, number>;
 
-const counted = new WeakMap<ReadModel, Map<string, { readonly version: number; readonly counts: Counts }>>();
-
 /** Counts the tags of an inventory's nodes, once for each version of all nodes. The event loop has turns in between. */
-const tagsIn = async (model: ReadModel, part: string): Promise<Counts> => {
-  const version = model.version(nodes.collection);
-  const ofModel = counted.get(model) ?? new Map<string, { readonly version: number; readonly counts: Counts }>();
-  counted.set(model, ofModel);
-  const cached = ofModel.get(part);
-  if (cached?.version === version) return cached.counts;
+const tagsIn = perVersion(nodes.collection, async (model: ReadModel, part): Promise<Counts> => {
   const counts = new Map<string, number>();
   for (let skip = 0; ; skip += pageLength) {
     const page = { part, sort: 'name', order: 1, skip, limit: pageLength } as const;
@@ -61,9 +55,8 @@ const tagsIn = async (model: ReadModel, part: string): Promise<Counts> => {
     if (entries.length < pageLength) break;
     await nextTurn();
   }
-  ofModel.set(part, { version, counts });
   return counts;
-};
+});
 
 const lower = (tags: readonly string[]): readonly string[] => [...new Set(tags.map((tag) => tag.toLowerCase()))];
 

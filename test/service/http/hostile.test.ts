@@ -297,7 +297,7 @@ describe('every route, with bad input', function () {
       ])
         if (new URL(at(route, id), service.url).pathname !== '/') {
           const answer = await send(route, at(route, id), bodyFor(route));
-          // What the client makes of dots may be a path that knows other methods.
+          // The client resolves the dots, maybe to a path that knows other methods.
           if (id !== '%2e%2e' || answer.status !== 405) failure(answer, 'not_found', `${route.title} ${id}`);
         }
     });

@@ -12,6 +12,9 @@ type Props = {
   readonly at: string;
 };
 
+/** `fault`: that of the field itself. */
+type InputProps = Props & { readonly id: string; readonly fault: string | undefined };
+
 type Input = { readonly currentTarget: HTMLInputElement & HTMLTextAreaElement & HTMLSelectElement };
 
 const Hint = ({
@@ -40,13 +43,7 @@ const described = (id: string, field: Field, fault: string | undefined) => ({
 });
 
 /** The value of a choice is its place: values may be anything. */
-const Choice = ({
-  field,
-  value,
-  change,
-  id,
-  fault,
-}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+const Choice = ({ field, value, change, id, fault }: InputProps) => {
   const place = field.options.findIndex((option) => JSON.stringify(option.value) === JSON.stringify(value));
   const take = ({ currentTarget }: Input) =>
     change(currentTarget.value === '' ? undefined : field.options[Number(currentTarget.value)]?.value);
@@ -82,13 +79,7 @@ const Labelled = ({
 }) =>
   html`<div class="field"><span class="label"><label for=${id}>${field.title}</label>${field.isRequired && html` <${Needed} />`}</span>${children}<${Hint} id=${id} field=${field} fault=${fault} /></div>`;
 
-const Choices = ({
-  field,
-  value,
-  change,
-  id,
-  fault,
-}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+const Choices = ({ field, value, change, id, fault }: InputProps) => {
   const chosenValues = Array.isArray(value) ? value : [];
   const has = (one: unknown): boolean => chosenValues.some((other) => JSON.stringify(other) === JSON.stringify(one));
   const turn = (one: unknown) => () =>
@@ -111,13 +102,7 @@ const readFile = (file: File, change: (value: unknown) => void): void => {
   reader.readAsDataURL(file);
 };
 
-const FileField = ({
-  field,
-  value,
-  change,
-  id,
-  fault,
-}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+const FileField = ({ field, value, change, id, fault }: InputProps) => {
   const take = ({ currentTarget }: Input): void => {
     const file = currentTarget.files?.[0];
     currentTarget.setCustomValidity(file && file.size > mostFile ? 'too large' : '');
@@ -130,13 +115,7 @@ const FileField = ({
   </${Labelled}>`;
 };
 
-const JsonField = ({
-  field,
-  value,
-  change,
-  id,
-  fault,
-}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+const JsonField = ({ field, value, change, id, fault }: InputProps) => {
   const text = isObject(value) || Array.isArray(value) ? JSON.stringify(value, null, 2) : textOf(value);
   const take = ({ currentTarget }: Input): void => {
     const { value: typed } = currentTarget;
@@ -151,13 +130,7 @@ const JsonField = ({
   </${Labelled}>`;
 };
 
-const TextField = ({
-  field,
-  value,
-  change,
-  id,
-  fault,
-}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+const TextField = ({ field, value, change, id, fault }: InputProps) => {
   const take = ({ currentTarget }: Input) => change(currentTarget.value === '' ? undefined : currentTarget.value);
   const shared = {
     ...described(id, field, fault),
@@ -175,13 +148,7 @@ const TextField = ({
   </${Labelled}>`;
 };
 
-const NumberField = ({
-  field,
-  value,
-  change,
-  id,
-  fault,
-}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+const NumberField = ({ field, value, change, id, fault }: InputProps) => {
   const take = ({ currentTarget }: Input): void => {
     const { value: typed } = currentTarget;
     if (typed.trim() === '') change(undefined);
@@ -192,13 +159,7 @@ const NumberField = ({
   </${Labelled}>`;
 };
 
-const BooleanField = ({
-  field,
-  value,
-  change,
-  id,
-  fault,
-}: Props & { readonly id: string; readonly fault: string | undefined }) => html`<div class="field">
+const BooleanField = ({ field, value, change, id, fault }: InputProps) => html`<div class="field">
   <label class="inline"><input type="checkbox" ...${described(id, field, fault)} checked=${value === true} disabled=${field.isReadOnly} onChange=${({ currentTarget }: Input) => change(currentTarget.checked)} />${field.title}</label>
   <${Hint} id=${id} field=${field} fault=${fault} />
 </div>`;
@@ -206,15 +167,7 @@ const BooleanField = ({
 /** The value of an item that was just added. */
 const emptyItems: Partial<Record<Kind, unknown>> = { object: {}, list: [], choices: [], boolean: false };
 
-const ListField = ({
-  field,
-  value,
-  change,
-  faults,
-  at,
-  id,
-  fault,
-}: Props & { readonly id: string; readonly fault: string | undefined }) => {
+const ListField = ({ field, value, change, faults, at, id, fault }: InputProps) => {
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   const item = field.item as Field;
   const put = (i: number, one: unknown) => change(items.map((other, j) => (j === i ? (one ?? null) : other)));
@@ -241,10 +194,7 @@ const ObjectField = ({
   at,
   id,
   fault,
-}: Props & {
-  readonly id: string;
-  readonly fault: string | undefined;
-}) => html`<fieldset ...${described(id, field, fault)}>
+}: InputProps) => html`<fieldset ...${described(id, field, fault)}>
   ${field.title !== '' && html`<legend>${field.title}</legend>`}
   <${Hint} id=${id} field=${field} fault=${fault} />
   <${FieldsOf} field=${field} value=${value} change=${change} faults=${faults} at=${at} />

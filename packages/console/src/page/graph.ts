@@ -1,7 +1,7 @@
 import dagre from '@dagrejs/dagre';
 import { useMemo } from 'preact/hooks';
 import { html } from './html.ts';
-import { type JobOf, titleOf, type Workflow } from './job.ts';
+import { type GraphProps, type JobOf, titleOf, type Workflow } from './job.ts';
 import { linkTo } from './location.ts';
 
 const [width, height] = [168, 40];
@@ -64,15 +64,7 @@ const wordOf = (job: JobOf, id: string): string => {
 };
 
 /** The workflow with the way that the job took. */
-export const WorkflowGraph = ({
-  job,
-  workflow,
-  chosenTask,
-}: {
-  readonly job: JobOf;
-  readonly workflow: Workflow;
-  readonly chosenTask: string | undefined;
-}) => {
+export const WorkflowGraph = ({ job, workflow, chosenTask }: GraphProps) => {
   const isLarge = Object.keys(workflow.tasks).length > mostTasks;
   const layout = useMemo(() => (isLarge ? undefined : layoutOf(workflow)), [workflow]);
   if (!layout)

@@ -57,17 +57,14 @@ export const titleOf = (workflow: Workflow | undefined, id: string): string => {
   return typeof text === 'string' ? text : id;
 };
 
-const Graph = ({
-  job,
-  workflow,
-  chosenTask,
-}: {
+export type GraphProps = {
   readonly job: JobOf;
   readonly workflow: Workflow;
   readonly chosenTask: string | undefined;
-}) => {
-  const [Drawn, setDrawn] =
-    useState<ComponentType<{ job: JobOf; workflow: Workflow; chosenTask: string | undefined }>>();
+};
+
+const Graph = ({ job, workflow, chosenTask }: GraphProps) => {
+  const [Drawn, setDrawn] = useState<ComponentType<GraphProps>>();
   const [error, setError] = useState<unknown>();
   useEffect(() => {
     import('./graph.ts').then(({ WorkflowGraph }) => setDrawn(() => WorkflowGraph), setError);
