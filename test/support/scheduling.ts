@@ -33,6 +33,8 @@ export const machineClocks = (start: number) => {
     timer: (call: () => void, ms: number): (() => void) => {
       const timer = { call, at: steady + ms };
       timers.add(timer);
+      // A timer that is due at once needs no further time to pass.
+      if (ms <= 0) setImmediate(run);
       return () => void timers.delete(timer);
     },
     /** Whether somebody waits for time to pass. */
