@@ -1,15 +1,53 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { decoded } from '@automation-platform/json';
 import { keysInPem, type SigningKey } from '@automation-platform/log-proof';
 import { everySource, type ForeignSources } from './domain/sources.ts';
-import { checkTlsFiles } from './process/tlsFiles.ts';
 import { keyOf } from './secrets/secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';
 import type { AnchorAt } from './store/anchor.ts';
 import type { KeySource } from './store/signingKeys.ts';
 import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
+
+/** Paths of PEM files: a certificate chain, and the private key of its first certificate. */
+type TlsFiles = { readonly certFile: string; readonly keyFile: string };
+
+const read = <T>(name: string, file: string, parse: (pem: string) => T, what: string): T => {
+  let pem: string;
+  try {
+    pem = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new Error(`${name} names a file that cannot be read: ${file}`, { cause });
+  }
+  try {
+    return parse(pem);
+  } catch (cause) {
+    throw new Error(`${name} names a file that is no ${what}: ${file}`, { cause });
+  }
+};
+
+/** Throws an Error if HTTPS cannot be served with these files. Its message begins with the setting's name. */
+const checkTlsFiles = ({ certFile, keyFile }: TlsFiles): void => {
+  const certificate = read('TLS_CERT_FILE', certFile, (pem) => new X509Certificate(pem), 'PEM certificate');
+  const key = read(
+    'TLS_KEY_FILE',
+    keyFile,
+    (pem): KeyObject => createPrivateKey(pem),
+    'PEM private key without a passphrase',
+  );
+  if (!certificate.checkPrivateKey(key))
+    throw new Error(`TLS_KEY_FILE is not the key of TLS_CERT_FILE: ${keyFile}, ${certFile}`);
+  // Only this call reads the rest of the chain.
+  read(
+    'TLS_CERT_FILE',
+    certFile,
+    (cert) => createSecureContext({ cert, key: readFileSync(keyFile) }),
+    'PEM certificate chain',
+  );
+};
 
 /**
  * One setting of the environment: its meaning, its default as help shows it, and the function that reads its text (an

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 /** An output of a command: a terminal, for people, or a file or a pipe. */
 export type Terminal = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
@@ -19,4 +20,10 @@ export const progressLine = (output: Terminal, now: () => number = () => perform
       open = false;
     },
   };
+};
+
+/** The file of the log, for a command that a log in EventStoreDB cannot have. */
+export const fileOfLog = ({ EVENTSTORE_URL: at }: Pick<Config, 'EVENTSTORE_URL'>, command: string): string => {
+  if ('file' in at) return at.file;
+  throw new Error(`${command} is for a log in a file (sqlite:); EventStoreDB has backups of its own, or use export`);
 };

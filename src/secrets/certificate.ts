@@ -101,7 +101,7 @@ const faultOf = ({ cert, key }: Pair): string | undefined => {
   }
 };
 
-/** Whether clients that trust the authority accept the certificate under each of the names. */
+/** True if clients that trust the authority accept the certificate under each of the names. */
 const serves = (pair: Pair, authorityText: string, names: readonly string[]): boolean => {
   const [certificate, authority] = [certificateIn(pair.cert), certificateIn(authorityText)];
   if (!certificate || !authority || faultOf(pair) || certificate.ca || isOver(authority)) return false;

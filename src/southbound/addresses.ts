@@ -61,6 +61,6 @@ export const formsOf = (address: string): readonly string[] => {
   return [groups.map((group) => group.toString(16)).join(':'), ...carried.map(({ address }) => address)];
 };
 
-/** Whether the list has this address. Other forms of the address are not tried. */
+/** True if the list has this address. Other forms of the address are not tried. */
 export const within = (list: BlockList, address: string): boolean =>
   list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

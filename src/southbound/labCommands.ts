@@ -7,7 +7,7 @@ export type Seen = { readonly device: Device; readonly sections: readonly Sectio
 
 type Show = {
   readonly words: readonly string[];
-  /** Whether further words may follow. */
+  /** True if further words may follow. */
   readonly more?: true;
   readonly print: (seen: Seen, rest: string) => string;
 };

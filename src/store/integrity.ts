@@ -14,7 +14,7 @@ export class DamagedLog extends Error {
 }
 
 /**
- * Whether an error says that a log is damaged. An error from another thread has lost its class, so its name is
+ * True if an error says that a log is damaged. An error from another thread has lost its class, so its name is
  * compared.
  */
 export const isDamage = (error: unknown): boolean => error instanceof Error && error.name === 'DamagedLog';
@@ -64,7 +64,7 @@ export const checker = (kept: Kept, streams: number) => {
     return before && before.position < position ? hashIn(before.metadata) : null;
   };
 
-  /** Whether an event without a link never had one, and is as it was written. */
+  /** True if an event without a link never had one, and is as it was written. */
   const unlinkedIsRight = (event: StoredEvent, previous: string | undefined): boolean => {
     const sum = kept.sumAt(event.position);
     if (sum !== undefined) return sum === sumOf(event);

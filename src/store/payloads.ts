@@ -99,7 +99,7 @@ export const partsNamedBy = (event: StoredEvent): string | undefined => {
 };
 
 /**
- * Whether some data must be stored in parts: the events are too large for one append, or the data of one looks like a
+ * True if some data must be stored in parts: the events are too large for one append, or the data of one looks like a
  * reference.
  */
 export const goesInParts = (events: readonly NewEvent[]): boolean => events.some(isSlim) || isTooLarge(events);
@@ -133,7 +133,7 @@ export const slimmed = async (
   return slim;
 };
 
-/** Whether data is a reference, or looks like one. */
+/** True if data is a reference, or looks like one. */
 const isSlim = ({ data }: Pick<NewEvent, 'data'>): boolean => data.startsWith(begin);
 
 const sha256Form = /^[0-9a-f]{64}$/;

@@ -15,7 +15,7 @@ export class Tampered extends RequestError {
 }
 
 /**
- * Whether an error says that a stream cannot be used: an event cannot be read, or somebody else has tampered with the
+ * True if an error says that a stream cannot be used: an event cannot be read, or somebody else has tampered with the
  * stream. Another try does not help.
  */
 export const isUnusable = (error: unknown): error is RequestError =>

@@ -74,7 +74,7 @@ const known = new Map(Object.entries(options).map(([name, check]) => [flat(name)
 /** The parts of a connection string of EventStoreDB. Options have the names that `logUrl` knows. */
 export type EsdbUrl = {
   readonly hosts: readonly string[];
-  /** Whether the one host is a DNS name for all nodes. */
+  /** True if the one host is a DNS name for all nodes. */
   readonly discover: boolean;
   readonly user?: string;
   readonly password?: string;

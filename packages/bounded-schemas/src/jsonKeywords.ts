@@ -69,7 +69,7 @@ const areUnique = (items: readonly unknown[], spend: Spend): boolean => {
   return true;
 };
 
-/** Whether a number is a multiple of another one, computed with decimals: 19.99 is a multiple of 0.01. */
+/** True if a number is a multiple of another one, computed with decimals: 19.99 is a multiple of 0.01. */
 const isMultiple = (value: number, factor: number): boolean => {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(factor)) return value % factor === 0;
   const [dividend, divisor] = [decimalOf(value), decimalOf(factor)];

@@ -5,7 +5,7 @@ import { dialectOf } from './dialects.ts';
 export type Pinned = {
   /** Members that such an object must have, each with the only values that it may have there. */
   readonly members: ReadonlyMap<string, readonly unknown[]>;
-  /** Whether nothing but objects fits. */
+  /** True if nothing but objects fits. */
   readonly onlyObjects: boolean;
 };
 
@@ -27,7 +27,7 @@ export const pinnedIn = (schema: unknown): Pinned => {
   };
 };
 
-/** Whether what stands beside a `$ref` counts; undefined for a schema of no dialect that is known. */
+/** True if what stands beside a `$ref` counts; undefined for a schema of no dialect that is known. */
 const besideRefIn = (schema: unknown): boolean | undefined => {
   try {
     return dialectOf(isObject(schema) ? own(schema, '$schema') : undefined).besideRef !== 'nothing';
@@ -63,7 +63,7 @@ const constantsIn = (schema: unknown, besideRef: boolean, levels: number): reado
   return undefined;
 };
 
-/** Whether the keywords of the schema count: beside a `$ref` of draft-07 none does. */
+/** True if the keywords of the schema count: beside a `$ref` of draft-07 none does. */
 const speaks = (schema: unknown, besideRef: boolean): schema is Members =>
   isObject(schema) && (besideRef || !Object.hasOwn(schema, '$ref'));
 

@@ -16,7 +16,7 @@ import { placesIn } from './schemaPlaces.ts';
 import { addUnevaluated } from './unevaluated.ts';
 import { toldApart } from './unions.ts';
 
-/** Whether a value fits. `errors` (at most 20) are computed only when they are read. */
+/** True if a value fits. `errors` (at most 20) are computed only when they are read. */
 type Match = { readonly valid: boolean; readonly errors: readonly SchemaFault[] };
 
 /** A compiled schema of a user, or the reason why it cannot be compiled. */
@@ -91,7 +91,7 @@ const measure = (schema: unknown): Measured | Extract<UserSchema, { ok: false }>
 type Manner = {
   readonly values: Values;
   readonly formats: 'checked' | 'ofDialect';
-  /** Whether the check that finds all faults is kept once it is made. It takes as much memory as the quick one. */
+  /** True if the check that finds all faults is kept once it is made. It takes as much memory as the quick one. */
   readonly details: 'kept' | 'madeAnew';
   readonly patterns: Patterns;
 };

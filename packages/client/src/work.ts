@@ -144,10 +144,10 @@ const patienceMs = (longestWaitS + 30) * 1000;
 /** Statuses below 500 after which the same request may succeed later. */
 const passing = new Set([408, 425, 429]);
 
-/** Whether the same request may succeed later. */
+/** True if the same request may succeed later. */
 const isPassing = (status: number): boolean => status === 0 || status >= 500 || passing.has(status);
 
-/** Whether the same request will not succeed later either. */
+/** True if the same request will not succeed later either. */
 const isRefused = (status: number): boolean => status !== 200 && !isPassing(status);
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> => pause(ms * (0.5 + Math.random() / 2), signal);

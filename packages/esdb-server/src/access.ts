@@ -7,7 +7,7 @@ import { Fault } from './faults.ts';
  */
 export type Method = 'readLog' | 'writeLog' | 'writeStreams';
 
-/** Whether a caller has a permission. */
+/** True if a caller has a permission. */
 export type May = (method: Method) => boolean;
 
 /**

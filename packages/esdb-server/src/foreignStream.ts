@@ -84,7 +84,7 @@ export const foreignState = async (store: LogToServe, stream: string, now: numbe
   };
 };
 
-/** Whether an event of the stream is shown. */
+/** True if an event of the stream is shown. */
 export const isShown = (event: StoredEvent, { first, since, oldest }: StreamState): boolean =>
   event.revision >= first &&
   event.position >= since &&

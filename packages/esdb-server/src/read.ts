@@ -13,7 +13,7 @@ import type { LogToServe } from './port.ts';
 /** The log to read, and whether one of its streams is the platform's own. */
 export type Readable = { readonly store: LogToServe; readonly own: (stream: string) => boolean };
 
-/** Whether ids are sent as two numbers instead of text. */
+/** True if ids are sent as two numbers instead of text. */
 export const wantsStructured = (options: ReadReq.Options): boolean => options.getUuidOption()?.hasString() !== true;
 
 /** State of any stream. Throws when it was deleted for ever. */

@@ -26,7 +26,7 @@ type Wrapped = {
 
 const begin = '{"$foreign":{"created":"';
 
-/** Whether bytes can be stored as text. SQLite's driver ends a text at its first NUL. */
+/** True if bytes can be stored as text. SQLite's driver ends a text at its first NUL. */
 export const isText = (bytes: Uint8Array): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 const encodingOf = (bytes: Uint8Array): Encoding => (isText(bytes) ? 'text' : 'base64');
@@ -59,7 +59,7 @@ export const wrapForeign = ({
   return { id, type, data: toText(data, encoding), metadata: JSON.stringify(wrapped) };
 };
 
-/** Whether an event of the log is a foreign one. No event of the platform's own may have metadata of this form. */
+/** True if an event of the log is a foreign one. No event of the platform's own may have metadata of this form. */
 export const isForeign = ({ metadata }: Pick<StoredEvent, 'metadata'>): boolean => metadata.startsWith(begin);
 
 /** The parts of a wrapped event. Undefined for metadata that only begin like those of a foreign event. */

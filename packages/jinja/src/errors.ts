@@ -32,7 +32,7 @@ export const undefinedError = (message: string): PythonError => new PythonError(
 /** A limit of this engine was reached. */
 export const limitError = (message: string): PythonError => new PythonError('Limit', message);
 
-/** Whether an error has one of these types of Python. */
+/** True if an error has one of these types of Python. */
 export const isRaised = (error: unknown, ...types: string[]): boolean =>
   error instanceof PythonError && types.includes(error.type);
 

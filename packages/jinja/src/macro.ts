@@ -29,7 +29,7 @@ type DefinedMacro = Macro & Pick<Run, 'escaping' | 'template'>;
 
 const shownName = ({ name }: Macro): string => (name === undefined ? 'None' : textRepr(name));
 
-/** Whether a macro gets a special name: its body reads the name, and no parameter has this name. */
+/** True if a macro gets a special name: its body reads the name, and no parameter has this name. */
 const catches = ({ signature }: Macro, special: string): boolean =>
   signature.uses.has(special) && !signature.parameters.includes(special);
 

@@ -39,7 +39,7 @@ export const exactEntries = (value: Members): readonly (readonly [string, unknow
 const places =
   /[:[,]\s*(-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+))|[:[,]\s*-0(?![.\d])|[:[,]\s*-?\d{16}|"\d+"\s*:|\\u003\d/g;
 
-/** Whether `JSON.parse` keeps all of the text of an object or array; false if that is not sure. */
+/** True if `JSON.parse` keeps all of the text of an object or array; false if that is not sure. */
 export const isKept = (text: string): boolean => {
   for (const [, number] of text.matchAll(places))
     if (number === undefined || JSON.stringify(Number(number)) !== number) return false;
@@ -141,7 +141,7 @@ const marked = (text: string): unknown => {
   return value();
 };
 
-/** Whether an odd number of backslashes stands before the quote. */
+/** True if an odd number of backslashes stands before the quote. */
 const isEscaped = (text: string, at: number): boolean => {
   let from = at;
   while (text[from - 1] === '\\') from--;

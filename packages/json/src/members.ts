@@ -1,7 +1,7 @@
 /** The members of a JSON object, by name. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Whether a JSON value is an object: neither null nor an array. */
+/** True if a JSON value is an object: neither null nor an array. */
 export const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -25,7 +25,7 @@ export const contentChecker = ({ sumAt, arePartsRight, tell }: Needs) => {
     tell(event, 'altered', `Event ${event.revision} of stream ${event.stream} is not what was written`);
 
   return {
-    /** Whether an event was written for a place. If it is elsewhere, its stream or revision was altered. */
+    /** True if an event was written for a place. If it is elsewhere, its stream or revision was altered. */
     isMadeFor: (event: StoredEvent, { stream, revision, previous }: MadeFor): boolean => {
       const hash = hashIn(event.metadata);
       if (hash !== undefined) return previous.some((one) => linkAt(event, stream, revision, one) === hash);

@@ -16,7 +16,7 @@ export const gapsOfLog = () => {
   let gaps: readonly Gap[] = [];
   return {
     addRows: rows.add,
-    /** Whether a row that is missing between two positions had an event. */
+    /** True if a row that is missing between two positions had an event. */
     isLost: rows.explains,
     /** Notes that events are missing between the position `after` and the one of the gap. */
     add: (gap: Gap, after: number): void => {
@@ -24,7 +24,7 @@ export const gapsOfLog = () => {
       while (from <= gap.to && rows.explains({ after, before: gap.position }, gap.stream, from)) from++;
       if (from <= gap.to) gaps = [...gaps, { ...gap, from }];
     },
-    /** Whether an event was missing until it came. */
+    /** True if an event was missing until it came. */
     isFilledBy: ({ stream, revision }: StoredEvent): boolean => {
       const gap = gaps.find((one) => one.stream === stream && one.from <= revision && revision <= one.to);
       if (!gap) return false;

@@ -52,7 +52,7 @@ export const digestText = (events: number, digest: string): string =>
 /** The text that the signatures of a change of keys are over. `old` is '' where the old key was not at hand. */
 export const keyChangeText = (old: string, changed: string): string => `automation-platform key 1\n${old}\n${changed}`;
 
-/** Whether a signature is by a key: both in base64. False for what is no key or no signature. */
+/** True if a signature is by a key: both in base64. False for what is no key or no signature. */
 export const isSignedBy = (key: string, text: string, signature: string): boolean => {
   try {
     const x = Buffer.from(key, 'base64').toString('base64url');

@@ -10,7 +10,7 @@ const stepLines = 100;
 
 type Content = Pick<StoredEvent, 'id' | 'stream' | 'revision' | 'type' | 'data' | 'metadata'>;
 
-/** Whether digests cover an event: they cover what a copy of the log carries. */
+/** True if digests cover an event: they cover what a copy of the log carries. */
 export const isLine = ({ stream, type }: Pick<StoredEvent, 'stream' | 'type'>): boolean =>
   !stream.startsWith('$') && !type.startsWith('$') && !isOfLog(stream);
 

@@ -7,7 +7,7 @@ import type { LookUps } from './lookUps.ts';
 import { hashesOf, type Newest, newestEvents } from './newest.ts';
 
 type Needs = LookUps & {
-  /** Whether every event of a stream must have a link. */
+  /** True if every event of a stream must have a link. */
   readonly linked: (stream: string) => boolean;
 };
 
@@ -15,7 +15,7 @@ type Needs = LookUps & {
 type Early = {
   readonly event: StoredEvent;
   readonly isTold: boolean;
-  /** Whether its stream had no event before it. */
+  /** True if its stream had no event before it. */
   readonly isFirst: boolean;
 };
 

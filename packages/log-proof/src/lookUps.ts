@@ -2,7 +2,7 @@ import type { StoredEvent } from '@automation-platform/event-log';
 
 /** What a check may ask of the log. A log that is a stream of lines answers nothing. */
 export type LookUps = {
-  /** Whether positions have no gaps, as in a file of this program. */
+  /** True if positions have no gaps, as in a file of this program. */
   readonly dense: boolean;
   /** The event at a revision of a stream. Without it, the newest event of every stream is kept in memory. */
   readonly find?:

@@ -27,7 +27,7 @@ export const lostRows = () => {
       const place = from === to ? { position: from } : { from, to };
       lost.push({ from, to, used: 0, tell: { ...place, finding: 'missing', message } });
     },
-    /** Whether an event that is missing in a stream was in a row that is missing between two positions. */
+    /** True if an event that is missing in a stream was in a row that is missing between two positions. */
     explains({ after, before }: Between, stream: string, revision: number): boolean {
       for (let n = firstAfter(after); n < lost.length; n++) {
         const one = lost[n];

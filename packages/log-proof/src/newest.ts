@@ -10,7 +10,7 @@ export type Newest = {
   readonly revision: number;
   readonly position: number;
   readonly hashes: readonly string[];
-  /** Whether all events of the stream must have a link. */
+  /** True if all events of the stream must have a link. */
   readonly linked: boolean;
 };
 

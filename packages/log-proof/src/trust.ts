@@ -12,7 +12,7 @@ export type Trust = {
   /** In base64, in the order of the log. */
   readonly keys: readonly string[];
   readonly found: readonly Finding[];
-  /** Whether the signature of an export as a whole is by the key of the log. */
+  /** True if the signature of an export as a whole is by the key of the log. */
   readonly isExportBelieved: boolean;
 };
 

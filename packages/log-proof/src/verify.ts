@@ -9,7 +9,7 @@ import { trustIn } from './trust.ts';
 
 type Needs = {
   readonly source: Source;
-  /** Whether every event of a stream must have a link. */
+  /** True if every event of a stream must have a link. */
   readonly linked: (stream: string) => boolean;
   /** The public key that is believed. Without it, the keys that the log holds are. */
   readonly key: string | undefined;

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { type Config, readConfig } from '../../config.ts';
 import { argument, command } from '../engine/command.ts';
-import { fileOfLog } from '../fileOfLog.ts';
-import { progressLine, type Terminal } from '../progress.ts';
+import { fileOfLog, progressLine, type Terminal } from '../progress.ts';
 
 export const backup = command({
   name: 'backup',

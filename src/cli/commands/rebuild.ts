@@ -3,7 +3,7 @@ import { stopSignal } from '../../process/program.ts';
 import type { Compared } from '../../projections/foldLog.ts';
 import { type Access, accessFrom, askHelp, askOptions, messageOf, noAnswer, platformAt } from '../askService.ts';
 import { command } from '../engine/command.ts';
-import { showCompared } from '../showCompared.ts';
+import { showCompared } from '../records.ts';
 
 export const rebuild = command({
   name: 'rebuild',

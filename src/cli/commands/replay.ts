@@ -3,7 +3,7 @@ import type { Compared, Fold } from '../../projections/foldLog.ts';
 import { logUrl } from '../../store/url.ts';
 import { argument, command } from '../engine/command.ts';
 import { progressLine, type Terminal } from '../progress.ts';
-import { showCompared } from '../showCompared.ts';
+import { showCompared } from '../records.ts';
 import { logCopy } from './logCopy.ts';
 
 export const replay = command({

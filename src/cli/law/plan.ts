@@ -66,7 +66,7 @@ const isClaimedBy = async (log: LogReads, stream: string, owner: string): Promis
   return true;
 };
 
-/** Whether an event claims a name for the account. The account need not have got the name. */
+/** True if an event claims a name for the account. The account need not have got the name. */
 const isClaimOf = (event: StoredEvent, { id }: Forgotten): boolean =>
   splitStream(event.stream).category === nameClaims.category && dataIn(event).owner === `account-${id}`;
 

@@ -16,7 +16,7 @@ import { defined } from '../../domain/engine/defined.ts';
 import { openSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { agents } from '../../projections/agent-session-manager/agents.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { accessListThatDenies } from '../operations-manager/jobs.ts';
 import { publishEvent } from '../operations-manager/publishedEvents.ts';
@@ -68,7 +68,7 @@ export const startSessionOfJob = command({
 });
 
 /** Notes that the webhook is called now. If two processes try, only one stores the event, and that one calls. */
-export const postSession = command({ name: 'postSession', input: noInput, on: 'existing', decide: post });
+export const postSession = command({ name: 'postSession', on: 'existing', decide: post });
 
 const lastMessage = Type.String({ maxLength: mostMessage });
 const outcome = Type.Enum(['COMPLETE', 'FAILED', 'CANCELED'] as const satisfies readonly Outcome[]);

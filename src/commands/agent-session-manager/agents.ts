@@ -9,7 +9,7 @@ import {
   sealHeaders,
 } from '../../domain/agent-session-manager/agents.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { by, type Kind } from '../engine/kinds.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 
@@ -37,7 +37,6 @@ export const replaceAgent = command({
 });
 export const deleteAgent = command({
   name: 'deleteAgent',
-  input: noInput,
   on: 'existing',
   decide: remove,
   prepare: async ({ id, state: { content }, actor }, tools) => ({

@@ -19,7 +19,7 @@ import {
 import { provider } from '../../domain/authorization/providers.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { adminRemains, membership } from './admins.ts';
 import { unknownGroups, unknownRoles, without } from './names.ts';
 import { accountsOfProvider } from './providers.ts';
@@ -80,7 +80,6 @@ export const updateAccount = command({
 
 export const deleteAccount = command({
   name: 'deleteAccount',
-  input: noInput,
   on: 'existing',
   locks: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id, state }, tools) => ({

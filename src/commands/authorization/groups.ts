@@ -9,7 +9,7 @@ import {
   requested,
   update,
 } from '../../domain/authorization/groups.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
+import { commandsOf } from '../engine/define.ts';
 import { by, type Kind } from '../engine/kinds.ts';
 import { referrersOfGroup } from '../references.ts';
 import { adminRemains, membership } from './admins.ts';
@@ -61,7 +61,6 @@ export const updateGroup = command({
 
 export const deleteGroup = command({
   name: 'deleteGroup',
-  input: noInput,
   on: 'existing',
   locks: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id, state, actor }, tools) => ({

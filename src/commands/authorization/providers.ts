@@ -12,7 +12,7 @@ import {
   update,
 } from '../../domain/authorization/providers.ts';
 import { externalIds } from '../../projections/authorization/accounts.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 
 const command = commandsOf(provider);
 
@@ -42,7 +42,6 @@ export const updateProvider = command({
 });
 export const deleteProvider = command({
   name: 'deleteProvider',
-  input: noInput,
   on: 'existing',
   locks: ({ content }, _, id) => (content ? accountsOfProvider(id) : undefined),
   prepare: async ({ id }, { count }) => ({

@@ -1,5 +1,5 @@
 import { create, newRoleSchema, remove, role, rolePatchSchema, update } from '../../domain/authorization/roles.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
+import { commandsOf } from '../engine/define.ts';
 import { referrersOfRole } from '../references.ts';
 import { membership } from './admins.ts';
 
@@ -27,7 +27,6 @@ export const updateRole = command({
 
 export const deleteRole = command({
   name: 'deleteRole',
-  input: noInput,
   on: 'existing',
   locks: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id, state, actor }, tools) => ({

@@ -1,12 +1,31 @@
 import { Type } from 'typebox';
+import { logIn as enter, logOut as leave, login, use as useOne } from '../../domain/authorization/logins.ts';
 import { create, newTokenSchema, remove, token, use, withinInventories } from '../../domain/authorization/tokens.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { accounts, credentials } from '../../projections/authorization/accounts.ts';
 import { tokenHashes } from '../../projections/authorization/tokens.ts';
 import { inventories } from '../../projections/inventory-manager/inventories.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
 import { tokenHash, tokenText } from './tokenTexts.ts';
+
+const ofLogin = commandsOf(login);
+
+export const logIn = ofLogin({
+  name: 'logIn',
+  input: Type.Object({ account: Type.String(), credential: Type.String() }),
+  on: 'new',
+  decide: enter,
+});
+export const useLogin = ofLogin({ name: 'useLogin', on: 'existing', decide: useOne });
+export const logOut = ofLogin({
+  name: 'logOut',
+  input: Type.Object({
+    reason: Type.Union([Type.Literal('logout'), Type.Literal('replaced'), Type.Literal('expired')]),
+  }),
+  on: 'existing',
+  decide: leave,
+});
 
 const command = commandsOf(token);
 
@@ -66,4 +85,4 @@ export const useToken = command({
   decide: use,
 });
 
-export const deleteToken = command({ name: 'deleteToken', input: noInput, on: 'existing', decide: remove });
+export const deleteToken = command({ name: 'deleteToken', on: 'existing', decide: remove });

@@ -32,7 +32,7 @@ import { markScheduledJobMigrated } from './scheduledJobs.ts';
 /** How many characters of form data one migration may copy: all of them are in memory at once. */
 const mostData = 32 * 1024 * 1024;
 
-/** Whether a migration of the job was decided, even if it is not carried out yet. */
+/** True if a migration of the job was decided, even if it is not carried out yet. */
 export const isDecided = async (job: string, { query }: Tools): Promise<boolean> =>
   (await query(scheduledJobMigrations, { field: 'job', op: 'equals', value: job })).length > 0;
 

@@ -53,7 +53,7 @@ import { accountIds } from '../authorization/authors.ts';
 import { membersHere } from '../authorization/members.ts';
 import { isHidden, mayRead } from '../engine/access.ts';
 import { refuseAbove, refuseAccess } from '../engine/decide.ts';
-import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
+import { commandsOf, type Preparing, type Tools } from '../engine/define.ts';
 import { always, by, documentCheck, type Kind, partCommand } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
@@ -489,7 +489,7 @@ export const deleteProject = command({
   },
 });
 
-const completeProject = command({ name: 'completeProject', input: noInput, on: 'any', decide: complete });
+const completeProject = command({ name: 'completeProject', on: 'any', decide: complete });
 
 /** Deletes a resource as part of a decision. It rejects nothing. */
 const removal = ({ category, id }: Place): readonly Next[] => {

@@ -31,7 +31,7 @@ export type Tools = {
   mayRead<Doc>(collection: Pick<Projection<Doc>, 'guard'>, doc: Doc, actor: Actor): boolean;
   /** The account as of now, with its rights; undefined if it is deleted or inactive. */
   accountNow(id: string): Promise<Actor | undefined>;
-  /** Whether a resource has ended so long ago that the read models do not show it any more. */
+  /** True if a resource has ended so long ago that the read models do not show it any more. */
   isRetired(aggregate: Aggregate, id: string): Promise<boolean>;
   /** The document that a projection makes of another stream, as the log has it now; undefined if there is none. */
   shown<Doc>(projection: Projection<Doc>, id: string): Promise<Doc | undefined>;
@@ -151,22 +151,24 @@ export type CommandOn<Input> = Command<Own, Own, Input, Own, Own>;
 
 export type AnyCommand = CommandOn<Own>;
 
-/** The input schema of commands without input. */
+/** The input schema of commands that name none. */
 export const noInput = Type.Object({}, { additionalProperties: false });
+type NoInput = typeof noInput;
+type Given<D, S extends TSchema> = Omit<D, 'input'> & { readonly input?: S };
 
 /**
  * Defines commands of one aggregate. The schema gives the type of the decision's input, and `prepare` gives the type of
  * `refs`. So a decision that reads `refs` does not compile without `prepare`.
  */
 export const commandsOf = <State, E extends Event>(aggregate: Aggregate<State, E>) => {
-  function command<S extends TSchema, Refs = never, Precomputed = undefined>(
-    definition: Prepared<State, E, Static<S>, Refs, Precomputed> & { readonly input: S },
+  function command<S extends TSchema = NoInput, Refs = never, Precomputed = undefined>(
+    definition: Given<Prepared<State, E, Static<S>, Refs, Precomputed>, S>,
   ): Command<State, E, Static<S>, Refs, Precomputed>;
-  function command<S extends TSchema, Precomputed = undefined>(
-    definition: Unprepared<State, E, Static<S>, Precomputed> & { readonly input: S },
+  function command<S extends TSchema = NoInput, Precomputed = undefined>(
+    definition: Given<Unprepared<State, E, Static<S>, Precomputed>, S>,
   ): Command<State, E, Static<S>, undefined, Precomputed>;
-  function command(definition: Omit<AnyCommand, 'aggregate'>): AnyCommand {
-    return { ...definition, aggregate };
+  function command(definition: Given<Omit<AnyCommand, 'aggregate'>, TSchema>): AnyCommand {
+    return { input: noInput, ...definition, aggregate };
   }
   return command;
 };

@@ -11,6 +11,6 @@ export const deleteDecided = (
   of,
   on: {
     [topic]: async ({ data }: Recorded<Parameters<typeof idsIn>[0]>) =>
-      idsIn(data).map((id) => ({ command, id, input: {} })),
+      idsIn(data).map((id: string) => ({ command, id, input: {} })),
   },
 });

@@ -63,7 +63,7 @@ export const keyUses = () => {
   return {
     get,
     has: (key: string): boolean => get(key) !== undefined,
-    /** Whether a reaction to an event of the stream, at this revision or later, has changed this stream. */
+    /** True if a reaction to an event of the stream, at this revision or later, has changed this stream. */
     followsSince: (stream: string, revision: number): boolean => {
       readCauses();
       return (followed.get(stream) ?? -1) >= revision;

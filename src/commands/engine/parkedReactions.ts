@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { complete, park, parkedReaction } from '../../domain/engine/parkedReactions.ts';
-import { commandsOf, noInput } from './define.ts';
+import { commandsOf } from './define.ts';
 
 const command = commandsOf(parkedReaction);
 
@@ -21,7 +21,6 @@ export const parkReaction = command({
 });
 export const completeReaction = command({
   name: 'completeReaction',
-  input: noInput,
   on: 'existing',
   decide: complete,
 });

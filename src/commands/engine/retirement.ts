@@ -16,7 +16,7 @@ export const retireEnded = commandsOf(retirement)({
   decide: retire,
 });
 
-/** Whether a resource that ended then is retired. `endedAt`: epoch milliseconds; undefined: it has not ended. */
+/** True if a resource that ended then is retired. `endedAt`: epoch milliseconds; undefined: it has not ended. */
 export const isRetired = async (
   endedAt: number | undefined,
   category: string,

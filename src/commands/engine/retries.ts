@@ -29,7 +29,7 @@ export const retries = (streams: Streams) => {
   };
 
   return {
-    /** Whether the resource has carried out the request with this key. */
+    /** True if the resource has carried out the request with this key. */
     answered,
     /** The ids of all resources that have carried out a request with the key, which called them by the name. */
     all: async (aggregate: Aggregate, name: string, key: string): Promise<readonly string[]> => {

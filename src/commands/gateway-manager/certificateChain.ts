@@ -9,7 +9,7 @@ const block = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICAT
 // The message must never quote the input: it may be a secret.
 const invalid = (message: string): RequestError => new RequestError('invalid', message, { path: '/raw_certificate' });
 
-/** Whether the text contains a private key in PEM, of any kind. */
+/** True if the text contains a private key in PEM, of any kind. */
 export const hasPrivateKey = (text: string): boolean => /PRIVATE\s+KEY/i.test(text);
 
 /**

@@ -1,6 +1,6 @@
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { add, certificate, newCertificateSchema, remove } from '../../domain/gateway-manager/certificates.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
+import { commandsOf } from '../engine/define.ts';
 import { chainOf, hasPrivateKey } from './certificateChain.ts';
 
 const command = commandsOf(certificate);
@@ -19,7 +19,6 @@ export const addCertificate = command({
 });
 export const deleteCertificate = command({
   name: 'deleteCertificate',
-  input: noInput,
   on: 'existing',
   decide: remove,
 });

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { namesOf } from '../../domain/authorization/groups.ts';
 import { create, newServiceGroupSchema, remove, serviceGroup } from '../../domain/gateway-manager/serviceGroups.ts';
 import { unknownGroups } from '../authorization/names.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { anew, type Kind } from '../engine/kinds.ts';
 
 const command = commandsOf(serviceGroup);
@@ -23,7 +23,6 @@ export const createServiceGroup = command({
 
 export const deleteServiceGroup = command({
   name: 'deleteServiceGroup',
-  input: noInput,
   on: 'existing',
   decide: remove,
 });

@@ -1,5 +1,5 @@
 import { create, groupMapping, groupMappingSchema, remove, update } from '../../domain/group-mappings/groupMappings.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
+import { commandsOf } from '../engine/define.ts';
 import { always, by, type Kind } from '../engine/kinds.ts';
 
 const command = commandsOf(groupMapping);
@@ -18,7 +18,6 @@ export const updateGroupMapping = command({
 });
 export const deleteGroupMapping = command({
   name: 'deleteGroupMapping',
-  input: noInput,
   on: 'existing',
   decide: remove,
 });

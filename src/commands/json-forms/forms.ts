@@ -4,13 +4,7 @@ import { Type } from 'typebox';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import type { Actor, Context } from '../../domain/engine/core.ts';
 import { type Referrer, refuseReferred } from '../../domain/engine/references.ts';
-import {
-  complete,
-  decideDeletion,
-  type FormsDeleted,
-  formDeletion,
-  formDeletionSchema,
-} from '../../domain/json-forms/formDeletions.ts';
+import { formDeletion, formDeletions } from '../../domain/json-forms/formDeletions.ts';
 import { importedFormId } from '../../domain/json-forms/formDocuments.ts';
 import {
   type FormDocument,
@@ -34,7 +28,7 @@ import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
 import type { Reaction } from '../engine/reactions.ts';
@@ -108,7 +102,6 @@ export const formMeant = (document: FormDocument, fresh: string, tools: Tools): 
 /** Deletes a form together with resources of other kinds. */
 const deleteForm = command({
   name: 'deleteForm',
-  input: noInput,
   on: 'existing',
   locks: () => formReferences,
   decide: (state: FormState, _: unknown, { refs }: Context<Pick<FormRefs, 'referrers'>>) => {
@@ -121,20 +114,19 @@ const deleteForm = command({
 });
 
 /** Part of a decision to delete forms. */
-const removeForm = command({ name: 'removeForm', input: noInput, on: 'any', decide: remove });
+const removeForm = command({ name: 'removeForm', on: 'any', decide: remove });
 const deletion = commandsOf(formDeletion);
 const completeFormDeletion = deletion({
   name: 'completeFormDeletion',
-  input: noInput,
   on: 'existing',
-  decide: complete,
+  decide: formDeletions.complete,
 });
 
 export const deleteForms = deletion({
   name: 'deleteForms',
-  input: formDeletionSchema,
+  input: formDeletions.schema,
   on: 'new',
-  decide: decideDeletion,
+  decide: formDeletions.decide,
   locks: (_, { ids }) => (ids.length > 0 ? formReferences : undefined),
   prepare: async ({ input: { ids }, actor }, tools) => {
     const meant = await Promise.all(
@@ -166,7 +158,7 @@ export const formReactions: readonly Reaction[] = [
   {
     of: formDeletion,
     on: {
-      formsDeleted: async ({ stream, data }: Recorded<FormsDeleted>) => [
+      formsDeleted: async ({ stream, data }: Recorded<{ readonly ids: readonly string[] }>) => [
         ...data.ids.map((id) => ({ command: removeForm, id, input: {} })),
         { command: completeFormDeletion, id: splitStream(stream).id, input: {} },
       ],

@@ -8,7 +8,7 @@ import { asideIn, type Kept, type KeptState, type keptDecisions } from '../../do
 import type { Referrer } from '../../domain/engine/references.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import { importAuthors } from '../authorization/authors.ts';
-import { type AnyCommand, type CommandOn, commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { type AnyCommand, type CommandOn, commandsOf, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { by, byImport, imported, type Kind, type Restorable } from '../engine/kinds.ts';
 
@@ -92,7 +92,6 @@ export const keptCommands = <Content extends Kept, E extends Event, Doc extends 
   });
   const deletion = command({
     name: `delete${word}`,
-    input: noInput,
     on: 'existing',
     decide: remove,
     locks: () => lock,

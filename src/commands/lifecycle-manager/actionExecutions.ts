@@ -27,7 +27,7 @@ import { resourceGroups } from '../../projections/lifecycle-manager/resourceGrou
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { mayRead } from '../engine/access.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { accessListThatDenies } from '../operations-manager/jobs.ts';
 import { unfit } from './resourceInstances.ts';
 
@@ -109,7 +109,6 @@ export const runAction = command({
 
 export const cancelExecution = command({
   name: 'cancelExecution',
-  input: noInput,
   on: 'existing',
   decide: cancel,
   prepare: async ({ state, actor }, tools) => ({ gbac: await accessListOf(state, actor, tools) }),

@@ -3,7 +3,7 @@ import { actionExecution } from '../../domain/lifecycle-manager/actionExecutions
 import { clear, lastAction, record } from '../../domain/lifecycle-manager/lastActions.ts';
 import { resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
+import { commandsOf } from '../engine/define.ts';
 
 const command = commandsOf(lastAction);
 
@@ -25,4 +25,4 @@ export const recordLastAction = command({
 });
 
 /** Runs when an instance or group is deleted. */
-export const clearLastAction = command({ name: 'clearLastAction', input: noInput, on: 'any', decide: clear });
+export const clearLastAction = command({ name: 'clearLastAction', on: 'any', decide: clear });

@@ -17,7 +17,7 @@ import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts'
 import { resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { by, type Kind } from '../engine/kinds.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { queryAll } from '../engine/tools.ts';
@@ -54,7 +54,6 @@ export const updateResourceGroup = command({
 });
 export const deleteResourceGroup = command({
   name: 'deleteResourceGroup',
-  input: noInput,
   on: 'existing',
   decide: remove,
 });
@@ -68,7 +67,6 @@ const dropFromGroup = command({
 });
 export const removeResourceGroup = command({
   name: 'removeResourceGroup',
-  input: noInput,
   on: 'any',
   decide: removeIfThere,
 });

@@ -16,7 +16,7 @@ import {
   resourceInstance,
 } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { by, type Kind } from '../engine/kinds.ts';
 
 const command = commandsOf(resourceInstance);
@@ -74,7 +74,6 @@ export const updateInstance = command({
  */
 export const deleteInstance = command({
   name: 'deleteInstance',
-  input: noInput,
   on: 'existing',
   decide: remove,
   locks: ({ exists, content }) => (exists ? partsOfModel(content.modelId) : undefined),

@@ -16,7 +16,7 @@ import {
 import { sealImported, type TemplateRefs } from '../../domain/mop/mopTemplates.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { importAuthors } from '../authorization/authors.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
+import { commandsOf } from '../engine/define.ts';
 import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
 import { patternFaults } from './searches.ts';
 
@@ -44,7 +44,6 @@ export const updateAnalyticTemplate = command({
 });
 export const deleteAnalyticTemplate = command({
   name: 'deleteAnalyticTemplate',
-  input: noInput,
   on: 'existing',
   prepare: async (): Promise<TemplateRefs> => ({}),
   decide: remove,

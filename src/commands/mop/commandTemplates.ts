@@ -17,7 +17,7 @@ import {
 import { sealImported, type TemplateRefs, type TemplateState } from '../../domain/mop/mopTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { importAuthors } from '../authorization/authors.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 import { patternFaults } from './searches.ts';
@@ -54,7 +54,6 @@ export const updateCommandTemplate = command({
 });
 export const deleteCommandTemplate = command({
   name: 'deleteCommandTemplate',
-  input: noInput,
   on: 'existing',
   decide: remove,
   prepare: async (request, tools): Promise<TemplateRefs> => ({ referrers: await referrersOf(request, tools, 'both') }),

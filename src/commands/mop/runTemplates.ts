@@ -12,11 +12,22 @@ import {
   patternsIn as patternsOfPairs,
 } from '../../domain/mop/analyticTemplates.ts';
 import { type CommandTemplateContent, faultsIn, patternsIn } from '../../domain/mop/commandTemplates.ts';
-import { preformatted } from '../../domain/mop/html.ts';
 import { type ReadyCommand, type RuleResult, ready, ruleResult } from '../../domain/mop/ruleEvaluation.ts';
 import type { Variables } from '../../domain/mop/templateVariables.ts';
 import { commandsPass, rulesPass } from '../../domain/mop/verdicts.ts';
 import { patternFaults, searching } from './searches.ts';
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** HTML that shows the text literally: all markup in it is escaped. */
+const preformatted = (text: string): string =>
+  `<pre>${text.replace(/[&<>"']/g, (character) => entities[character] ?? '')}</pre>`;
 
 /** Access to devices. `find` throws if no adapter has the device. `run` returns the output of a command. */
 export type Ways = { find(device: string): Promise<unknown>; run(device: string, command: string): Promise<string> };

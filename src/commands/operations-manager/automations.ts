@@ -9,7 +9,7 @@ import {
   restore,
 } from '../../domain/operations-manager/automations.ts';
 import { unknownGroups } from '../authorization/names.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { partCommand } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 
@@ -37,7 +37,6 @@ export const updateAutomation = command({
 });
 export const deleteAutomation = command({
   name: 'deleteAutomation',
-  input: noInput,
   on: 'existing',
   decide: remove,
 });

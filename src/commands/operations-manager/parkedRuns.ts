@@ -3,7 +3,7 @@ import type { Gbac } from '../../domain/engine/core.ts';
 import { discard, type ParkedState, parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 
 /** Whoever may see the trigger of a parked run may decide about it. What has no trigger is for admins. */
 const gbacOf = async ({ parking }: ParkedState, tools: Tools): Promise<Gbac> => {
@@ -17,7 +17,6 @@ const gbacOf = async ({ parking }: ParkedState, tools: Tools): Promise<Gbac> => 
 /** Gives up what is parked. */
 export const discardParked = commandsOf(parkedReaction)({
   name: 'discardParked',
-  input: noInput,
   on: 'existing',
   decide: discard,
   prepare: async ({ state }, tools) => ({ gbac: await gbacOf(state, tools) }),

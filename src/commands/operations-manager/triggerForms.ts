@@ -89,7 +89,7 @@ export const changedForm = (content: Formed | undefined, patch: Formed): Formed 
 type Known = { readonly content?: Formed; readonly imported?: Imported<object> };
 
 /**
- * Whether an imported document changes the form fields of the known trigger. Its hash may be that of the trigger, or
+ * True if an imported document changes the form fields of the known trigger. Its hash may be that of the trigger, or
  * that of the last import: the form of another installation has another hash.
  */
 export const newsOfForm = (document: Formed, { content, imported }: Known = {}): boolean =>

@@ -31,7 +31,7 @@ import { secretsOfTransformation } from '../../domain/template-builder/transform
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { by, byImport, type Kind, partCommand, picked } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import { queryAll } from '../engine/tools.ts';
@@ -43,7 +43,7 @@ import { changedForm, formOf, importedForm, inStoredWords, newsOfForm, sealedDat
 const command = commandsOf(trigger);
 
 /**
- * Whether the automation exists and the actor may change it. An automation that the actor may not see counts as
+ * True if the automation exists and the actor may change it. An automation that the actor may not see counts as
  * missing.
  */
 const targetOf = async (id: string, actor: Actor, tools: Tools) => {
@@ -150,7 +150,6 @@ export const updateTrigger = command({
 });
 export const deleteTrigger = command({
   name: 'deleteTrigger',
-  input: noInput,
   on: 'existing',
   gbac,
   decide: remove,

@@ -39,7 +39,7 @@ import { accountIds } from '../authorization/authors.ts';
 import { componentLocks, planProject, unpackProject } from '../automation-studio/projects.ts';
 import { treeReferences } from '../configuration-manager/trees.ts';
 import { mayRead } from '../engine/access.ts';
-import { commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
+import { commandsOf, type Preparing, type Tools } from '../engine/define.ts';
 import { by, type Kind } from '../engine/kinds.ts';
 import { importing } from '../engine/locks.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
@@ -243,7 +243,6 @@ export const previewImport = async (
 
 export const deletePrebuilt = command({
   name: 'deletePrebuilt',
-  input: noInput,
   on: 'existing',
   prepare: async ({ state, actor }, tools) => ({
     hidden: (await hiddenOf(state.deciding, actor, tools)).size > 0,
@@ -253,7 +252,6 @@ export const deletePrebuilt = command({
 });
 const completePrebuilt = command({
   name: 'completePrebuilt',
-  input: noInput,
   on: 'existing',
   decide: complete,
 });

@@ -16,7 +16,7 @@ import {
   update,
 } from '../../domain/profiles/profiles.ts';
 import { adminRemains, membership } from '../authorization/admins.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { always, by, type Kind } from '../engine/kinds.ts';
 
 const command = commandsOf(profile);
@@ -73,7 +73,6 @@ export const updateProfile = command({
 
 export const deleteProfile = command({
   name: 'deleteProfile',
-  input: noInput,
   on: 'existing',
   locks: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id }, tools) => ({ active: await isActive(id, tools) }),

@@ -20,7 +20,7 @@ import {
 import { templates } from '../../projections/template-builder/templates.ts';
 import { importAuthors } from '../authorization/authors.ts';
 import { whyNotRun } from '../engine/access.ts';
-import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import { by, byImport, imported, type Kind } from '../engine/kinds.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
@@ -50,7 +50,6 @@ export const updateTemplate = command({
 });
 export const deleteTemplate = command({
   name: 'deleteTemplate',
-  input: noInput,
   on: 'existing',
   decide: remove,
   prepare: async ({ id, state: { content }, actor }, tools) => ({

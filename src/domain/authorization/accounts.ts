@@ -139,7 +139,6 @@ export const account = aggregate<AccountState, AccountEvent>({
     }),
     externalGroupsChanged: (state, data) => ({ ...state, content: { ...state.content, ...data } }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'account', name: content.username }] : []),
 });
 

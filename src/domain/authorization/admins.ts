@@ -9,7 +9,7 @@ export type Admins = readonly (string | { readonly group: string; readonly prove
 export const adminNames = (admins: Admins): readonly string[] =>
   (admins.length > 0 ? admins : ['admins']).map((item) => (typeof item === 'string' ? item : item.group));
 
-/** Whether the list makes members of the group admins. */
+/** True if the list makes members of the group admins. */
 export const givesAdmin = (admins: Admins, group: { readonly name: string; readonly provenance: string }): boolean =>
   (admins.length > 0 ? admins : ['admins']).some((item) =>
     typeof item === 'string'

@@ -89,7 +89,6 @@ export const group = aggregate<GroupState, GroupEvent>({
     groupUpdated: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
     groupDeleted: ({ content }) => ({ exists: false, content }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'group', name: content.name }] : []),
 });
 

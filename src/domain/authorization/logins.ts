@@ -35,7 +35,6 @@ export const login = aggregate<State, LoginEvent>({
     loginUsed: (_, { at }) => ({ exists: true, used: at }),
     loggedOut: ({ used }) => ({ exists: false, used }),
   },
-  exists: (state) => state.exists,
 });
 
 /** A login begins once, also after its end: the token of one by a provider may be made again. */

@@ -61,7 +61,6 @@ export const role = aggregate<RoleState, RoleEvent>({
     roleUpdated: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
     roleDeleted: ({ content }) => ({ exists: false, content }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'role', name: content.name }] : []),
 });
 

@@ -87,7 +87,6 @@ export const token = aggregate<State, TokenEvent>({
     tokenUsed: (state, used) => ({ ...state, used }),
     tokenDeleted: (state) => ({ ...state, exists: false }),
   },
-  exists: (state) => state.exists,
 });
 
 /** The actor who sees only these inventories and their devices. */

@@ -115,7 +115,7 @@ const importIn = ({ content, imported }: ScheduledJobState) =>
   imported ?? (content && { document: { ...content }, content: contentOf(partsOf(content as unknown).known) });
 
 type Refs = ImportAuthors & {
-  /** Whether a migration of the job was decided. */
+  /** True if a migration of the job was decided. */
   readonly decided: boolean;
   /** The document's form, as the stored job names it if both mean the same. */
   readonly formId: string | null | undefined;

@@ -88,7 +88,7 @@ export type Candidate = {
   readonly content?: { readonly title: string } & {
     readonly [T in 'nextRunAt' | 'lastRunAt' | 'repeatInterval']: ScheduledJob[T] | undefined;
   };
-  /** Whether the job has become an automation, or a stored decision says that it will. */
+  /** True if the job has become an automation, or a stored decision says that it will. */
   readonly migrated: boolean;
   readonly writable: boolean;
   readonly unknownGroups: readonly string[];

@@ -153,7 +153,6 @@ export const project = aggregate<ProjectState, ProjectEvent>({
     projectDeleted: (state, deletion) => ({ ...state, exists: false, deletion, pending: [] }),
     projectCompleted: ({ pending: _, ...state }) => state,
   },
-  exists: ({ exists }) => exists,
   gbac: ({ access }) => gbacOfProject(access),
   gbacBelow: ({ access = [] }, use) => listOf(access, use === 'run' ? mayRun : mayChange),
   reservations: ({ pending = [] }) =>

@@ -3,7 +3,7 @@ import { own } from '@automation-platform/json';
 /** The changes of a record: members with their new values, and the optional members that are removed. */
 export type Changes<T> = { readonly changed: Partial<T>; readonly removed?: readonly string[] };
 
-/** Whether two JSON values are equal. The order of members does not count, and `undefined` equals an absent member. */
+/** True if two JSON values are equal. The order of members does not count, and `undefined` equals an absent member. */
 export const same = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (

@@ -99,7 +99,7 @@ export type Aggregate<State = any, E extends Event = any> = {
   readonly internal?: true;
   /** The form of new ids; 24 hex digits by default. */
   readonly ids?: 'uuid';
-  /** Whether the resource exists: it was created and not deleted. */
+  /** True if the resource exists: it was created and not deleted. */
   readonly exists: (state: State) => boolean;
   /** The unique names that the resource has in this state; none if it does not exist. */
   readonly names?: (state: State) => readonly Name[];
@@ -118,7 +118,16 @@ export type Aggregate<State = any, E extends Event = any> = {
   readonly follows?: (state: State) => Followed | undefined;
 };
 
-export const aggregate = <State, E extends Event>(a: Aggregate<State, E>): Aggregate<State, E> => a;
+/** Defines a kind of stream. Without `exists`, the member `exists` of its state says whether the resource exists. */
+export const aggregate = <State, E extends Event>(
+  definition: Omit<Aggregate<State, E>, 'exists'> &
+    (State extends { readonly exists: boolean }
+      ? { readonly exists?: (state: State) => boolean }
+      : { readonly exists: (state: State) => boolean }),
+): Aggregate<State, E> => ({
+  exists: (state) => (state as { readonly exists?: unknown }).exists === true,
+  ...definition,
+});
 
 /** The state after the events. A topic without a function, such as `claimLapsed`, leaves the state as it is. */
 export const fold = <State, E extends Event>(

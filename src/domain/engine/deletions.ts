@@ -2,13 +2,17 @@ import { Type } from 'typebox';
 import { type Area, aggregate, type Context, type Event } from './core.ts';
 import { type Referrer, refuseClosed, refuseReferred, refuseUnknownIds } from './references.ts';
 import { name } from './schemas.ts';
-import { texts } from './topics.ts';
+import { nothing, texts } from './topics.ts';
 
-/** The kind of resources. `member`: the member of bodies and events that has their ids. `title`: the name of the schema. */
-type Deleted<Topic, Member> = {
+/**
+ * The kind of resources. `member`: the member of bodies and events that has their ids. `title`: the name of the schema.
+ * `completed`: the topic of the event once all are deleted, if there is such an event.
+ */
+type Deleted<Topic, Member, Completed> = {
   readonly area: Area;
   readonly category: string;
   readonly topic: Topic;
+  readonly completed?: Completed;
   readonly member: Member;
   readonly title: string;
   readonly noun: string;
@@ -29,9 +33,16 @@ type DeletionRefs = {
 };
 
 /** The decision to delete several resources of a kind, all or none. It is carried out in the streams of the resources. */
-export const deletionOf = <const Topic extends string, const Member extends string>(kind: Deleted<Topic, Member>) => {
-  const { area, category, topic, member, title, noun, nouns = `${noun}s` } = kind;
-  type Decided = Event<Topic, Ids<Member>>;
+export const deletionOf = <
+  const Topic extends string,
+  const Member extends string,
+  const Completed extends string = never,
+>(
+  kind: Deleted<Topic, Member, Completed>,
+) => {
+  const { area, category, topic, completed, member, title, noun, nouns = `${noun}s` } = kind;
+  type Decided = Event<Topic, Ids<Member>> | ([Completed] extends [never] ? never : Event<Completed, object>);
+  type State = { readonly ids: readonly string[]; readonly isCompleted?: true };
   const named = nouns.charAt(0).toUpperCase() + nouns.slice(1);
   const idList = Type.Array(name(`Id of a ${noun}`), {
     description: `${named} to delete: all or none`,
@@ -41,12 +52,18 @@ export const deletionOf = <const Topic extends string, const Member extends stri
   const dataOf = (ids: readonly string[]) => ({ [member]: ids }) as unknown as Ids<Member>; // the only member
 
   return {
-    of: aggregate<{ readonly ids: readonly string[] }, Decided>({
+    of: aggregate<State, Decided>({
       area,
       category,
-      topics: { [topic]: [`${named} are to be deleted`, Type.Object({ [member]: texts })] } as never,
+      topics: {
+        [topic]: [`${named} are to be deleted`, Type.Object({ [member]: texts })],
+        ...(completed && { [completed]: [`All ${nouns} of a deletion are deleted`, nothing] }),
+      } as never,
       initial: { ids: [] },
-      evolve: { [topic]: (_: unknown, data: Ids<Member>) => ({ ids: idsIn(data) }) } as never,
+      evolve: {
+        [topic]: (_: State, data: Ids<Member>): State => ({ ids: idsIn(data) }),
+        ...(completed && { [completed]: ({ ids }: State): State => ({ ids, isCompleted: true }) }),
+      } as never,
       exists: ({ ids }) => ids.length > 0,
     }),
     topic,
@@ -61,7 +78,9 @@ export const deletionOf = <const Topic extends string, const Member extends stri
       refuseClosed(closed, noun, `/${member}`);
       refuseReferred(referrers, 'deleted');
       const ids = [...new Set(idsIn(input))];
-      return ids.length > 0 ? [{ topic, data: dataOf(ids) }] : [];
+      return ids.length > 0 ? [{ topic, data: dataOf(ids) } as Decided] : [];
     },
+    complete: ({ ids, isCompleted }: State): readonly Decided[] =>
+      completed && ids.length > 0 && !isCompleted ? [{ topic: completed, data: {} } as unknown as Decided] : [],
   };
 };

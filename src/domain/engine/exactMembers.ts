@@ -1,6 +1,6 @@
 import { exactEntries, exactNumber, inOrder, isObject, type Members } from '@automation-platform/json';
 
-/** Whether the value is an object in JSON. A marked number is none. */
+/** True if the value is an object in JSON. A marked number is none. */
 export const isMembers = (value: unknown): value is Members => isObject(value) && exactNumber(value) === undefined;
 
 /** The object with these values: members that it has keep their places, others come last. It may have marks. */

@@ -26,7 +26,7 @@ export const withoutContent = (document: Members, content: object): Members =>
     }),
   );
 
-/** Whether the values have the same JSON text, so that the order of members counts. */
+/** True if the values have the same JSON text, so that the order of members counts. */
 const isCopy = (a: unknown, b: unknown): boolean =>
   typeof a === 'object' && a !== null ? JSON.stringify(a) === JSON.stringify(b) : a === b;
 
@@ -70,7 +70,7 @@ export const wholeOf = (imported: Imported<object> | undefined, present: Present
 type Stored<Content> = { readonly imported?: Imported<Content>; readonly content?: Content };
 
 /**
- * Whether an import of the document, which has the present content, would leave the rest of the resource as it is: the
+ * True if an import of the document, which has the present content, would leave the rest of the resource as it is: the
  * unknown members and, if `authors` has a signature, times and authors.
  */
 export const sameRest = <Content extends object>(
@@ -84,7 +84,7 @@ export const sameRest = <Content extends object>(
   return !authors?.signature || sameSignature(document as Members, stored, authors);
 };
 
-/** Whether the unknown members are those of an export, in the words of the import or in ours, which lack some. */
+/** True if the unknown members are those of an export, in the words of the import or in ours, which lack some. */
 const hasUnknown = (
   unknown: Members | undefined,
   { imported, content }: Stored<object>,
@@ -100,7 +100,7 @@ const hasUnknown = (
 /** Members that every export in our own words has, in the place of what an import had there. */
 const ofEveryExport: readonly string[] = ['_id', ...signatureMembers];
 
-/** Whether times and authors of the document are those of an export, in the words of the import or in ours. */
+/** True if times and authors of the document are those of an export, in the words of the import or in ours. */
 const sameSignature = (document: Members, { imported, content }: Stored<object>, authors: ImportAuthors): boolean => {
   const isUnchanged = imported !== undefined && same(imported.content, content);
   return signatureMembers.every((member) => {
@@ -142,7 +142,7 @@ const member = ({ imported, then, now, shown }: Place, name: string): Place => (
   shown: memberOf(shown, name),
 });
 
-/** Whether the service knows the member. */
+/** True if the service knows the member. */
 const isKnown = ({ then, now, shown }: Place, name: string): boolean =>
   has(shown, name) || has(then, name) || has(now, name);
 

@@ -71,11 +71,11 @@ const masked = (document: unknown): unknown => {
   );
 };
 
-/** Whether the document has a secret in clear. */
+/** True if the document has a secret in clear. */
 export const hasClearSecret = (document: unknown): boolean =>
   hasSecret(document, (secret) => secret !== mask && !isSealed(secret));
 
-/** Whether the document has a secret of which `such` is true. */
+/** True if the document has a secret of which `such` is true. */
 const hasSecret = (document: unknown, such: (secret: unknown) => boolean): boolean => {
   if (typeof document !== 'object' || document === null) return false;
   if (Array.isArray(document)) return document.some((item) => hasSecret(item, such));

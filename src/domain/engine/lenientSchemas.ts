@@ -92,7 +92,7 @@ const split = (schema: Keywords, value: unknown, path: string): Parts<unknown> =
   return { known: plain(value, path), unknown: undefined };
 };
 
-/** Whether the variant is the one that describes the value. Literals, such as `type`, tell variants apart. */
+/** True if the variant is the one that describes the value. Literals, such as `type`, tell variants apart. */
 const suits = ({ properties, items }: Keywords, value: unknown): boolean => {
   if (Array.isArray(value)) return items !== undefined;
   if (!isMembers(value) || !properties) return false;

@@ -35,6 +35,6 @@ export const retire = (
   { before, source }: { readonly before: string; readonly source: string },
 ): readonly RetirementEvent[] => (before > last ? [{ topic: 'endedRetired', data: { before }, source }] : []);
 
-/** Whether something that has ended at this time, in epoch milliseconds, is retired. */
+/** True if something that has ended at this time, in epoch milliseconds, is retired. */
 export const isRetiredBy = ({ before }: RetirementState, endedAt: number): boolean =>
   before !== undefined && endedAt < Date.parse(before);

@@ -12,7 +12,7 @@ const endings = /(?:password|passwd|passphrase|secret|token|(?:api|access|privat
 // The last letters of all those names. A test for speed: it excludes most members of large documents at once.
 const lastLetter = /[dehlnsty_-]$/i;
 
-/** Whether a member with this name is a secret, at any depth of a document. Case, `-` and `_` do not matter. */
+/** True if a member with this name is a secret, at any depth of a document. Case, `-` and `_` do not matter. */
 export const isSecretName = (name: string): boolean => {
   if (!lastLetter.test(name)) return false;
   const plain = name.toLowerCase().replace(/[-_]/g, '');
@@ -21,7 +21,7 @@ export const isSecretName = (name: string): boolean => {
 
 type Json = unknown;
 
-/** Whether the member `name` of an object is a secret. */
+/** True if the member `name` of an object is a secret. */
 export type IsSecret = (name: string, members: Members) => boolean;
 
 const schemaTypes: readonly Json[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
@@ -95,9 +95,9 @@ type Sealing = {
   readonly befores: readonly Json[];
   readonly seal: Seal;
   readonly path: string;
-  /** Whether a secret in clear that equals the stored one keeps the stored form. */
+  /** True if a secret in clear that equals the stored one keeps the stored form. */
   readonly keepsEqual: boolean;
-  /** Whether a mask stays where nothing is stored. */
+  /** True if a mask stays where nothing is stored. */
   readonly keepsMask?: boolean;
 };
 
@@ -178,11 +178,11 @@ const maskWithin = (value: Json, isSecret: IsSecret): Json => {
 const isNone = (secret: Json): boolean => secret === null || secret === undefined || secret === '';
 const masked = (secret: Json): Json => (isNone(secret) ? secret : mask);
 
-/** Whether the value holds a secret in clear. */
+/** True if the value holds a secret in clear. */
 export const holdsClear = (value: Json, isSecret: IsSecret = isSecretName): boolean =>
   someSecret(value, isSecret, (secret) => secret !== mask && !isSealed(secret));
 
-/** Whether the value holds a secret of which `such` is true. */
+/** True if the value holds a secret of which `such` is true. */
 const someSecret = (value: Json, isSecret: IsSecret, such: (secret: Json) => boolean = () => true): boolean => {
   if (Array.isArray(value)) return value.some((item) => someSecret(item, isSecret, such));
   if (!isObject(value)) return false;

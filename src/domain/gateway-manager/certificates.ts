@@ -71,7 +71,6 @@ export const certificate = aggregate<State, CertificateEvent>({
     certificateAdded: (_, { chain }) => ({ exists: true, chain }),
     certificateDeleted: () => ({ exists: false, chain: [] }),
   },
-  exists: (state) => state.exists,
 });
 
 /** The natural key: contract and alias. */

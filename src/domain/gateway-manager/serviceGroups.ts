@@ -59,7 +59,6 @@ export const serviceGroup = aggregate<State, ServiceGroupEvent>({
     }),
     serviceGroupDeleted: (state) => ({ ...state, exists: false }),
   },
-  exists: (state) => state.exists,
   // To be the default is a unique name too, so that a cluster has one default at most.
   names: ({ exists, name, defaultOf }) => {
     if (!exists) return [];

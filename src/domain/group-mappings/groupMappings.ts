@@ -44,7 +44,6 @@ export const groupMapping = aggregate<State, GroupMappingEvent>({
     groupMappingUpdated: (_, { platformGroups }) => ({ exists: true, platformGroups }),
     groupMappingDeleted: () => ({ exists: false, platformGroups: [] }),
   },
-  exists: (state) => state.exists,
 });
 
 /**

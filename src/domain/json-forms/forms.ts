@@ -97,7 +97,6 @@ export const form = aggregate<FormState, FormEvent>({
     },
     formDeleted: ({ content }) => ({ exists: false, content }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'form', name: content.name }] : []),
   follows: ({ content }) => followsProject(content.name),
 });

@@ -70,7 +70,6 @@ export const resourceGroup = aggregate<GroupState, GroupEvent>({
     }),
     resourceGroupDeleted: (state) => ({ ...state, exists: false, members: noIds }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, modelId, name }) => (exists ? [{ kind: 'resourceGroup', parent: modelId, name }] : []),
 });
 

@@ -53,7 +53,6 @@ export const resourceInstance = aggregate<InstanceState, InstanceEvent>({
     resourceInstanceChanged: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
     resourceInstanceDeleted: ({ content }) => ({ exists: false, content }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [instanceName(content)] : []),
 });
 

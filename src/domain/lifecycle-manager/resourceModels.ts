@@ -182,7 +182,6 @@ export const resourceModel = aggregate<ModelState, ModelEvent>({
     resourceModelDeleted: ({ content }, { deletedInstances }) => ({ exists: false, content, deletedInstances }),
     resourceModelPartsRemoved: (state) => state,
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'resourceModel', name: content.name }] : []),
 });
 

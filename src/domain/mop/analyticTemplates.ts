@@ -142,7 +142,6 @@ export const analyticTemplate = aggregate<TemplateState<AnalyticTemplateContent>
     },
     analyticTemplateDeleted: deletedTemplate,
   },
-  exists: (state) => state.exists,
   names: templateNames('analyticTemplate'),
   follows: followedByTemplate,
 });

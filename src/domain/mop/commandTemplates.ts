@@ -131,7 +131,6 @@ export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, 
     },
     commandTemplateDeleted: deletedTemplate,
   },
-  exists: (state) => state.exists,
   names: templateNames('commandTemplate'),
   follows: followedByTemplate,
 });

@@ -31,7 +31,7 @@ const order = (left: string, right: string): number => {
 };
 
 /**
- * Whether the comparison holds. Values are equal if they are the same text or the same integer. Integers of any size,
+ * True if the comparison holds. Values are equal if they are the same text or the same integer. Integers of any size,
  * decimals and other texts have an order; digits within a text compare as numbers. A number and a text have no order:
  * throws `unprocessable`.
  */
@@ -55,7 +55,7 @@ export const compare = (a: string, comparator: Comparator, b: string): boolean =
   }
 };
 
-/** Whether `part` is at most `percentage` percent of `whole`. */
+/** True if `part` is at most `percentage` percent of `whole`. */
 export const withinPercentage = (whole: string, part: string, percentage: number): boolean => {
   const [all, some] = [plain(whole), plain(part)];
   if (!decimal.test(all) || !decimal.test(some) || Number(all) === 0)

@@ -27,7 +27,7 @@ export type Find = (search: Search, text: string) => readonly (string | undefine
 
 const delimited = /^\/(.+)\/([gims]*)$/s;
 
-/** Whether the text is a pattern between slashes, with or without flags, such as `/up|down/i`. */
+/** True if the text is a pattern between slashes, with or without flags, such as `/up|down/i`. */
 export const isPattern = (text: string): boolean => delimited.test(text);
 
 /** Reads a pattern, with or without slashes around it. */

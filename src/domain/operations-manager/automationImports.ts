@@ -110,7 +110,7 @@ export type ImportRefs = ImportAuthors & {
   readonly forms: readonly FormFound[];
   /** The names or ids of these forms; where the trigger that is there names the same form, as this one does. */
   readonly formIds: readonly (string | null | undefined)[];
-  /** Whether the existing automation has the document's component. One may name it by id, the other by name. */
+  /** True if the existing automation has the document's component. One may name it by id, the other by name. */
   readonly sameComponent: boolean;
 };
 

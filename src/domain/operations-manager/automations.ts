@@ -84,7 +84,6 @@ export const automation = aggregate<AutomationState, AutomationEvent>({
     },
     automationDeleted: ({ content }) => ({ exists: false, content }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? automationNames(content) : []),
   gbac: ({ content }) => content.gbac,
 });

@@ -12,7 +12,7 @@ export type BuiltInType = (typeof types)[number];
 
 const all: readonly (string | null | undefined)[] = types;
 
-/** Whether the platform runs components of this type itself. */
+/** True if the platform runs components of this type itself. */
 export const isBuiltIn = (type: string | null | undefined): type is BuiltInType => all.includes(type);
 
 /** Components whose run goes on from what it has stored: each further run has less to do. */

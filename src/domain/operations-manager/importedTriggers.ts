@@ -202,7 +202,7 @@ export const missingInTrigger = ({ content, imported }: Present, path: string): 
   return missingSecrets('formData' in content ? withMembers(document, { formData: content.formData }) : document, path);
 };
 
-/** Whether an export says the same as the document in the same words. */
+/** True if an export says the same as the document in the same words. */
 export const sameWords = (document: Members, { content, imported }: Present): boolean =>
   imported !== undefined &&
   same(imported.content, content) &&

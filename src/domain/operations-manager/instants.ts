@@ -75,7 +75,7 @@ export const repeated = (pass: Instants, times: number): Instants => {
 /** A moment between two components, and the component that begins there. */
 type Step = {
   readonly time: number;
-  /** Whether there is an instant at `time`. */
+  /** True if there is an instant at `time`. */
   hit: boolean;
   /** The number of instants before `time`. */
   readonly earlier: number;

@@ -51,7 +51,7 @@ export const heartbeatSchema = Type.Object(
 
 const msOf = (now: string): number => Date.parse(now);
 
-/** Whether a worker may be given the job. */
+/** True if a worker may be given the job. */
 const waits = ({ status, tasks, claims: { held } }: JobState): boolean =>
   status === 'running' && held === null && tasks === undefined;
 

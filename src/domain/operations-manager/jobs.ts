@@ -318,7 +318,7 @@ export const startChild = (
   return startEvents(started, running);
 };
 
-/** Whether the job has ended. A retry may start it again. */
+/** True if the job has ended. A retry may start it again. */
 export const hasEnded = ({ status }: { readonly status?: JobStatus | undefined }): boolean =>
   status !== 'running' && status !== 'paused';
 
@@ -336,7 +336,7 @@ type Access = { readonly gbac: Gbac };
 /** The number of the claim that a report names, if it names one. */
 type Reported = { readonly claim?: number | undefined };
 
-/** Whether the report comes from the last worker, as far as it says. Of an ended job it may be the same one again. */
+/** True if the report comes from the last worker, as far as it says. Of an ended job it may be the same one again. */
 const isOfLast = ({ claims: { last } }: JobState, { claim = last }: Reported): boolean => claim === last;
 
 /** `refs.variables`: the variables of the worker's report, with sealed secrets. */

@@ -15,7 +15,6 @@ export const publishedEvent = aggregate<{ readonly exists: boolean }, PublishedE
   initial: { exists: false },
   evolve: {},
   published: () => ({ exists: true }),
-  exists: ({ exists }) => exists,
 });
 
 /** Throws `invalid` with one of the paths, for a source of the platform or the store, and for a topic with a colon. */

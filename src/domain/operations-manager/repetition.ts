@@ -86,7 +86,7 @@ export const repetitionTree = Type.Unsafe<Repetition>(
 export const lengthOf = ({ unit, quantity }: NonNullable<Repetition['duration']>): number =>
   Math.round(quantity * unitLength[unit as Unit]);
 
-/** Whether the node makes more than one pass. */
+/** True if the node makes more than one pass. */
 export const repeats = ({ type, count = 1 }: Repetition): boolean => type === 'repeating' || count > 1;
 
 /** A node and its place in the tree. */

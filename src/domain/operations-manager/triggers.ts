@@ -82,7 +82,6 @@ export const trigger = aggregate<TriggerState, TriggerEvent>({
     },
     triggerDeleted: (state) => ({ ...state, exists: false }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists && content ? triggerNames(content) : []),
 });
 
@@ -188,13 +187,13 @@ const hashed = (content: TriggerContent, form: FormFound): TriggerContent =>
       };
 
 /**
- * Whether a patch has form fields. If so, the form data are checked and the hash is computed again. So after a change
+ * True if a patch has form fields. If so, the form data are checked and the hash is computed again. So after a change
  * of the form, a client renews the hash by sending the same data again.
  */
 export const speaksOfForm = (patch: object): boolean =>
   ['formId', 'formData', 'formSchemaHash'].some((member) => member in patch);
 
-/** Whether both say the same about when a schedule runs. */
+/** True if both say the same about when a schedule runs. */
 const sameTiming = (one: Variants['schedule'], other: TriggerContent | undefined): boolean =>
   other?.type === 'schedule' && timing.every((member) => same(one[member] ?? null, other[member] ?? null));
 

@@ -20,7 +20,7 @@ const heldTypes = [...installedKinds.keys()].sort(
   (one, other) => firstWord(one).localeCompare(firstWord(other)) || one.length - other.length,
 );
 
-/** Whether the platform has resources of this kind. Documents of other kinds are only kept in the package. */
+/** True if the platform has resources of this kind. Documents of other kinds are only kept in the package. */
 export const isHeld = (type: string): boolean => installedKinds.has(type);
 
 const plain = (type: string): string => type.toLowerCase().replace(/[-_ ]/g, '').replace(/s$/, '');

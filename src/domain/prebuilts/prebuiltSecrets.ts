@@ -39,7 +39,7 @@ export const maskBundle = (bundle: Bundle): Bundle => {
   };
 };
 
-/** Whether the document has a secret in clear. */
+/** True if the document has a secret in clear. */
 export const isClear = (bundle: Bundle): boolean => {
   const { type, data } = bundle;
   const inner = innerOf(type);
@@ -69,7 +69,7 @@ export const sealKept = (bundle: Bundle, before: readonly Document[], seal: Seal
   }) as Document,
 });
 
-/** Whether the package has a secret in clear outside of its documents. */
+/** True if the package has a secret in clear outside of its documents. */
 export const isClearAround = (prebuilt: PrebuiltDocument): boolean => hasClearSecret({ ...prebuilt, bundles: [] });
 
 /** The package with sealed secrets outside of the data of its documents. `before` is the installed one. */

@@ -154,7 +154,7 @@ export const shownOf = (prebuilt: PrebuiltDocument, derived: Derived) => {
 };
 
 /**
- * Whether the package is the installed one, in its original or its exported form. The hash is that of the bundles with
+ * True if the package is the installed one, in its original or its exported form. The hash is that of the bundles with
  * masked secrets.
  */
 export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocument, bundlesHash: string): boolean => {
@@ -221,7 +221,7 @@ export const visible = (installed: Plan['installed'], hidden: ReadonlySet<string
 export type PrebuiltImport = {
   readonly prebuilt: PrebuiltDocument;
   readonly overwrite?: boolean;
-  /** Whether one document that cannot be installed refuses the package. */
+  /** True if one document that cannot be installed refuses the package. */
   readonly strict?: boolean;
 };
 
@@ -233,7 +233,7 @@ export type PrebuiltRefs = {
   /** The components of its projects that cannot be unpacked. */
   readonly stayingOut?: readonly Refused[];
   readonly accounts: Readonly<Record<string, string>>;
-  /** Whether the package has a secret in clear. Then it counts as different from the installed one. */
+  /** True if the package has a secret in clear. Then it counts as different from the installed one. */
   readonly bringsSecrets?: boolean;
   /** True if the package, installed or deleted, has an automation that the actor may not read. */
   readonly hidden?: boolean;

@@ -2,7 +2,7 @@ import { isObject, type Members, own } from '@automation-platform/json';
 import { same } from '../engine/changes.ts';
 import { isSealed } from '../engine/sealed.ts';
 
-/** Whether a JSON value has members to merge. A sealed secret has none: it counts as a text. */
+/** True if a JSON value has members to merge. A sealed secret has none: it counts as a text. */
 const isMergeable = (value: unknown): value is Members => isObject(value) && !isSealed(value);
 
 /** RFC 7396: objects are merged member by member at any depth, `null` removes a member, any other value replaces. */

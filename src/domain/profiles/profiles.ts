@@ -32,7 +32,6 @@ export const profile = aggregate<ProfileState, ProfileEvent>({
     }),
     profileDeleted: () => none,
   },
-  exists: (state) => state.exists,
 });
 
 const activeProfileTopics = topicsOf({

@@ -73,7 +73,6 @@ export const template = aggregate<TemplateState, TemplateEvent>({
     },
     templateDeleted: ({ content }) => ({ exists: false, content }),
   },
-  exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'template', name: content.name }] : []),
   follows: ({ content }) => followsProject(content.name),
 });

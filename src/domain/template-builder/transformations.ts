@@ -111,7 +111,6 @@ export const transformation = aggregate<TransformationState, TransformationEvent
     transformationRestored: restore,
     transformationDeleted: end,
   },
-  exists: (state) => state.exists,
   names: ({ exists, content: { name } }) => (exists ? [{ kind: 'transformation', name }] : []),
   follows: ({ content }) => followsProject(content.name),
 });

@@ -13,7 +13,7 @@ import {
   type SessionDoc,
   sessionMessages,
 } from '../../projections/agent-session-manager/agentSessions.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { plain, withStatus } from '../engine/envelopes.ts';
 import type { CommandRoute, Join, Params, Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
@@ -43,7 +43,6 @@ const ending = (verb: string, status: Outcome, message: string, description: str
 export const agentSessionRoutes: readonly Route[] = [
   listRoute({
     name: 'getSessions',
-    method: 'get',
     path: '/sessions',
     access: ['operators', 'readers'],
     summary: 'List sessions',
@@ -51,7 +50,6 @@ export const agentSessionRoutes: readonly Route[] = [
     list: agentSessions,
     order: -1,
     join,
-    envelope: results,
     answer: listed(sessionSchema),
   }),
   commandRoute({
@@ -73,19 +71,16 @@ export const agentSessionRoutes: readonly Route[] = [
   }),
   getRoute({
     name: 'getSession',
-    method: 'get',
     path: '/sessions/:id',
     access: ['operators', 'readers'],
     summary: 'Get a session',
     get: agentSessions,
     key: byId,
     join,
-    envelope: plain,
     answer: sessionSchema,
   }),
   getRoute({
     name: 'getSessionMessages',
-    method: 'get',
     path: '/sessions/:id/messages',
     access: ['operators', 'readers'],
     summary: 'Get what happened in a session',
@@ -93,7 +88,6 @@ export const agentSessionRoutes: readonly Route[] = [
     get: sessionMessages,
     key: byId,
     parent: { of: agentSessions, param: 'id' },
-    envelope: plain,
     answer: listed(sessionMessageSchema),
   }),
   ending('cancel', 'CANCELED', 'canceled', 'A call of its webhook under way is broken off.'),

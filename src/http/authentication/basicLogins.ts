@@ -1,5 +1,5 @@
 import { lruCache } from '../../concurrency/lruCache.ts';
-import { sharing } from '../../concurrency/sharing.ts';
+import { sharing } from '../../concurrency/oneByOne.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
@@ -7,13 +7,15 @@ import type { Node } from '../../node.ts';
 import { credentials, credentialTag } from '../../projections/authorization/accounts.ts';
 import { documentOf } from '../../projections/engine/documents.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
-import { utf8 } from '../../store/utf8.ts';
 import { keyedDigest } from './keyedDigest.ts';
 import { type limiter as limiterOf, networkOf, type Way } from './limiter.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Principals, VerifiedAccounts } from './principals.ts';
 import { type ProviderLogins, ProviderSilent } from './providerLogins.ts';
 import type { Answered, Vouching } from './vouching.ts';
+
+/** Decodes UTF-8. Throws when the bytes are not UTF-8. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type Needs = {
   readonly accounts: VerifiedAccounts;

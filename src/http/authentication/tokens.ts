@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mutex } from '@automation-platform/concurrency';
-import { logIn, logOut, useLogin } from '../../commands/authorization/logins.ts';
+import { logIn, logOut, useLogin } from '../../commands/authorization/tokens.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { GuardedClock } from '../../concurrency/guardedClock.ts';

@@ -1,5 +1,5 @@
 import { lruCache } from '../../concurrency/lruCache.ts';
-import { sharing } from '../../concurrency/sharing.ts';
+import { sharing } from '../../concurrency/oneByOne.ts';
 import type { Known, LoginSettings } from './principal.ts';
 import type { Proof, VerifiedAccounts } from './principals.ts';
 import { type ProviderLogins, ProviderSilent } from './providerLogins.ts';

@@ -4,10 +4,9 @@ import { groupPatchSchema, newGroupSchema } from '../../domain/authorization/gro
 import { authored, objectId } from '../../domain/engine/authors.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { groups } from '../../projections/authorization/groups.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { changed, listed, orWrapped } from '../engine/schemas.ts';
+import { orWrapped } from '../engine/schemas.ts';
 
 const groupSchema = Type.Object(
   {
@@ -19,64 +18,40 @@ const groupSchema = Type.Object(
   },
   { title: 'Group', description: 'Group' },
 );
-const path = '/groups/:id';
+
+const usual = resourceRoutes({
+  noun: 'group',
+  path: '/groups',
+  one: '/groups/:id',
+  documents: groups,
+  schema: groupSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+});
 
 export const groupRoutes: readonly Route[] = [
-  listRoute({
-    name: 'getGroups',
-    method: 'get',
-    path: '/groups',
-    access: ['operators', 'readers'],
-    summary: 'List groups',
-    list: groups,
-    envelope: results,
-    answer: listed(groupSchema),
-  }),
-  mappedCommandRoute({
+  usual.list({ name: 'getGroups', summary: 'List groups' }),
+  usual.create({
     name: 'createGroup',
-    method: 'post',
-    path: '/groups',
-    access: ['operators'],
     summary: 'Create a group',
     description: 'Only admins may say which roles and groups it gives.',
     command: createGroup,
     ...orWrapped('group', newGroupSchema),
-    envelope: withStatus(() => 'Successfully created group'),
-    answer: changed(groupSchema),
   }),
-  getRoute({
-    name: 'getGroup',
-    method: 'get',
-    path,
-    access: ['operators', 'readers'],
-    summary: 'Get a group',
-    get: groups,
-    envelope: plain,
-    answer: groupSchema,
-  }),
-  mappedCommandRoute({
+  usual.get({ name: 'getGroup', summary: 'Get a group' }),
+  usual.update({
     name: 'updateGroup',
-    method: 'patch',
-    path,
-    access: ['operators'],
     summary: 'Change a group',
     description:
       'Only admins may say which roles and groups it gives, and where it comes from. A group that is ' +
       'referred to cannot be renamed, nor a built-in one: 409.',
     command: updateGroup,
     ...orWrapped('group', groupPatchSchema),
-    envelope: withStatus(() => 'Successfully updated group'),
-    answer: changed(groupSchema),
   }),
-  commandRoute({
+  usual.remove({
     name: 'deleteGroup',
-    method: 'delete',
-    path,
-    access: ['operators'],
     summary: 'Delete a group that nothing refers to',
     description: '409 names all that refers to it. Built-in groups stay.',
     command: deleteGroup,
-    envelope: withStatus(() => 'Successfully deleted group'),
-    answer: changed(groupSchema),
   }),
 ];

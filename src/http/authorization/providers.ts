@@ -2,85 +2,51 @@ import { Type } from 'typebox';
 import { createProvider, deleteProvider, updateProvider } from '../../commands/authorization/providers.ts';
 import { providerSchema, providerTestSchema } from '../../domain/authorization/providerSchemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { type Provider, providers } from '../../projections/authorization/providers.ts';
+import { providers } from '../../projections/authorization/providers.ts';
 import { documentIn } from '../../projections/engine/documents.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { Join, Params, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { changed, listed } from '../engine/schemas.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
+import type { Route } from '../engine/route.ts';
+import { actionRoute } from '../engine/routes.ts';
 import { signed } from './people.ts';
 
-const path = '/providers/:name';
-const key = ({ name = '' }: Params) => name;
-const join: Join<Provider> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
+const usual = resourceRoutes({
+  noun: 'provider',
+  path: '/providers',
+  one: '/providers/:name',
+  documents: providers,
+  schema: providerSchema,
+  read: [],
+  change: [],
+  key: ({ name = '' }) => name,
+  join: async (doc, service, call) => maskSecrets(await signed(doc, service, call)),
+});
 
 /** Authentication providers. A caller who may change them can log in as anybody, so they are for admins alone. */
 export const providerRoutes: readonly Route[] = [
-  listRoute({
-    name: 'getProviders',
-    method: 'get',
-    path: '/providers',
-    access: [],
-    summary: 'List authentication providers',
-    list: providers,
-    join,
-    envelope: results,
-    answer: listed(providerSchema),
-  }),
-  commandRoute({
+  usual.list({ name: 'getProviders', summary: 'List authentication providers' }),
+  usual.create({
     name: 'createProvider',
-    method: 'post',
-    path: '/providers',
-    access: [],
     summary: 'Create an authentication provider',
     description:
       'From now on people log in with the name and password that the directory has, or at the issuer. Their groups come from ' +
       'group mappings with its name as provenance. bindPassword and clientSecret are kept sealed.',
     command: createProvider,
     key: (_, body) => body.name,
-    join,
-    envelope: withStatus(() => 'Successfully created provider'),
-    answer: changed(providerSchema),
   }),
-  getRoute({
-    name: 'getProvider',
-    method: 'get',
-    path,
-    access: [],
-    summary: 'Get an authentication provider',
-    get: providers,
-    key,
-    join,
-    envelope: plain,
-    answer: providerSchema,
-  }),
-  commandRoute({
+  usual.get({ name: 'getProvider', summary: 'Get an authentication provider' }),
+  usual.update({
     name: 'updateProvider',
-    method: 'patch',
-    path,
-    access: [],
     summary: 'Change an authentication provider, or disable it',
     description:
       'properties are replaced as a whole. ******** keeps bindPassword, unless urls, startTls or ca change, and clientSecret, ' +
       'unless issuer changes: then it must be sent again.',
     command: updateProvider,
-    key,
-    join,
-    envelope: withStatus(() => 'Successfully updated provider'),
-    answer: changed(providerSchema),
   }),
-  commandRoute({
+  usual.remove({
     name: 'deleteProvider',
-    method: 'delete',
-    path,
-    access: [],
     summary: 'Delete an authentication provider that has no accounts',
     description: 'One that has accounts is 409: it can be disabled.',
     command: deleteProvider,
-    key,
-    join,
-    envelope: withStatus(() => 'Successfully deleted provider'),
-    answer: changed(providerSchema),
   }),
   actionRoute({
     name: 'testProvider',

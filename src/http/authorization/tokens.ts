@@ -7,7 +7,7 @@ import { time } from '../../domain/engine/authors.ts';
 import { type Token, tokens } from '../../projections/authorization/tokens.ts';
 import { readableDocuments } from '../../projections/engine/documents.ts';
 import { inventories } from '../../projections/inventory-manager/inventories.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { withStatus } from '../engine/envelopes.ts';
 import type { Join, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
@@ -58,13 +58,11 @@ const path = '/tokens/:id';
 export const tokenRoutes: readonly Route[] = [
   listRoute({
     name: 'getTokens',
-    method: 'get',
     path: '/tokens',
     access: 'login',
     summary: "List one's own tokens; admins: all",
     list: tokens,
     join: withNames,
-    envelope: results,
     answer: listed(tokenSchema),
   }),
   actionRoute({
@@ -96,14 +94,12 @@ export const tokenRoutes: readonly Route[] = [
   }),
   getRoute({
     name: 'getToken',
-    method: 'get',
     path,
     access: 'login',
     summary: 'Get a token, without its text',
     get: tokens,
     key: ({ id }) => id,
     join: withNames,
-    envelope: plain,
     answer: tokenSchema,
   }),
   commandRoute({

@@ -15,7 +15,7 @@ import {
 import { documentsOf, nameOf } from '../../projections/engine/documents.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { plain, withStatus } from '../engine/envelopes.ts';
 import { exportedText, importRoute, missingIn } from '../engine/imports.ts';
 import type { AreaRoutes, Call, Join, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
@@ -122,24 +122,20 @@ export const automationCatalogRoutes: AreaRoutes = {
     ...scheduledJobTransferRoutes,
     listRoute({
       name: 'getScheduledJobs',
-      method: 'get',
       path: '/scheduled-jobs',
       access: ['operators', 'readers'],
       summary: 'List scheduled jobs',
       list: scheduledJobs,
       join: showScheduledJob,
-      envelope: results,
       answer: listed(scheduledJobSchema),
     }),
     getRoute({
       name: 'getScheduledJob',
-      method: 'get',
       path: '/scheduled-jobs/:id',
       access: ['operators', 'readers'],
       summary: 'Get a scheduled job',
       get: scheduledJobs,
       join: showScheduledJob,
-      envelope: plain,
       answer: scheduledJobSchema,
     }),
     commandRoute({

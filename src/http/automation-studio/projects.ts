@@ -276,7 +276,6 @@ export const projectRoutes: AreaRoutes = {
   routes: [
     listRoute({
       name: 'getProjects',
-      method: 'get',
       path: list,
       access: ['operators', 'readers'],
       summary: 'List projects',
@@ -346,7 +345,6 @@ export const projectRoutes: AreaRoutes = {
     }),
     getRoute({
       name: 'getProject',
-      method: 'get',
       path,
       access: ['operators', 'readers'],
       summary: 'Get a project, with its components as they are now',

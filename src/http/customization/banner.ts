@@ -17,7 +17,6 @@ export const bannerRoutes: AreaRoutes = {
   routes: [
     getRoute({
       name: 'getBanner',
-      method: 'get',
       path,
       access: 'login',
       summary: 'Get the banner',

@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { type CommandOn, noInput } from '../../commands/engine/define.ts';
 import type { Actor, Event } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
+import { plain, results } from './envelopes.ts';
 import type {
   ActionRoute,
   Answer,
@@ -38,6 +39,10 @@ type ParamsIn<Path extends string> = Params<ParamIn<Path>>;
 type Queries = Readonly<Record<string, TSchema>>;
 type QueryOf<Q extends Queries> = { readonly [Name in keyof Q]?: Static<Q[Name]> };
 
+type ReadBase<Path extends string, Q extends Queries, Filter extends string> = Omit<Base<Path, Q, Filter>, 'method'> & {
+  readonly method?: Common['method'];
+};
+
 type Base<Path extends string, Q extends Queries, Filter extends string = string> = Omit<
   Common,
   'path' | 'query' | 'body' | 'exact' | 'parent'
@@ -56,7 +61,7 @@ type Target<Path extends string, Body> = {
 };
 
 /** Leaves out `body` on a route that takes none. */
-const withBody = ({ body, ...route }: CommandRoute & { readonly body: TSchema }): CommandRoute =>
+export const withBody = ({ body, ...route }: CommandRoute & { readonly body: TSchema }): CommandRoute =>
   body === noInput ? route : { ...route, body };
 
 /** A route of a change whose body is the input of its command. */
@@ -93,7 +98,7 @@ export const mappedCommandRoute = <
     },
 ): CommandRoute => withBody(route);
 
-/** A route that gives one document. */
+/** A route that gives one document: a GET that answers the document itself, unless it says otherwise. */
 export const getRoute = <
   const Path extends string,
   Doc,
@@ -101,18 +106,18 @@ export const getRoute = <
   Filter extends string,
   Q extends Queries = NoQueries,
 >(
-  route: Base<Path, Q, NoInfer<Filter>> & {
+  route: ReadBase<Path, Q, NoInfer<Filter>> & {
     readonly get: Projection<Doc, E, string, Filter>;
     readonly key?: (params: ParamsIn<Path>) => string;
     readonly named?: ParamIn<Path>;
     readonly otherwise?: unknown;
     readonly exports?: true;
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
-    readonly envelope: Envelope;
+    readonly envelope?: Envelope;
   },
-): GetRoute => route;
+): GetRoute => ({ method: 'get', envelope: plain, ...route });
 
-/** A route that gives a list. */
+/** A route that gives a list: a GET that answers `{results, total}`, unless it says otherwise. */
 export const listRoute = <
   const Path extends string,
   Doc,
@@ -120,7 +125,7 @@ export const listRoute = <
   Q extends Queries = NoQueries,
   Part = Doc,
 >(
-  route: Base<Path, Q, NoInfer<Filter>> & {
+  route: ReadBase<Path, Q, NoInfer<Filter>> & {
     readonly list: Collection<Doc, string, Filter>;
     readonly order?: 1 | -1;
     readonly limit?: number;
@@ -129,9 +134,9 @@ export const listRoute = <
     readonly outline?: (doc: NoInfer<Doc>) => Part & object;
     readonly joinOn?: keyof NoInfer<Q> & string;
     readonly bare?: Join<NoInfer<Doc>, Call<ParamIn<Path>>>;
-    readonly envelope: ListEnvelope;
+    readonly envelope?: ListEnvelope;
   },
-): ListRoute => route;
+): ListRoute => ({ method: 'get', envelope: results, ...route });
 
 /** A route of any other operation. */
 export const actionRoute = <

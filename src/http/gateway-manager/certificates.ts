@@ -7,7 +7,7 @@ import { certificate, certificateId, newCertificateSchema } from '../../domain/g
 import { documentsOf } from '../../projections/engine/documents.ts';
 import type { ReadModel } from '../../projections/engine/port.ts';
 import { certificates } from '../../projections/gateway-manager/certificates.ts';
-import { results, withStatus } from '../engine/envelopes.ts';
+import { withStatus } from '../engine/envelopes.ts';
 import type { Envelope, Route } from '../engine/route.ts';
 import { actionRoute, commandRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
@@ -78,12 +78,10 @@ const stored: Envelope = (certificate) => `{"state":"Success","results":${certif
 export const certificateRoutes: readonly Route[] = [
   listRoute({
     name: 'getCertificates',
-    method: 'get',
     path: '/certificates',
     access: ['operators', 'readers'],
     summary: 'List certificates',
     list: certificates,
-    envelope: results,
     answer: listed(certificateSchema),
   }),
   commandRoute({

@@ -3,7 +3,7 @@ import { createServiceGroup, deleteServiceGroup } from '../../commands/gateway-m
 import { newServiceGroupSchema } from '../../domain/gateway-manager/serviceGroups.ts';
 import { type ServiceGroup, serviceGroups } from '../../projections/gateway-manager/serviceGroups.ts';
 import { signing } from '../authorization/people.ts';
-import { results, withStatus } from '../engine/envelopes.ts';
+import { withStatus } from '../engine/envelopes.ts';
 import type { ChangeEnvelope, Envelope, Join, Route } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
@@ -48,13 +48,11 @@ const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${service
 export const serviceGroupRoutes: readonly Route[] = [
   listRoute({
     name: 'getServiceGroups',
-    method: 'get',
     path: '/service-groups',
     access: ['operators', 'readers'],
     summary: 'List service groups',
     list: serviceGroups,
     join: signed,
-    envelope: results,
     answer: listed(serviceGroupSchema),
   }),
   mappedCommandRoute({
@@ -71,7 +69,6 @@ export const serviceGroupRoutes: readonly Route[] = [
   }),
   getRoute({
     name: 'getServiceGroup',
-    method: 'get',
     path,
     access: ['operators', 'readers'],
     summary: 'Get a service group',

@@ -8,9 +8,10 @@ import { groupObjectSchema } from '../../domain/authorization/gbac.ts';
 import { type GroupMapping, groupMappingId, groupMappingSchema } from '../../domain/group-mappings/groupMappings.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
 import { groupObjects } from '../authorization/people.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { withStatus } from '../engine/envelopes.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { AreaRoutes, Join, Params } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
+import { listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const key = ({ provenance, externalGroup }: Params<'provenance' | 'externalGroup'>) =>
@@ -34,6 +35,17 @@ const withPlatformGroups: Join<GroupMapping> = async (mapping, { model }) => {
   return { ...mapping, platformGroups: objects(mapping.platformGroups) };
 };
 
+const usual = resourceRoutes({
+  noun: 'group mapping',
+  path: '/',
+  one: path,
+  documents: groupMappings,
+  schema: groupMappingSchema,
+  read: ['readers'],
+  change: [],
+  key,
+});
+
 /** Group mappings: the groups of the platform that an external group gives. */
 export const groupMappingRoutes: AreaRoutes = {
   area: 'group-mappings',
@@ -41,7 +53,6 @@ export const groupMappingRoutes: AreaRoutes = {
   routes: [
     listRoute({
       name: 'getGroupMappings',
-      method: 'get',
       path: '/',
       access: ['readers'],
       summary: 'List group mappings',
@@ -49,32 +60,16 @@ export const groupMappingRoutes: AreaRoutes = {
       query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
       join: withPlatformGroups,
       joinOn: 'expand',
-      envelope: results,
       answer: listed(listedSchema),
     }),
-    commandRoute({
+    usual.create({
       name: 'createGroupMapping',
-      method: 'post',
-      path: '/',
-      access: [],
       summary: 'Create a group mapping',
       description: 'It is known by provenance and externalGroup; one that is there already is 409.',
       command: createGroupMapping,
       key: (_, { provenance, externalGroup }) => key({ provenance, externalGroup }),
-      envelope: withStatus(() => 'Successfully created group mapping'),
-      answer: changed(groupMappingSchema),
     }),
-    getRoute({
-      name: 'getGroupMapping',
-      method: 'get',
-      path,
-      access: ['readers'],
-      summary: 'Get a group mapping',
-      get: groupMappings,
-      key,
-      envelope: plain,
-      answer: groupMappingSchema,
-    }),
+    usual.get({ name: 'getGroupMapping', summary: 'Get a group mapping' }),
     mappedCommandRoute({
       name: 'updateGroupMapping',
       method: 'patch',
@@ -95,16 +90,10 @@ export const groupMappingRoutes: AreaRoutes = {
       envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`),
       answer: changed(groupMappingSchema),
     }),
-    commandRoute({
+    usual.remove({
       name: 'deleteGroupMapping',
-      method: 'delete',
-      path,
-      access: [],
       summary: 'Delete a group mapping',
       command: deleteGroupMapping,
-      key,
-      envelope: withStatus(() => 'Successfully deleted group mapping'),
-      answer: changed(groupMappingSchema),
     }),
   ],
 };

@@ -7,11 +7,12 @@ import { withLargeIntegers } from '../../domain/json-forms/formDocuments.ts';
 import { formDocumentSchema, formPatchSchema, formSchema } from '../../domain/json-forms/formSchemas.ts';
 import { type FormDoc, forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { withStatus } from '../engine/envelopes.ts';
 import { exportedDocument, importRoute, missingIn } from '../engine/imports.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { AreaRoutes, Envelope, Join } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { changed, listed, wordsSchema } from '../engine/schemas.ts';
+import { commandRoute, getRoute, mappedCommandRoute } from '../engine/routes.ts';
+import { changed, wordsSchema } from '../engine/schemas.ts';
 
 const path = '/forms';
 
@@ -60,32 +61,27 @@ const importForms = importRoute({
 // the status is `OK`.
 const deleted: Envelope = (text) => `{"status":"OK","message":"Successfully deleted forms","data":${text}}`;
 
+const usual = resourceRoutes({
+  noun: 'form',
+  path,
+  one: `${path}/:id`,
+  documents: forms,
+  schema: formSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  join: showForm,
+});
+
 /** Forms (docs/decisions/forms.md). */
 export const formRoutes: AreaRoutes = {
   area: 'json-forms',
   prefix: '/json-forms',
   routes: [
-    listRoute({
-      name: 'getForms',
-      method: 'get',
-      path,
-      access: ['operators', 'readers'],
-      summary: 'List forms',
-      list: forms,
-      join: showForm,
-      envelope: results,
-      answer: listed(formSchema),
-    }),
-    commandRoute({
+    usual.list({ name: 'getForms', summary: 'List forms' }),
+    usual.create({
       name: 'createForm',
-      method: 'post',
-      path,
-      access: ['operators'],
       summary: 'Create a form',
       command: createForm,
-      join: showForm,
-      envelope: withStatus(() => 'Successfully created form'),
-      answer: changed(formSchema),
     }),
     mappedCommandRoute({
       name: 'updateForm',
@@ -128,7 +124,6 @@ export const formRoutes: AreaRoutes = {
     importForms,
     getRoute({
       name: 'exportForm',
-      method: 'get',
       path: `${path}/:id/export`,
       access: ['operators', 'readers'],
       summary: 'Export a form',
@@ -147,19 +142,8 @@ export const formRoutes: AreaRoutes = {
           },
           service,
         ),
-      envelope: plain,
       answer: formDocumentSchema,
     }),
-    getRoute({
-      name: 'getForm',
-      method: 'get',
-      path: `${path}/:id`,
-      access: ['operators', 'readers'],
-      summary: 'Get a form',
-      get: forms,
-      join: showForm,
-      envelope: plain,
-      answer: formSchema,
-    }),
+    usual.get({ name: 'getForm', summary: 'Get a form' }),
   ],
 };

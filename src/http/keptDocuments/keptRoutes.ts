@@ -101,7 +101,6 @@ const reading = <Doc extends KeptDoc, Size extends object>(resource: KeptRoutes<
   return [
     listRoute({
       name: `get${word}s`,
-      method: 'get',
       path,
       access,
       summary: `List ${of.category}s`,
@@ -169,7 +168,6 @@ const reading = <Doc extends KeptDoc, Size extends object>(resource: KeptRoutes<
     }),
     getRoute({
       name: `get${word}`,
-      method: 'get',
       path: `${path}/:id`,
       access,
       summary: `Get a ${of.category}`,

@@ -1,9 +1,9 @@
-import { Type } from 'typebox';
 import { cancelExecution } from '../../commands/lifecycle-manager/actionExecutions.ts';
 import { actionExecutions } from '../../projections/lifecycle-manager/actionExecutions.ts';
-import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import { withMessage } from '../engine/envelopes.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
+import { commandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { executionNow, shownExecution } from './resourceModels.ts';
 import { executionSchema } from './resourceSchemas.ts';
@@ -11,32 +11,27 @@ import { executionSchema } from './resourceSchemas.ts';
 const path = '/action-executions';
 const answer = enveloped(executionSchema);
 
+const usual = resourceRoutes({
+  noun: 'action execution',
+  inMessages: 'action executions',
+  path,
+  one: `${path}/:id`,
+  documents: actionExecutions,
+  schema: executionSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  join: shownExecution,
+});
+
 /** Executions of the actions of all models. */
 export const actionExecutionRoutes: readonly Route[] = [
-  listRoute({
+  usual.list({
     name: 'getActionExecutions',
-    method: 'get',
-    path,
-    access: ['operators', 'readers'],
     summary: 'List executions of actions',
     description: 'The latest first.',
-    list: actionExecutions,
     order: -1,
-    join: shownExecution,
-    envelope: resultsWithMessage('Successfully retrieved action executions'),
-    answer: enveloped(Type.Array(executionSchema)),
   }),
-  getRoute({
-    name: 'getActionExecution',
-    method: 'get',
-    path: `${path}/:id`,
-    access: ['operators', 'readers'],
-    summary: 'Get an execution of an action',
-    get: actionExecutions,
-    join: shownExecution,
-    envelope: withMessage('Successfully retrieved action execution'),
-    answer,
-  }),
+  usual.get({ name: 'getActionExecution', summary: 'Get an execution of an action' }),
   commandRoute({
     name: 'cancelActionExecution',
     method: 'post',

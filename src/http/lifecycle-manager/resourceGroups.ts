@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import type { CommandResult } from '../../commands/engine/handle.ts';
 import {
   createResourceGroup,
@@ -7,17 +6,27 @@ import {
 } from '../../commands/lifecycle-manager/resourceGroups.ts';
 import { newGroupSchema } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { type ResourceGroupDoc, resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
-import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import { withMessage } from '../engine/envelopes.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { enveloped } from '../engine/schemas.ts';
 import { ofModel, shownGroup } from './resourceModels.ts';
 import { groupSchema } from './resourceSchemas.ts';
 
 const path = '/resources/:modelIdentifier/groups';
-const common = { parent: ofModel, join: shownGroup };
-const named = 'groupIdentifier';
-const answer = enveloped(groupSchema);
+
+const usual = resourceRoutes({
+  noun: 'group',
+  inMessages: 'groups',
+  path,
+  one: `${path}/:groupIdentifier`,
+  documents: resourceGroups,
+  schema: groupSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  named: 'groupIdentifier',
+  parent: ofModel,
+  join: shownGroup,
+});
 
 /** The numbers of members added, removed, and in total. */
 const counts = ({ doc, changed }: CommandResult): object => {
@@ -27,67 +36,28 @@ const counts = ({ doc, changed }: CommandResult): object => {
 
 /** Groups of instances of a resource model (docs/decisions/resource-models.md). */
 export const resourceGroupRoutes: readonly Route[] = [
-  listRoute({
-    name: 'getGroups',
-    method: 'get',
-    path,
-    access: ['operators', 'readers'],
-    summary: 'List the groups of a resource model',
-    list: resourceGroups,
-    ...common,
-    envelope: resultsWithMessage('Successfully retrieved groups'),
-    answer: enveloped(Type.Array(groupSchema)),
-  }),
-  mappedCommandRoute({
+  usual.list({ name: 'getGroups', summary: 'List the groups of a resource model' }),
+  usual.create({
     name: 'createGroup',
-    method: 'post',
-    path,
-    access: ['operators'],
     summary: 'Create a group of instances',
     command: createResourceGroup,
-    ...common,
-    input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }),
+    input: ({ modelIdentifier: modelId = '' }, body) => ({ ...body, modelId }),
     body: newGroupSchema,
     envelope: withMessage('Successfully created group', counts),
-    answer,
   }),
-  getRoute({
-    name: 'getGroup',
-    method: 'get',
-    path: `${path}/:groupIdentifier`,
-    access: ['operators', 'readers'],
-    summary: 'Get a group of instances',
-    get: resourceGroups,
-    named,
-    ...common,
-    envelope: withMessage('Successfully retrieved group'),
-    answer,
-  }),
-  commandRoute({
+  usual.get({ name: 'getGroup', summary: 'Get a group of instances' }),
+  usual.update({
     name: 'updateGroup',
-    method: 'patch',
-    path: `${path}/:groupIdentifier`,
-    access: ['operators'],
     summary: 'Add instances to a group and remove others',
     description:
       'All or nothing. Instances by id or name; adding a member and removing what is none change nothing. ' +
       'metadata has added, removed and total.',
     command: updateResourceGroup,
-    named,
-    ...common,
     envelope: withMessage('Successfully updated group', counts),
-    answer,
   }),
-  commandRoute({
+  usual.remove({
     name: 'deleteGroup',
-    method: 'delete',
-    path: `${path}/:groupIdentifier`,
-    access: ['operators'],
     summary: 'Delete a group; its instances stay',
     command: deleteResourceGroup,
-    named,
-    ...common,
-    envelope: withMessage('Successfully deleted group'),
-    answer,
   }),
 ];

@@ -23,10 +23,11 @@ import type { ResourceGroupDoc } from '../../projections/lifecycle-manager/resou
 import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { type ModelDoc, resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
 import { authorObjects, signed } from '../authorization/people.ts';
-import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import { withMessage } from '../engine/envelopes.ts';
 import { exportedDocument, importRoute, missingIn } from '../engine/imports.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { Join, Parent, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
+import { actionRoute, getRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped, wordsSchema } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import { deletionSchema, executionSchema, modelSchema } from './resourceSchemas.ts';
@@ -151,34 +152,29 @@ const importing = importRoute({
 });
 
 /** Resource models and their actions (docs/decisions/resource-models.md). */
+const usual = resourceRoutes({
+  noun: 'resource model',
+  inMessages: 'resource models',
+  path: '/resources',
+  one: path,
+  documents: resourceModels,
+  schema: modelSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  join: shownModel,
+});
+
 export const resourceModelRoutes: readonly Route[] = [
-  listRoute({
-    name: 'getResourceModels',
-    method: 'get',
-    path: '/resources',
-    access: ['operators', 'readers'],
-    summary: 'List resource models',
-    list: resourceModels,
-    join: shownModel,
-    envelope: resultsWithMessage('Successfully retrieved resource models'),
-    answer: enveloped(Type.Array(modelSchema)),
-  }),
-  commandRoute({
+  usual.list({ name: 'getResourceModels', summary: 'List resource models' }),
+  usual.create({
     name: 'createResourceModel',
-    method: 'post',
-    path: '/resources',
-    access: ['operators'],
     summary: 'Create a resource model',
     description: 'schema is the JSON Schema of what its instances hold.',
     command: createResourceModel,
-    join: shownModel,
-    envelope: withMessage('Successfully created resource model'),
-    answer: enveloped(modelSchema),
   }),
   importing,
   getRoute({
     name: 'exportResourceModel',
-    method: 'get',
     path: `${path}/export`,
     access: ['operators', 'readers'],
     summary: 'Export a resource model',
@@ -199,30 +195,15 @@ export const resourceModelRoutes: readonly Route[] = [
     envelope: withMessage('Successfully exported resource model'),
     answer: enveloped(importedModelSchema),
   }),
-  getRoute({
-    name: 'getResourceModel',
-    method: 'get',
-    path,
-    access: ['operators', 'readers'],
-    summary: 'Get a resource model',
-    get: resourceModels,
-    join: shownModel,
-    envelope: withMessage('Successfully retrieved resource model'),
-    answer: enveloped(modelSchema),
-  }),
-  commandRoute({
+  usual.get({ name: 'getResourceModel', summary: 'Get a resource model' }),
+  usual.update({
     name: 'updateResourceModel',
     method: 'put',
-    path,
-    access: ['operators'],
     summary: 'Replace a resource model',
     description:
       'Actions keep the ids of those with their names. A new schema holds for what is written from now on; ' +
       'instances stay as they are.',
     command: updateResourceModel,
-    join: shownModel,
-    envelope: withMessage('Successfully updated resource model'),
-    answer: enveloped(modelSchema),
   }),
   deletion,
   mappedCommandRoute({

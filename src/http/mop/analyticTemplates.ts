@@ -13,13 +13,11 @@ import {
   contentOf,
 } from '../../domain/mop/analyticTemplates.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
-import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { actionRoute, commandRoute } from '../engine/routes.ts';
-import { changed } from '../engine/schemas.ts';
+import { actionRoute } from '../engine/routes.ts';
 import {
+  changesOfTemplates,
   runSchema,
-  showTemplate,
   templateNamed,
   templateRoute,
   templatesRoute,
@@ -71,45 +69,34 @@ const run = actionRoute({
   },
 });
 
+const usual = changesOfTemplates('analytic template', analyticTemplates, analyticTemplateSchema);
+
 /** Analytic templates (docs/command-templates.md). */
 export const analyticTemplateRoutes: readonly Route[] = [
   templatesRoute('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
   templateRoute('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),
-  commandRoute({
+  usual.create({
     name: 'createAnalyticTemplate',
-    method: 'post',
     path: '/createAnalyticTemplate',
-    access: ['operators'],
     summary: 'Create an analytic template',
     command: createAnalyticTemplate,
-    join: showTemplate,
-    envelope: withStatus(() => 'Successfully created analytic template'),
-    answer: changed(analyticTemplateSchema),
   }),
-  commandRoute({
+  usual.update({
     name: 'updateAnalyticTemplate',
     method: 'post',
     path: '/updateAnalyticTemplate/:id',
-    access: ['operators'],
     summary: 'Replace an analytic template',
     description:
       'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of ' +
       'the document change nothing.',
     command: updateAnalyticTemplate,
-    join: showTemplate,
-    envelope: withStatus(() => 'Successfully updated analytic template'),
-    answer: changed(analyticTemplateSchema),
   }),
-  commandRoute({
+  usual.remove({
     name: 'deleteAnalyticTemplate',
     method: 'post',
     path: '/deleteAnalyticTemplate/:id',
-    access: ['operators'],
     summary: 'Delete an analytic template',
     command: deleteAnalyticTemplate,
-    join: showTemplate,
-    envelope: withStatus(() => 'Successfully deleted analytic template'),
-    answer: changed(analyticTemplateSchema),
   }),
   run,
 ];

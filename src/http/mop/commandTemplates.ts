@@ -9,13 +9,11 @@ import { runCommandTemplate } from '../../commands/mop/runTemplates.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { commandTemplate, commandTemplateSchema, contentOf, ruleSchema } from '../../domain/mop/commandTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
-import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { actionRoute, commandRoute } from '../engine/routes.ts';
-import { changed } from '../engine/schemas.ts';
+import { actionRoute } from '../engine/routes.ts';
 import {
+  changesOfTemplates,
   runSchema,
-  showTemplate,
   templateNamed,
   templateRoute,
   templatesRoute,
@@ -86,45 +84,34 @@ const run = actionRoute({
   },
 });
 
+const usual = changesOfTemplates('template', commandTemplates, commandTemplateSchema);
+
 /** Command templates (docs/command-templates.md). */
 export const commandTemplateRoutes: readonly Route[] = [
   templatesRoute('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
   templateRoute('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),
-  commandRoute({
+  usual.create({
     name: 'createTemplate',
-    method: 'post',
     path: '/createTemplate',
-    access: ['operators'],
     summary: 'Create a command template',
     command: createCommandTemplate,
-    join: showTemplate,
-    envelope: withStatus(() => 'Successfully created template'),
-    answer: changed(commandTemplateSchema),
   }),
-  commandRoute({
+  usual.update({
     name: 'updateTemplate',
     method: 'post',
     path: '/updateTemplate/:id',
-    access: ['operators'],
     summary: 'Replace a command template',
     description:
       'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of ' +
       'the document change nothing.',
     command: updateCommandTemplate,
-    join: showTemplate,
-    envelope: withStatus(() => 'Successfully updated template'),
-    answer: changed(commandTemplateSchema),
   }),
-  commandRoute({
+  usual.remove({
     name: 'deleteTemplate',
     method: 'post',
     path: '/deleteTemplate/:id',
-    access: ['operators'],
     summary: 'Delete a command template that no automation runs',
     command: deleteCommandTemplate,
-    join: showTemplate,
-    envelope: withStatus(() => 'Successfully deleted template'),
-    answer: changed(commandTemplateSchema),
   }),
   run,
 ];

@@ -6,6 +6,7 @@ import type { Projection } from '../../projections/engine/define.ts';
 import { readableDocuments } from '../../projections/engine/documents.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
 import { signed } from '../authorization/people.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { ActionRoute, Join, ListEnvelope, ListRoute } from '../engine/route.ts';
 import { actionRoute, listRoute } from '../engine/routes.ts';
 
@@ -16,11 +17,27 @@ export const showTemplate: Join<TemplateDoc<Header>> = async (doc, service, call
 /** A JSON array without an envelope. */
 const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
 
+/** The routes that change one kind of template. */
+export const changesOfTemplates = <Doc extends TemplateDoc<Header>>(
+  noun: string,
+  documents: Projection<Doc>,
+  schema: TSchema,
+) =>
+  resourceRoutes<Doc>({
+    noun,
+    path: '/',
+    one: '/',
+    documents,
+    schema,
+    read: ['operators', 'readers'],
+    change: ['operators'],
+    join: showTemplate,
+  });
+
 /** The route that lists one kind of template. */
 export const templatesRoute = (operation: string, what: string, list: Projection, document: TSchema): ListRoute =>
   listRoute({
     name: operation,
-    method: 'get',
     path: `/${operation}`,
     access: ['operators', 'readers'],
     summary: `List ${what}`,

@@ -24,10 +24,11 @@ import { forms } from '../../projections/json-forms/forms.ts';
 import { type AutomationDoc, automations } from '../../projections/operations-manager/automations.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { signing, withGroups } from '../authorization/people.ts';
-import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import { withMessage } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { Call, Join, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
+import { getRoute } from '../engine/routes.ts';
 import { enveloped, wordsSchema } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 
@@ -126,34 +127,30 @@ const importAutomations = importRoute({
   },
 });
 
+const usual = resourceRoutes({
+  noun: 'automation',
+  inMessages: 'automations',
+  path: '/automations',
+  one: path,
+  documents: automations,
+  schema: automationSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+});
+
 /** Automations, with their export and import (docs/behaviour/imports-and-exports.md). */
 export const automationRoutes: readonly Route[] = [
-  listRoute({
-    name: 'getAutomations',
-    method: 'get',
-    path: '/automations',
-    access: ['operators', 'readers'],
-    summary: 'List automations',
-    list: automations,
-    envelope: resultsWithMessage('Successfully retrieved automations'),
-    answer: enveloped(Type.Array(automationSchema)),
-  }),
-  commandRoute({
+  usual.list({ name: 'getAutomations', summary: 'List automations' }),
+  usual.create({
     name: 'createAutomation',
-    method: 'post',
-    path: '/automations',
-    access: ['operators'],
     summary: 'Create an automation',
     description:
       'gbac names the groups that may read it and those that may change it. Groups that are not there are 404.',
     command: createAutomation,
-    envelope: withMessage('Successfully created automation'),
-    answer: enveloped(automationSchema),
   }),
   importAutomations,
   getRoute({
     name: 'exportAutomation',
-    method: 'get',
     path: `${path}/export`,
     access: ['operators', 'readers'],
     summary: 'Export an automation with its triggers',
@@ -167,35 +164,16 @@ export const automationRoutes: readonly Route[] = [
     envelope: withMessage('Successfully exported automation'),
     answer: enveloped(automationExportSchema),
   }),
-  getRoute({
-    name: 'getAutomation',
-    method: 'get',
-    path,
-    access: ['operators', 'readers'],
-    summary: 'Get an automation',
-    get: automations,
-    envelope: withMessage('Successfully retrieved automation'),
-    answer: enveloped(automationSchema),
-  }),
-  commandRoute({
+  usual.get({ name: 'getAutomation', summary: 'Get an automation' }),
+  usual.update({
     name: 'updateAutomation',
-    method: 'patch',
-    path,
-    access: ['operators'],
     summary: 'Change an automation',
     description: 'What the body leaves out stays.',
     command: updateAutomation,
-    envelope: withMessage('Successfully updated automation'),
-    answer: enveloped(automationSchema),
   }),
-  commandRoute({
+  usual.remove({
     name: 'deleteAutomation',
-    method: 'delete',
-    path,
-    access: ['operators'],
     summary: 'Delete an automation and its triggers',
     command: deleteAutomation,
-    envelope: withMessage('Successfully deleted automation'),
-    answer: enveloped(automationSchema),
   }),
 ];

@@ -63,7 +63,6 @@ const published = withMessage('Successfully published event');
 export const eventRoutes: readonly Route[] = [
   listRoute({
     ...listOfEvents,
-    method: 'get',
     path: '/events',
     summary: 'List the events that can happen',
     description:

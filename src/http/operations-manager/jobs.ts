@@ -104,7 +104,6 @@ const caller = (_: Params, __: unknown, { id }: Actor): string => id;
 export const jobRoutes: readonly Route[] = [
   listRoute({
     name: 'getJobs',
-    method: 'get',
     path: '/jobs',
     access: ['operators', 'readers'],
     summary: 'List jobs',

@@ -75,7 +75,6 @@ const showParked: Join<ParkedReaction> = async (
 export const parkedRunRoutes: readonly Route[] = [
   listRoute({
     name: 'getParked',
-    method: 'get',
     path: '/parked',
     access: ['operators', 'readers'],
     summary: 'List runs that failed',

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { formFaultOf } from '../../commands/operations-manager/neverRunning.ts';
 import {
   createTrigger,
@@ -17,11 +16,9 @@ import { documentOf } from '../../projections/engine/documents.ts';
 import { triggerRuns } from '../../projections/operations-manager/triggerRuns.ts';
 import { schedulePlans, triggerSchedules } from '../../projections/operations-manager/triggerSchedules.ts';
 import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
-import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { Call, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 import { previewSchedule, previewTrigger, withFault } from './schedules.ts';
 
@@ -87,68 +84,48 @@ const importTriggers = importRoute({
   },
 });
 
+const usual = resourceRoutes({
+  noun: 'trigger',
+  inMessages: 'triggers',
+  path: '/triggers',
+  one: path,
+  documents: triggers,
+  schema: triggerSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  join: showTrigger,
+});
+
 /** Triggers of all four types. */
 export const triggerRoutes: readonly Route[] = [
-  listRoute({
-    name: 'getTriggers',
-    method: 'get',
-    path: '/triggers',
-    access: ['operators', 'readers'],
-    summary: 'List triggers',
-    list: triggers,
-    join: showTrigger,
-    envelope: resultsWithMessage('Successfully retrieved triggers'),
-    answer: enveloped(Type.Array(triggerSchema)),
-  }),
-  commandRoute({
+  usual.list({ name: 'getTriggers', summary: 'List triggers' }),
+  usual.create({
     name: 'createTrigger',
-    method: 'post',
-    path: '/triggers',
-    access: ['operators'],
     summary: 'Create a trigger',
     description:
       'type says which members it has: endpoint, eventSystem, manual or schedule. Who may change the ' +
       'automation may create it.',
     command: createTrigger,
     join: shownAtOnce,
-    envelope: withMessage('Successfully created trigger'),
-    answer: enveloped(triggerSchema),
   }),
   importTriggers,
   previewSchedule,
   previewTrigger,
-  getRoute({
+  usual.get({
     name: 'getTrigger',
-    method: 'get',
-    path,
-    access: ['operators', 'readers'],
     summary: 'Get a trigger',
-    get: triggers,
     join: shownAlone,
-    envelope: withMessage('Successfully retrieved trigger'),
-    answer: enveloped(triggerSchema),
   }),
-  commandRoute({
+  usual.update({
     name: 'updateTrigger',
-    method: 'patch',
-    path,
-    access: ['operators'],
     summary: 'Change a trigger',
     description: 'The type cannot change; another actionId moves it to another automation.',
     command: updateTrigger,
     join: shownAtOnce,
-    envelope: withMessage('Successfully updated trigger'),
-    answer: enveloped(triggerSchema),
   }),
-  commandRoute({
+  usual.remove({
     name: 'deleteTrigger',
-    method: 'delete',
-    path,
-    access: ['operators'],
     summary: 'Delete a trigger',
     command: deleteTrigger,
-    join: showTrigger,
-    envelope: withMessage('Successfully deleted trigger'),
-    answer: enveloped(triggerSchema),
   }),
 ];

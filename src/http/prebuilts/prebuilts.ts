@@ -34,7 +34,7 @@ import {
 import { documentIn } from '../../projections/engine/documents.ts';
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { signed } from '../authorization/people.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { withStatus } from '../engine/envelopes.ts';
 import { openEndsOf } from '../engine/imports.ts';
 import { readinessOf, readinessSchema } from '../engine/readiness.ts';
 import type { Answer, AreaRoutes, Call, Join } from '../engine/route.ts';
@@ -218,13 +218,11 @@ export const prebuiltRoutes: AreaRoutes = {
   routes: [
     listRoute({
       name: 'getPrebuilts',
-      method: 'get',
       path: '/',
       access: ['operators', 'readers'],
       summary: 'List prebuilts',
       list: prebuilts,
       join: shown,
-      envelope: results,
       answer: listed(prebuiltSchema),
     }),
     importRoute,
@@ -246,7 +244,6 @@ export const prebuiltRoutes: AreaRoutes = {
     }),
     getRoute({
       name: 'exportPrebuilt',
-      method: 'get',
       path: '/:id/export',
       access: ['operators', 'readers'],
       summary: 'Export a prebuilt',
@@ -257,19 +254,16 @@ export const prebuiltRoutes: AreaRoutes = {
       get: prebuilts,
       exports: true,
       join: packageOf,
-      envelope: plain,
       answer: prebuiltPackageSchema,
     }),
     getRoute({
       name: 'getPrebuilt',
-      method: 'get',
       path: '/:id',
       access: ['operators', 'readers'],
       summary: 'Get a prebuilt, without its documents',
       description: 'Who may not read one of its automations does not find it, here, in lists and for the export.',
       get: prebuilts,
       join: shown,
-      envelope: plain,
       answer: prebuiltSchema,
     }),
     commandRoute({

@@ -14,11 +14,11 @@ import { templateDocumentSchema, templateSchema } from '../../domain/template-bu
 import { maskTemplate, missingInTemplate, template } from '../../domain/template-builder/templates.ts';
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
 import { signed } from '../authorization/people.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
 import { exportedText, importRoute } from '../engine/imports.ts';
+import { resourceRoutes } from '../engine/resourceRoutes.ts';
 import type { Call, Join, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { changed, listed, wordsSchema } from '../engine/schemas.ts';
+import { actionRoute } from '../engine/routes.ts';
+import { wordsSchema } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 
 const path = '/templates/:name';
@@ -164,72 +164,44 @@ const exportTemplate = actionRoute({
   },
 });
 
+const usual = resourceRoutes({
+  noun: 'template',
+  path: '/templates',
+  one: path,
+  documents: templates,
+  schema: templateSchema,
+  read: ['operators', 'readers'],
+  change: ['operators'],
+  named,
+  join,
+});
+
 /** Templates and their rendering (docs/templates.md). */
 export const templateRoutes: readonly Route[] = [
-  listRoute({
-    name: 'getTemplates',
-    method: 'get',
-    path: '/templates',
-    access: ['operators', 'readers'],
-    summary: 'List templates',
-    list: templates,
-    join,
-    envelope: results,
-    answer: listed(templateSchema),
-  }),
-  commandRoute({
+  usual.list({ name: 'getTemplates', summary: 'List templates' }),
+  usual.create({
     name: 'createTemplate',
-    method: 'post',
-    path: '/templates',
-    access: ['operators'],
     summary: 'Create a template',
     description: 'Its text is not parsed until it is rendered.',
     command: createTemplate,
     exact: 'data',
-    join,
-    envelope: withStatus(() => 'Successfully created template'),
-    answer: changed(templateSchema),
   }),
   importTemplates,
   exportTemplate,
-  getRoute({
-    name: 'getTemplate',
-    method: 'get',
-    path,
-    access: ['operators', 'readers'],
-    summary: 'Get a template, by name or id',
-    get: templates,
-    named,
-    join,
-    envelope: plain,
-    answer: templateSchema,
-  }),
-  commandRoute({
+  usual.get({ name: 'getTemplate', summary: 'Get a template, by name or id' }),
+  usual.update({
     name: 'updateTemplate',
     method: 'put',
-    path,
-    access: ['operators'],
     summary: 'Update a template, by name or id',
     description: 'What the body leaves out stays.',
     command: updateTemplate,
-    named,
     exact: 'data',
-    join,
-    envelope: withStatus(() => 'Successfully updated template'),
-    answer: changed(templateSchema),
   }),
-  commandRoute({
+  usual.remove({
     name: 'deleteTemplate',
-    method: 'delete',
-    path,
-    access: ['operators'],
     summary: 'Delete a template, by name or id',
     description: '409 when an automation names it as its component.',
     command: deleteTemplate,
-    named,
-    join,
-    envelope: withStatus(() => 'Successfully deleted template'),
-    answer: changed(templateSchema),
   }),
   renderJinja,
   renderWithCast,

@@ -49,7 +49,7 @@ const noWait = AbortSignal.abort();
 
 const isMissing = (error: unknown): boolean => error instanceof RequestError && error.code === 'not_found';
 
-/** Whether there is nothing to give back: the job has ended, its claim has lapsed, or the account may not see it now. */
+/** True if there is nothing to give back: the job has ended, its claim has lapsed, or the account may not see it now. */
 const isGivenBack = (error: unknown): boolean =>
   isMissing(error) || (error instanceof RequestError && error.code === 'conflict');
 

@@ -16,7 +16,7 @@ import { payloadOf, readOf } from './read.ts';
 export type BacklogNeeds = {
   readonly store: EventStore;
   readonly past: PastDefinitions;
-  /** Whether the payload fits the filter of the trigger. */
+  /** True if the payload fits the filter of the trigger. */
   readonly fits: (definition: Definition, payload: unknown) => boolean;
   readonly mayFire: MayFire;
 };

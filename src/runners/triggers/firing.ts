@@ -16,7 +16,7 @@ export type Firing = {
   readonly automation: AutomationContent | undefined;
 };
 
-/** Whether an event may fire triggers at all: events that nobody may see, and what triggers themselves note, do not. */
+/** True if an event may fire triggers at all: events that nobody may see, and what triggers themselves note, do not. */
 export type MayFire = (event: Pick<StoredEvent, 'stream' | 'type'>) => boolean;
 
 /** Why there is no job, in a word and in a sentence. */

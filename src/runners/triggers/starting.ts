@@ -1,16 +1,54 @@
+import { mayRead } from '../../commands/engine/access.ts';
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Request } from '../../commands/engine/requests.ts';
 import type { Streams } from '../../commands/engine/streams.ts';
-import { firingEvent, givenBy, jobIdOf } from '../../commands/operations-manager/firing.ts';
+import { depthOf, firingEvent, givenBy, jobIdOf, tooDeep } from '../../commands/operations-manager/firing.ts';
 import type { TriggerRuns } from '../../commands/operations-manager/triggerRuns.ts';
 import { type Actor, fold } from '../../domain/engine/core.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { type TriggerState, trigger } from '../../domain/operations-manager/triggers.ts';
-import { type DecideNeeds, decider } from './decide.ts';
+import type { StoredEvent } from '../../store/port.ts';
 import type { Definition } from './definitions.ts';
 import type { Firing, Refusal, Started, Verdict } from './firing.ts';
 import { outcomes } from './outcomes.ts';
+
+type Viewing<Viewer> = {
+  /** The account as of now, with its rights; undefined if it is deleted or inactive. */
+  readonly viewerOf: (account: string) => Promise<Viewer | undefined>;
+  readonly sees: (viewer: Viewer, event: StoredEvent) => Promise<boolean>;
+};
+
+type DecideNeeds<Viewer> = Viewing<Viewer> & {
+  readonly state: Tools['state'];
+  /** Resolves once the read models show the position, and all that this node has acknowledged. */
+  readonly reached: (position: number) => Promise<void>;
+};
+
+/**
+ * Decides about a firing by what the trigger's account may do now. An event that the account may not see does not match:
+ * so neither a job nor a refusal tells of it.
+ */
+const decider =
+  <Viewer extends { readonly actor: Actor }>({ viewerOf, sees, state, reached }: DecideNeeds<Viewer>) =>
+  async ({ event, read, definition: { content, account } }: Firing): Promise<Verdict> => {
+    const refused = (reason: 'rights' | 'loop', message: string): Verdict => ({
+      kind: 'refused',
+      refusal: { reason, message },
+    });
+    await reached(event.position);
+    const viewer = account === null ? undefined : await viewerOf(account);
+    if (!viewer) return refused('rights', 'The account of the trigger is deleted or inactive');
+    if (!(await sees(viewer, event))) return { kind: 'unseen' };
+    const { gbac } = (await state(automation, content.actionId)).content;
+    if (!mayRead(viewer.actor, gbac)) return refused('rights', 'The account may not read the automation');
+    if (read instanceof Error) throw read;
+    const depth = await depthOf(read, state);
+    const deep = tooDeep(depth);
+    if (deep !== undefined) return refused('loop', deep);
+    return { kind: 'starts', actor: viewer.actor, depth };
+  };
 
 export type StartingNeeds<Viewer> = Omit<DecideNeeds<Viewer>, 'state'> & {
   readonly handle: Handle;
@@ -19,7 +57,7 @@ export type StartingNeeds<Viewer> = Omit<DecideNeeds<Viewer>, 'state'> & {
   readonly run: TriggerRuns['run'];
   /** Notes that a trigger has started a job. */
   readonly ran: (trigger: string, job: string, at: string) => void;
-  /** Whether a payload fits a filter. */
+  /** True if a payload fits a filter. */
   readonly fits: (schema: object | boolean, payload: unknown) => boolean;
   /** Called with what became of each run: `job`, `parked`, or the reason why there is none. */
   readonly outcome?: (outcome: string) => void;

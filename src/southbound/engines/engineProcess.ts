@@ -1,9 +1,65 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Texts } from '@automation-platform/jinja';
-import { processorMs } from './processorTime.ts';
+import { bundled, fileOf, isSource } from '../../process/bundled.ts';
 import type { Message, Outcome, Work } from './protocol.ts';
-import { hold, startEngine } from './startEngine.ts';
+
+const module = 'southbound/engines/engine';
+
+/**
+ * Starts the engine as a separate process with a limited heap. `ready` resolves when the engine can work. A thread
+ * would not do, because a thread without memory can end the whole process. The engine gets neither the environment nor
+ * the output of the service. Unless it is said, it cannot turn text into code.
+ */
+const startEngine = ({
+  megabytes,
+  makesCode,
+}: {
+  readonly megabytes: number;
+  readonly makesCode?: true;
+}): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
+  // `-` is the standard input.
+  const engine = fork(isSource ? '-' : fileOf(module), [], {
+    execArgv: [`--max-old-space-size=${megabytes}`, ...(makesCode ? [] : ['--disallow-code-generation-from-strings'])],
+    // Times without a zone mean the same on every node.
+    env: { TZ: 'UTC' },
+    stdio: [isSource ? 'pipe' : 'ignore', 'ignore', 'ignore', 'ipc'],
+    // This is not JSON, because Node may misread some member names of JSON (soundJson.ts).
+    serialization: 'advanced',
+  });
+  engine.stdin?.on('error', () => undefined).end(bundled(module));
+  const ended = once(engine, 'exit').then(([code, signal]) => {
+    throw new Error(`The engine ended while it started: ${code ?? signal}`);
+  });
+  return { engine, ready: Promise.race([once(engine, 'message'), ended]) };
+};
+
+/** With `holding`, the engine keeps the process of the service alive. Without it, the process may end. */
+const hold = (engine: ChildProcess, holding: boolean): void => {
+  for (const handle of [engine, engine.channel]) {
+    if (holding) handle?.ref();
+    else handle?.unref();
+  }
+};
+
+/** Linux shows processor time in units of so many milliseconds, on every machine. */
+const msPerTick = 10;
+
+/**
+ * Milliseconds of processor time that a process has used, in user mode and in the kernel. Undefined where the system
+ * does not show them.
+ */
+const processorMs = (pid: number | undefined): number | undefined => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The process name, in parentheses, may contain anything. After it, utime and stime are fields 12 and 13 (proc(5)).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * msPerTick;
+  } catch {
+    return undefined;
+  }
+};
 
 export type EngineLimits = {
   /** The limit of the heap. */
@@ -36,7 +92,7 @@ export type EngineProcess = {
    * throws.
    */
   run(assignment: Assignment, signal: AbortSignal, used: (ms: number) => void): Promise<Outcome | Cut>;
-  /** Whether it need not start first. */
+  /** True if it need not start first. */
   running(): boolean;
   close(): Promise<void>;
 };

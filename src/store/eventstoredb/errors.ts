@@ -86,7 +86,7 @@ export const finalError = (error: unknown): Error | undefined => {
   return undefined;
 };
 
-/** Whether another node of the cluster must be asked: this one is not the leader, or does not know the leader yet. */
+/** True if another node of the cluster must be asked: this one is not the leader, or does not know the leader yet. */
 export const isElsewhere = (error: unknown): boolean =>
   error instanceof NotLeaderError ||
   (error instanceof Error && /no leader info|server is not ready/i.test(error.message));

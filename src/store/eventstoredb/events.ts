@@ -21,7 +21,7 @@ export const toPosition = (commit: string): number => toNumber(commit, 'position
 export const toRevision = (revision: string): number => toNumber(revision, 'revision', true);
 
 /**
- * Whether readers of the whole log get an event. With a filter, its type must begin with one of the prefixes. The
+ * True if readers of the whole log get an event. With a filter, its type must begin with one of the prefixes. The
  * server's own events (type or stream with `$`) are left out.
  */
 export const passes = ({ type, stream }: Pick<Told, 'type' | 'stream'>, filter: Filter | undefined): boolean =>

@@ -24,7 +24,7 @@ export type Line = {
   close(): void;
 };
 
-/** Whether an error is an answer of the node itself. */
+/** True if an error is an answer of the node itself. */
 const isAnswer = ({ code }: ServiceError): boolean => code !== status.UNAVAILABLE && code !== status.CANCELLED;
 
 const lineTo = (host: string, server: Server): Line => {

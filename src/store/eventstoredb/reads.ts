@@ -40,12 +40,12 @@ const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): A
 };
 
 /**
- * Whether a stream may lack its first events: old checkpoints are removed, and the server removes events of its own
+ * True if a stream may lack its first events: old checkpoints are removed, and the server removes events of its own
  * streams.
  */
 const mayBeCut = (stream: string): boolean => stream.startsWith('checkpoint-') || stream.startsWith('$');
 
-/** Whether the metadata of a stream say that it was deleted. An append brings such a stream back. */
+/** True if the metadata of a stream say that it was deleted. An append brings such a stream back. */
 const saysDeleted = (metadata: StoredEvent | undefined): boolean => {
   try {
     const { $tb } = JSON.parse(metadata?.data ?? '{}') as { readonly $tb?: unknown };

@@ -19,7 +19,7 @@ export type Server = {
   readonly user: string | undefined;
   readonly tls: boolean;
   readonly hosts: readonly string[];
-  /** Whether a node must first be found among several. `preference` is the kind of node that is wanted. */
+  /** True if a node must first be found among several. `preference` is the kind of node that is wanted. */
   readonly cluster: boolean;
   readonly preference: string;
   /**

@@ -28,7 +28,7 @@ const reasonOf = (error: unknown, { stream, revision }: StoredEvent): string => 
 export const stoppedAt = (event: StoredEvent, error: unknown): Error =>
   new Error(`Copying stopped at the source's ${place(event)}: ${reasonOf(error, event)}`, { cause: error });
 
-/** Whether an event can be appended although earlier events of its stream are missing. */
+/** True if an event can be appended although earlier events of its stream are missing. */
 export const standsAlone = ({ type }: Pick<StoredEvent, 'type'>): boolean =>
   type === metadataType || type === tombstoneType;
 

@@ -49,7 +49,7 @@ export const verifyFile = async (
   }
 };
 
-/** Whether a file is a database of SQLite with a log. The log may be damaged. */
+/** True if a file is a database of SQLite with a log. The log may be damaged. */
 const holdsLog = (file: string): boolean => {
   if (!statSync(file).isFile()) return false;
   const db = openFile(file, { timeout: 0, readOnly: true });

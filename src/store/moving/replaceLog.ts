@@ -51,7 +51,7 @@ const emptyWal = (file: string): void => {
   if (sizeOf(`${file}-wal`) > 0) throw new Error(`${file} is in use`);
 };
 
-/** Whether two names are of the same file, as after a stop between the two steps of a replacement. */
+/** True if two names are of the same file, as after a stop between the two steps of a replacement. */
 const isSame = (one: string, other: string): boolean => {
   if (!existsSync(one) || !existsSync(other)) return false;
   const [a, b] = [statSync(one), statSync(other)];

@@ -12,13 +12,13 @@ const isOf = (error: unknown, ...names: readonly (keyof typeof kinds)[]): boolea
 /** The log is not as its only writer left it. */
 export class NotAsLeft extends Error {}
 
-/** Whether an error says that another connection holds a lock. */
+/** True if an error says that another connection holds a lock. */
 export const isBusy = (error: unknown): boolean => isOf(error, 'busy');
 
-/** Whether an error says that a file could not grow. A commit with this error has not written its last page. */
+/** True if an error says that a file could not grow. A commit with this error has not written its last page. */
 export const isFull = (error: unknown): boolean => isOf(error, 'full');
 
-/** Whether opening the file again cannot help: it is damaged, or not as its only writer left it. */
+/** True if opening the file again cannot help: it is damaged, or not as its only writer left it. */
 export const isForGood = (error: unknown): boolean =>
   error instanceof NotAsLeft || isOf(error, 'corrupt', 'notADatabase', 'constraint');
 

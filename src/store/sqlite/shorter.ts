@@ -12,7 +12,7 @@ export type Seen = Pick<Noted, 'log' | 'position' | 'id'> &
   Partial<Noted> & {
     /** Who has seen the event, for messages. */
     readonly by: string;
-    /** Whether the event was certainly in the log. It is called only when the log lacks the event. */
+    /** True if the event was certainly in the log. It is called only when the log lacks the event. */
     readonly sure: () => Promise<boolean>;
   };
 
@@ -21,7 +21,7 @@ export type Shorter = { readonly missing: number; readonly sentence: string };
 
 const sizeOf = (file: string): number => (existsSync(file) ? statSync(file).size : 0);
 
-/** Whether the file of a log does not exist or is empty. */
+/** True if the file of a log does not exist or is empty. */
 export const isMissing = (file: string): boolean => sizeOf(file) === 0;
 
 const place = ({ position, stream, revision }: Partial<Noted>): string =>

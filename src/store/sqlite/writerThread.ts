@@ -19,7 +19,7 @@ const shortestPauseMs = 100;
 const longestPauseMs = 5000;
 const leastRoom = 1024 * 1024;
 
-/** Whether the disk has room for more. A file system that does not tell its size counts as having room. */
+/** True if the disk has room for more. A file system that does not tell its size counts as having room. */
 const hasRoom = (folder: string): boolean => {
   const { blocks, bavail, bsize } = statfsSync(folder);
   return blocks === 0 || bavail * bsize >= leastRoom;

@@ -18,7 +18,7 @@ import { exportFile } from '../../../src/cli/commands/export.ts';
 import { importFile } from '../../../src/cli/commands/import.ts';
 import { replayLog } from '../../../src/cli/commands/replay.ts';
 import { restoreFile } from '../../../src/cli/commands/restore.ts';
-import { showCompared } from '../../../src/cli/showCompared.ts';
+import { showCompared } from '../../../src/cli/records.ts';
 import { readConfig } from '../../../src/config.ts';
 import { compareFolds, foldLog } from '../../../src/projections/foldLog.ts';
 import { identityEvent, readIdentity } from '../../../src/store/identity.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { groupsIn, isNoAccessToken, loggedOutIn, vouchedFor } from '../../../src/domain/authorization/oidcClaims.ts';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
 import { checkReturnTo } from '../../../src/http/authentication/openIdLogins.ts';
-import { keptReading } from '../../../src/southbound/keptReading.ts';
+import { keptReading } from '../../../src/southbound/openId.ts';
 
 const properties = {
   issuer: 'https://issuer',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../src/domain/engine/requestError.ts';
-import { complete, decideDeletion, formDeletion } from '../../../src/domain/json-forms/formDeletions.ts';
+import { formDeletion, formDeletions } from '../../../src/domain/json-forms/formDeletions.ts';
 import { checkedStruct, importedStruct, type Struct } from '../../../src/domain/json-forms/formStructs.ts';
 import { create, form, importOne, remove, update } from '../../../src/domain/json-forms/forms.ts';
 import { context, specification } from '../../support/given.ts';
@@ -149,20 +149,20 @@ describe('The deletion of forms', () => {
   const decided = { topic: 'formsDeleted', data: { ids: ['a', 'b'] } } as const;
   it('is one decision, which is complete once', () => {
     given()
-      .when(decideDeletion, { ids: ['a', 'b', 'a'] }, { missing: [], referrers: [] })
+      .when(formDeletions.decide, { ids: ['a', 'b', 'a'] }, { missing: [], referrers: [] })
       .then(decided);
-    given(decided).when(complete, undefined).then({ topic: 'formDeletionCompleted', data: {} });
-    given(decided, { topic: 'formDeletionCompleted', data: {} }).when(complete, undefined).thenNothing();
+    given(decided).when(formDeletions.complete, undefined).then({ topic: 'formDeletionCompleted', data: {} });
+    given(decided, { topic: 'formDeletionCompleted', data: {} }).when(formDeletions.complete, undefined).thenNothing();
   });
   it('of none is nothing', () =>
-    given().when(decideDeletion, { ids: [] }, { missing: [], referrers: [] }).thenNothing());
+    given().when(formDeletions.decide, { ids: [] }, { missing: [], referrers: [] }).thenNothing());
   it('names all forms that are not there, and all triggers that are in the way', () => {
     given()
-      .when(decideDeletion, { ids: ['a', 'b'] }, { missing: ['a', 'b'], referrers: [trigger] })
+      .when(formDeletions.decide, { ids: ['a', 'b'] }, { missing: ['a', 'b'], referrers: [trigger] })
       .thenRefused('not_found', /a, b/);
     given()
       .when(
-        decideDeletion,
+        formDeletions.decide,
         { ids: ['a'] },
         { missing: [], referrers: [trigger, { kind: 'trigger', name: '(hidden)' }] },
       )

@@ -122,7 +122,7 @@ export const addressFrom = (text: string): Network | undefined => {
   return six === undefined ? undefined : { version: 6, value: six, prefix: 128 };
 };
 
-/** Whether all addresses of a network are in another. */
+/** True if all addresses of a network are in another. */
 export const within = (outer: Network, inner: Network): boolean =>
   outer.version === inner.version &&
   outer.prefix <= inner.prefix &&

@@ -72,7 +72,7 @@ const extreme = (which: '<' | '>'): Filter => ({
   },
 });
 
-/** Whether there is a value to fill with: neither JavaScript's undefined nor Python's None. */
+/** True if there is a value to fill with: neither JavaScript's undefined nor Python's None. */
 const given = (value: Value | undefined): value is Value => value !== undefined && value !== null;
 
 export const defaultFilter: Filter = {

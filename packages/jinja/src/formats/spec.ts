@@ -69,7 +69,7 @@ const intForms: ReadonlyMap<string, IntForm> = new Map([
 type Spec = {
   /** `<`, `>`, `^` or `=`, as written or because of a leading zero. */
   readonly align: string | undefined;
-  /** Whether `=` is written, and does not just follow from a leading zero. */
+  /** True if `=` is written, and does not just follow from a leading zero. */
   readonly alignsWithin: boolean;
   readonly fill: string;
   readonly sign: string | undefined;

@@ -179,7 +179,7 @@ const items = <T>(parser: Parser, close: string, part: () => T): T[] => {
 };
 
 type TupleOptions = {
-  /** Whether `a if b else c` is allowed. */
+  /** True if `a if b else c` is allowed. */
   readonly conditions?: boolean;
   /** A name that ends the tuple. */
   readonly end?: string;

@@ -77,7 +77,7 @@ export type BlockNode = At & {
   readonly name: string;
   readonly scoped: boolean;
   readonly required: boolean;
-  /** Whether there is a `super`: only if the body reads it. */
+  /** True if there is a `super`: only if the body reads it. */
   readonly readsSuper: boolean;
   readonly body: Body;
 };
@@ -87,7 +87,7 @@ export type Tree = {
   readonly body: Body;
   /** All blocks by name, also those within other statements. */
   readonly blocks: ReadonlyMap<string, BlockNode>;
-  /** Whether it has an `extends`, if only in a condition. */
+  /** True if it has an `extends`, if only in a condition. */
   readonly extends: boolean;
   /** The names of other templates that it says literally. */
   readonly names: ReadonlySet<string>;
@@ -102,7 +102,7 @@ export type Statement =
       readonly over: Expression;
       readonly test: Expression | undefined;
       readonly recursive: boolean;
-      /** Whether there is a `loop`: only if the body reads it, or has a scoped block. */
+      /** True if there is a `loop`: only if the body reads it, or has a scoped block. */
       readonly extended: boolean;
       readonly body: Body;
       readonly otherwise: Body;

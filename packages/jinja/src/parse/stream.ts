@@ -21,7 +21,7 @@ export type Stream = {
   readonly current: () => Token;
   readonly ahead: () => Token;
   readonly next: () => Token;
-  /** Whether the current token is this operator, or one of these names. */
+  /** True if the current token is this operator, or one of these names. */
   readonly is: (operator: string) => boolean;
   readonly isName: (...names: string[]) => boolean;
   /** Moves past the token if it is this one. Returns whether it was. */

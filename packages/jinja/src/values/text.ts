@@ -23,7 +23,7 @@ export const pointIndex = (text: string, unit: number): number =>
 
 const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
-/** Whether a character is white space in Python. */
+/** True if a character is white space in Python. */
 export const isSpace = (character: string): boolean => space.test(character);
 
 /** Removes characters for which `drop` is true from the ends. */

@@ -9,7 +9,7 @@ export type Run = {
   /** The template that is at work, and its line. One whose text was given has no name. */
   template: { readonly name: string | undefined };
   line: number;
-  /** Whether printed values are escaped for HTML. */
+  /** True if printed values are escaped for HTML. */
   escaping: boolean;
   filter(name: Value, value: Value, args: readonly Value[], kwargs: Kwargs): Value;
   test(name: Value, value: Value, args: readonly Value[], kwargs: Kwargs): boolean;

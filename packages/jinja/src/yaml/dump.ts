@@ -10,7 +10,7 @@ export type YamlStyle = {
   readonly indent: number;
   readonly width: number;
   readonly sorted: boolean;
-  /** Whether lists and dicts are in brackets; null: those that hold no other ones. */
+  /** True if lists and dicts are in brackets; null: those that hold no other ones. */
   readonly flow: boolean | null;
   readonly start: boolean;
 };
@@ -134,7 +134,7 @@ const emitScalar = ({ writer }: Emitting, { text, isPlain }: Scalar, { inFlow, i
 
 const longestKey = 128;
 
-/** Whether a key stands in one line with its value. */
+/** True if a key stands in one line with its value. */
 const isSimpleKey = ({ dumping, written }: Emitting, node: Node): boolean => {
   if (node.kind === 'scalar') return !analyze(node.text).multiline && Buffer.byteLength(node.text) <= longestKey;
   return (written.has(node) && dumping.anchors.get(node) !== undefined) || node.items.length === 0;

@@ -24,7 +24,7 @@ const isBreak = (character: string): boolean => /^[\n\r\x85\u2028\u2029]$/.test(
 const isBlankOrEnd = (character: string | undefined): boolean =>
   character === undefined || character === '\t' || character === ' ' || character === '\0' || isBreak(character);
 
-/** Whether a text has what means something in a block, and in brackets. */
+/** True if a text has what means something in a block, and in brackets. */
 const indicators = (text: string): { readonly block: boolean; readonly flow: boolean } => {
   const [first = '', second] = text;
   const atFirst = /^[#,[\]{}&*!|>'"%@`]/.test(text) || /^(?:---|\.\.\.)/.test(text);

@@ -115,7 +115,7 @@ export const newWriter = (run: Run, step: number, width: number) => {
     singleQuoted,
     doubleQuoted,
     isLong: () => column > width,
-    /** Whether the line has nothing but indentation so far. */
+    /** True if the line has nothing but indentation so far. */
     isIndented: () => indented,
     /** What is written meanwhile is indented by one step more. */
     deeper: (work: () => void, { flow = false, same = false } = {}): void => {

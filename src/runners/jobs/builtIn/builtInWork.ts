@@ -25,7 +25,7 @@ type Needs = BuiltInNeeds & {
   readonly queue: Pick<JobQueue, 'next' | 'giveBack'>;
   /** Looks whether the work still waits. */
   readonly look: (id: string) => void;
-  /** Whether something that the job needs is gone. Then it has ended. */
+  /** True if something that the job needs is gone. Then it has ended. */
   readonly isGone: (id: string) => Promise<boolean>;
   readonly log: Log;
 };

@@ -30,7 +30,7 @@ type Outcome = { readonly outputs: Members } | { readonly error: JobError };
 
 const isConflict = (error: unknown): boolean => error instanceof RequestError && error.code === 'conflict';
 
-/** Whether the reason of a failure will be over soon: too much waits, or a store does not answer. */
+/** True if the reason of a failure will be over soon: too much waits, or a store does not answer. */
 const isPassing = (error: unknown): boolean =>
   error instanceof RequestError && (error.code === 'limited' || error.code === 'unavailable') && !isUnusable(error);
 
