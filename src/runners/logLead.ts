@@ -1,6 +1,6 @@
-import { everySecond as usually } from '../concurrency/everySecond.ts';
 import { type Leadership, newLeadership } from '../concurrency/leadership.ts';
 import type { Log } from '../concurrency/log.ts';
+import { repeating as usually } from '../concurrency/repeating.ts';
 import { splitStream } from '../store/event.ts';
 import { type Leader, type LeadNote, type LeadNotes, leadNoteIn, leadStream } from '../store/eventstoredb/lead.ts';
 import { type StoredEvent, TamperedStream, WrongRevision } from '../store/port.ts';

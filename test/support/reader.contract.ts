@@ -6,6 +6,7 @@ import { type EventStore, type StoredEvent, WrongRevision } from '../../src/stor
 import type { Backlog } from '../../src/store/reading/partition.ts';
 import { type Reading, reader } from '../../src/store/reading/reader.ts';
 import { leading } from './leading.ts';
+import { shortPauses } from './pauses.ts';
 import { dying } from './stopping.ts';
 import { until } from './until.ts';
 
@@ -127,6 +128,7 @@ export const readerContract = (open: () => Promise<Opened>): void => {
       ready: async () => undefined,
       first,
       begin: () => reading,
+      pauses: shortPauses,
       ...(elapsed && { elapsed }),
       ...(isLate && { backlog: backlogIn(store) }),
       failure: 'begins again',

@@ -9,6 +9,7 @@ import type { EventStore } from '../../src/store/port.ts';
 import { leading } from './leading.ts';
 import { eventsIn } from './logged.ts';
 import type { TestNode } from './node.ts';
+import { shortPauses } from './pauses.ts';
 
 export const second = 1000;
 export const minute = 60 * second;
@@ -90,6 +91,7 @@ export const schedulesOn = (
     outcome: () => undefined,
     guardedClock: clock,
     timer: clocks.timer,
+    pauses: shortPauses,
     log,
     ...more,
   });

@@ -18,6 +18,7 @@ import { type Recorded, splitStream } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
 import { leading } from './leading.ts';
 import type { TestNode } from './node.ts';
+import { shortPauses } from './pauses.ts';
 
 type Options = Partial<Parameters<typeof eventTriggers>[0]>;
 
@@ -54,6 +55,7 @@ export const triggersOn = (node: TestNode, store: EventStore, more: Options = {}
     rate: 1_000_000,
     leadership: leading(),
     ready: node.run.whenReady,
+    pauses: shortPauses,
     log: (message, about) => {
       if (process.env.TEST_LOG) console.error(message, about);
     },

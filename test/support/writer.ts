@@ -16,6 +16,7 @@ import type { Recorded } from '../../src/store/event.ts';
 import type { EventStore } from '../../src/store/port.ts';
 import { context } from './given.ts';
 import { leading } from './leading.ts';
+import { shortPauses } from './pauses.ts';
 
 type ThingEvent =
   | Event<'thingMade', { name: string }>
@@ -141,6 +142,7 @@ export const writer = (
     reached: async () => undefined,
     leadership: leading(),
     ready: async () => undefined,
+    pauses: shortPauses,
     log: () => undefined,
     ...following,
   });

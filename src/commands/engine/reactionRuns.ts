@@ -4,6 +4,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { persistently, unlessUnusable } from '../../store/reading/persistently.ts';
+import type { Pauses } from '../../store/reading/reader.ts';
 import type { Tools } from './define.ts';
 import { followUpKey } from './followUps.ts';
 import type { Handle } from './handle.ts';
@@ -19,6 +20,7 @@ type Needs = {
   readonly reached: (position: number) => Promise<void>;
   /** True while the log cannot be reached, or takes nothing. */
   readonly away: () => boolean;
+  readonly pauses?: Pauses | undefined;
   /** Aborts when the process stops. */
   readonly stop: AbortSignal;
   readonly log: Log;
@@ -62,7 +64,7 @@ const keysOf = ({ stream, revision }: Recorded) => {
  * Carries out the reactions to an event. Each of their commands has an idempotency key of its own, so a repeated run
  * changes nothing.
  */
-export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }: Needs) => {
+export const reactionRuns = ({ table, tools, handle, reached, away, pauses, stop, log }: Needs) => {
   const running = new Map<string, Promise<number>>();
   const place = places(() => mostInBackground);
 
@@ -117,6 +119,7 @@ export const reactionRuns = ({ table, tools, handle, reached, away, stop, log }:
       failed: (error, tried) => log('A reaction failed', { ...about, tried, error }),
       away,
       isHopeless: (error) => error instanceof RequestError && error.code !== 'unavailable',
+      pauseMs: pauses?.tryMs,
       signal: stop,
     });
   };

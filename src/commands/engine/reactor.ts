@@ -8,7 +8,7 @@ import { parkedReactions } from '../../projections/engine/parkedReactions.ts';
 import { decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { reactionsReader } from '../../store/readers.ts';
-import { reader } from '../../store/reading/reader.ts';
+import { type Pauses, reader } from '../../store/reading/reader.ts';
 import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
 import { completeReaction } from './parkedReactions.ts';
@@ -35,6 +35,7 @@ type Needs = {
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** How long a request waits for the reactions to its events; 2 s by default. */
   readonly patienceMs?: number;
+  readonly pauses?: Pauses;
   readonly log: Log;
 };
 
@@ -123,6 +124,7 @@ type ReaderNeeds = {
    * when the signal aborts.
    */
   readonly ready: (signal: AbortSignal) => Promise<void>;
+  readonly pauses?: Pauses;
   readonly log: Log;
 };
 
@@ -142,7 +144,8 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
  * Carries out reactions while this process leads: first the parked ones, then those of the log, of each stream in the
  * order of its events.
  */
-const reactionReader = ({ store, table, runsUntil, tools, handle, events, leadership, ready, log }: ReaderNeeds) => {
+const reactionReader = (needs: ReaderNeeds) => {
+  const { store, table, runsUntil, tools, handle, events, leadership, ready, pauses, log } = needs;
   const atPlace = places(() => mostAtOnce);
   const { start, stop, stopping } = reader<StoredEvent>({
     store,
@@ -162,6 +165,7 @@ const reactionReader = ({ store, table, runsUntil, tools, handle, events, leader
         return undefined;
       },
     }),
+    pauses,
     failure: 'The reader of reactions failed',
     log,
   });

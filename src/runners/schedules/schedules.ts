@@ -26,7 +26,7 @@ import { eventAt } from '../../store/eventAt.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { schedulesReader } from '../../store/readers.ts';
 import { unlessUnusable } from '../../store/reading/persistently.ts';
-import { type Reading, reader, type Term } from '../../store/reading/reader.ts';
+import { type Pauses, type Reading, reader, type Term } from '../../store/reading/reader.ts';
 import { settledEarlier } from '../triggers/earlier.ts';
 import { refusals } from '../triggers/refusals.ts';
 import type { Retried } from '../triggers/retrying.ts';
@@ -44,6 +44,7 @@ type Needs = StartingNeeds & {
   readonly guardedClock: GuardedClock;
   /** Calls a function once; returns what cancels it. */
   readonly timer: (call: () => void, ms: number) => () => void;
+  readonly pauses?: Pauses;
   readonly log: Log;
 };
 
@@ -78,8 +79,9 @@ export const schedules = (needs: Needs) => {
     on: leadership,
     ready,
     first: 'head',
-    begin: firedReading({ store, starting: (term) => starting(needs, term), log }),
+    begin: firedReading({ store, starting: (term) => starting(needs, term), gatherMs: needs.pauses?.placeMs, log }),
     mostInFlight: mostFired,
+    pauses: needs.pauses,
     failure: 'The reader of schedules that have fired begins again',
     log,
   });
@@ -123,6 +125,7 @@ export type Schedules = ReturnType<typeof schedules>;
 type ReaderNeeds = {
   readonly store: EventStore;
   readonly starting: (signal: AbortSignal) => Starting;
+  readonly gatherMs: number | undefined;
   readonly log: Log;
 };
 
@@ -140,11 +143,11 @@ const aboutOf = (event: StoredEvent) => ({ trigger: triggerOf(event), event: eve
  * trigger and instant, so there is never a second one.
  */
 const firedReading =
-  ({ store, starting, log }: ReaderNeeds) =>
+  ({ store, starting, gatherMs, log }: ReaderNeeds) =>
   async ({ from, signal, fail }: Term): Promise<Reading<StoredEvent>> => {
     const { start, refuse, park, instantOf } = starting(signal);
     const settledBefore = await settledEarlier(store, from, () => undefined);
-    const refused = refusals({ store: refuse, lastRefused: new Map(), signal, fail, log });
+    const refused = refusals({ store: refuse, lastRefused: new Map(), signal, gatherMs, fail, log });
     const atPlace = places(
       () => mostStarting,
       () => pause(restMs),

@@ -3,7 +3,7 @@ import type { Log } from '../../concurrency/log.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { EventStore } from '../../store/port.ts';
 import { triggersReader } from '../../store/readers.ts';
-import { reader } from '../../store/reading/reader.ts';
+import { type Pauses, reader } from '../../store/reading/reader.ts';
 import { backlog } from './backlog.ts';
 import type { Carried } from './carrying.ts';
 import { pastDefinitions } from './definitions.ts';
@@ -24,6 +24,7 @@ type Needs<Viewer> = StartingNeeds<Viewer> & {
   readonly leadership: Leadership;
   /** Resolves when the read models show what the log held when this process began, or the signal aborts. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
+  readonly pauses?: Pauses;
   /** Milliseconds since some moment, whatever becomes of the clock. */
   readonly elapsed?: () => number;
   readonly log: Log;
@@ -32,7 +33,17 @@ type Needs<Viewer> = StartingNeeds<Viewer> & {
 
 /** Fires event triggers while this process leads (docs/decisions/event-triggers.md). */
 export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: Needs<Viewer>) => {
-  const { store, leadership, ready, mayFire, decidedAtOnce, elapsed = () => performance.now(), log, info } = needs;
+  const {
+    store,
+    leadership,
+    ready,
+    mayFire,
+    decidedAtOnce,
+    pauses,
+    elapsed = () => performance.now(),
+    log,
+    info,
+  } = needs;
   const past = pastDefinitions(store);
   const rates = rateLimits(needs.rate, elapsed);
   const { start, stop, stopping, status, acked, isNew, beginAtHead } = reader<Carried>({
@@ -43,12 +54,13 @@ export const eventTriggers = <Viewer extends { readonly actor: Actor }>(needs: N
     first: 'head',
     begin: (term) => begin(term),
     backlog: (trigger, from) => backlog(trigger, from, { store, past, fits: working.fits, mayFire }),
+    pauses,
     elapsed,
     failure: 'The reader of event triggers begins again',
     log,
   });
   const working: Starting = starting(needs, stopping);
-  const begin = triggerReading({ store, ...working, mayFire, decidedAtOnce, rates, log });
+  const begin = triggerReading({ store, ...working, mayFire, decidedAtOnce, rates, pauses, log });
 
   return {
     /**

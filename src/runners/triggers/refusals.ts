@@ -19,6 +19,8 @@ type Needs = {
   /** The event of the last refusals in the log, by trigger. */
   readonly lastRefused: Map<string, string>;
   readonly signal: AbortSignal;
+  /** How long refusals of one reason are gathered, in milliseconds; 1,000 by default. */
+  readonly gatherMs?: number | undefined;
   /** Called with an error after which the reader must begin anew. */
   readonly fail: (error: unknown) => void;
   readonly log: Log;
@@ -26,11 +28,11 @@ type Needs = {
 
 type Gathering = Refusal & { count: number; cause: Cause; readonly acked: Promise<void> };
 
-const gatherMs = 1000;
+const usualGatherMs = 1000;
 const againMs = 1000;
 
 /** Gathers the refusals of one trigger. They are stored in the order of their events. */
-const gathering = (store: (refused: Refused) => Promise<void>, signal: AbortSignal) => {
+const gathering = (store: (refused: Refused) => Promise<void>, gatherMs: number, signal: AbortSignal) => {
   let current: Gathering | undefined;
   let last = Promise.resolve();
 
@@ -65,7 +67,7 @@ const gathering = (store: (refused: Refused) => Promise<void>, signal: AbortSign
  * whoever finds a refusal in the log knows that this trigger has settled all events up to the one that it names. If
  * another process has stored refusals meanwhile, it reads the log too: then the reader begins anew.
  */
-export const refusals = ({ store, lastRefused, signal, fail, log }: Needs) => {
+export const refusals = ({ store, lastRefused, signal, gatherMs = usualGatherMs, fail, log }: Needs) => {
   const byTrigger = new Map<string, ReturnType<typeof gathering>>();
 
   const storeAtLast = async (trigger: string, refused: Refused): Promise<void> => {
@@ -88,7 +90,7 @@ export const refusals = ({ store, lastRefused, signal, fail, log }: Needs) => {
      * another reason waits for the ones before.
      */
     add: (trigger: string, refusal: Refusal, cause: Cause): Promise<{ readonly acked: Promise<void> }> => {
-      const own = byTrigger.get(trigger) ?? gathering((refused) => storeAtLast(trigger, refused), signal);
+      const own = byTrigger.get(trigger) ?? gathering((refused) => storeAtLast(trigger, refused), gatherMs, signal);
       byTrigger.set(trigger, own);
       return own.add(refusal, cause);
     },

@@ -1,7 +1,7 @@
 import { places } from '../../concurrency/places.ts';
 import type { AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
-import type { Reading, Term } from '../../store/reading/reader.ts';
+import type { Pauses, Reading, Term } from '../../store/reading/reader.ts';
 import type { Candidates } from './candidates.ts';
 import { candidates } from './candidates.ts';
 import { type Carried, type CarryingNeeds, carrying } from './carrying.ts';
@@ -105,6 +105,7 @@ type Needs = CarryingNeeds & {
   /** How many events are decided at once. */
   readonly decidedAtOnce: () => number;
   readonly rates: RateLimits;
+  readonly pauses?: Pauses | undefined;
 };
 
 /** Decides about all that one event fires. Other events wait for a place. */
@@ -161,7 +162,14 @@ export const triggerReading =
     const book = triggerBook({ candidates: candidates(), fits, mayFire, breathe });
     const { lastRefused, settledBefore } = await readEarlier(store, book, term);
     const atPlace = places(needs.decidedAtOnce);
-    const refused = refusals({ store: needs.refuse, lastRefused, signal, fail, log });
+    const refused = refusals({
+      store: needs.refuse,
+      lastRefused,
+      signal,
+      gatherMs: needs.pauses?.placeMs,
+      fail,
+      log,
+    });
     const { take, retry, wake } = carrying({
       ...needs,
       decide: (firing) => atPlace(() => decide(firing)),

@@ -47,6 +47,8 @@ export type PartitionNeeds<Item> = Taking<Item> & {
   readonly fail: (error: unknown) => void;
   /** Aborts when this reading of the log ends. */
   readonly signal: AbortSignal;
+  /** The pause before the second try of an item, in milliseconds. */
+  readonly tryMs?: number | undefined;
   /** Milliseconds since some moment, whatever becomes of the clock. */
   readonly elapsed: () => number;
   /** Resolves after others had their turn, if this work has taken long; else undefined. */
@@ -63,7 +65,7 @@ const mostWaiting = 100;
 const takeOrPark = <Item>(
   item: Item,
   pace: Pace,
-  { take, retry, away, signal }: Pick<PartitionNeeds<Item>, 'take' | 'retry' | 'away' | 'signal'>,
+  { take, retry, away, tryMs, signal }: Pick<PartitionNeeds<Item>, 'take' | 'retry' | 'away' | 'tryMs' | 'signal'>,
 ): Promise<Outcome> => {
   const work = () => take(item, pace);
   if (!retry) return work();
@@ -79,6 +81,7 @@ const takeOrPark = <Item>(
       pace.leave();
     },
     away,
+    pauseMs: tryMs,
     signal,
   });
 };

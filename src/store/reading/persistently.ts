@@ -14,6 +14,8 @@ type Work<T> = {
   readonly away: () => boolean;
   /** True if another try would not help. */
   readonly isHopeless?: (error: unknown) => boolean;
+  /** The pause before the second try; each later one is twice as long. */
+  readonly pauseMs?: number | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -35,7 +37,7 @@ export const unlessUnusable = async <T>(
 };
 
 const mostTries = 6;
-const pauses = { pauseMs: 100, longestPauseMs: 1600 };
+const firstPauseMs = 100;
 
 const isUnreadable = (error: unknown): boolean => error instanceof BadEvent;
 
@@ -44,7 +46,7 @@ const isUnreadable = (error: unknown): boolean => error instanceof BadEvent;
  * Rejects when the signal aborts.
  */
 export const persistently = async <T>(needs: Work<T>): Promise<T> => {
-  const { work, giveUp, waits, failed, away, isHopeless = isUnreadable, signal } = needs;
+  const { work, giveUp, waits, failed, away, isHopeless = isUnreadable, pauseMs = firstPauseMs, signal } = needs;
   /** True if the error is no fault of the work: the same will do later. */
   const mustWait = (error: unknown): boolean =>
     error instanceof NotReadable ||
@@ -64,7 +66,7 @@ export const persistently = async <T>(needs: Work<T>): Promise<T> => {
     throw error;
   };
   try {
-    return await persist(work, { ...pauses, signal, onFailure });
+    return await persist(work, { pauseMs, longestPauseMs: 16 * pauseMs, signal, onFailure });
   } catch (error) {
     if (givenUp) return givenUp.outcome;
     throw error;

@@ -1,9 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { everySecond } from '../../concurrency/everySecond.ts';
 import { type Leadership, leaderWork } from '../../concurrency/leadership.ts';
 import type { Log } from '../../concurrency/log.ts';
+import { repeating } from '../../concurrency/repeating.ts';
 import { type EventStore, type Filter, type StoredEvent, WrongRevision } from '../port.ts';
 import { eventsInFlight, type Partition, type PartitionNeeds, partition, type Taking } from './partition.ts';
+
+/** How often a reader stores its place, and the pause before the second try of an item; 1,000 and 100 ms by default. */
+export type Pauses = { readonly placeMs: number; readonly tryMs: number };
 
 /** One reading of the log: it ends with the term of the leader, or with a failure, and is begun anew. */
 export type Term = {
@@ -46,6 +49,7 @@ type Needs<Item> = Pick<PartitionNeeds<Item>, 'backlog'> & {
   readonly begin: (term: Term) => Reading<Item> | Promise<Reading<Item>>;
   /** How many events may be in flight. */
   readonly mostInFlight?: number;
+  readonly pauses?: Pauses | undefined;
   /** Milliseconds since some moment, whatever becomes of the clock. */
   readonly elapsed?: () => number;
   /** The line that says that a reading has failed. */
@@ -100,7 +104,7 @@ const takeBehind = async (store: EventStore, name: string): Promise<ReadonlyMap<
  * until it is done or parked (docs/decisions/readers.md). A reading may end and begin anew at any moment.
  */
 export const reader = <Item>(needs: Needs<Item>) => {
-  const { store, name, begin, backlog, mostInFlight = 1000, elapsed = () => performance.now(), log } = needs;
+  const { store, name, begin, backlog, mostInFlight = 1000, pauses, elapsed = () => performance.now(), log } = needs;
   /** The work that the present reading has under way. */
   let current: { readonly partitions: ReadonlyMap<string, Partition<Item>>; readonly acked: () => number } | undefined;
 
@@ -129,6 +133,7 @@ export const reader = <Item>(needs: Needs<Item>) => {
       away: () => store.fault() !== undefined || !store.connected(),
       fail,
       signal,
+      tryMs: pauses?.tryMs,
       elapsed,
       breathe,
     };
@@ -164,7 +169,7 @@ export const reader = <Item>(needs: Needs<Item>) => {
       await store.keepCheckpoint(name, acked);
       checkpoint = acked;
     };
-    const ticking = everySecond(
+    const ticking = repeating(
       async () => {
         // Together: what they store shares commits.
         await Promise.all([...partitions.values()].map((each) => each.tick()));
@@ -177,6 +182,7 @@ export const reader = <Item>(needs: Needs<Item>) => {
         else if (!signal.aborted)
           log('The place of a reader cannot be kept; it is tried again', { reader: name, error });
       },
+      pauses?.placeMs,
     );
     signal.addEventListener('abort', inFlight.wake);
     current = { partitions, acked: inFlight.acked };

@@ -42,13 +42,16 @@ describe('reactions', () => {
   it('keep how far they have come once a second at most, and when they stop', async () => {
     const { store } = log;
     const set: number[] = [];
-    const one = node({
-      ...store,
-      keepCheckpoint: (name, position) => {
-        set.push(position ?? NaN);
-        return store.keepCheckpoint(name, position);
+    const one = node(
+      {
+        ...store,
+        keepCheckpoint: (name, position) => {
+          set.push(position ?? NaN);
+          return store.keepCheckpoint(name, position);
+        },
       },
-    });
+      { following: { pauses: { placeMs: 1000, tryMs: 100 } } },
+    );
     const began = Date.now();
     for (let n = 0; n < 20; n++) await one.fill(`box${n}`, [{ id: `a${n}`, name: `a${n}` }]);
     for (let n = 0; n < 20; n++) await until(async () => (await one.state(`a${n}`)).name !== undefined);

@@ -654,8 +654,9 @@ describe('Schedules on nodes', () => {
       },
     });
     clocks.pass(hour);
-    await until(async () => (await eventsOf(log.store, 'reactionParked')).length === 1);
+    await until(async () => (await eventsOf(log.store, 'reactionParked')).length === 1 && (await jobs()).length === 1);
     assert.deepEqual(await jobs(), [['good', midnight]]);
+    await node.catchUp();
     const [parked] = await eventsOf(log.store, 'reactionParked');
     assert.deepEqual([parked?.data.trigger, parked?.data.tries, parked?.data.reason], ['bad', 6, 'poison']);
     isPoisoned = false;

@@ -1,7 +1,5 @@
-const keepMs = 1000;
-
-/** Does the work once a second, unless it still goes on. */
-export const everySecond = (work: () => Promise<void>, onFailure: (error: unknown) => void) => {
+/** Does the work once a second, or each so many milliseconds, unless it still goes on. */
+export const repeating = (work: () => Promise<void>, onFailure: (error: unknown) => void, everyMs = 1000) => {
   let atWork: Promise<void> | undefined;
   const timer = setInterval(() => {
     atWork ??= work()
@@ -9,7 +7,7 @@ export const everySecond = (work: () => Promise<void>, onFailure: (error: unknow
       .finally(() => {
         atWork = undefined;
       });
-  }, keepMs);
+  }, everyMs);
   return {
     stop: async (): Promise<void> => {
       clearInterval(timer);
