@@ -1,4 +1,4 @@
-/** Does the work once a second, or each so many milliseconds, unless it still goes on. */
+/** Does the work every second, or every `everyMs`, unless it still goes on. */
 export const repeating = (work: () => Promise<void>, onFailure: (error: unknown) => void, everyMs = 1000) => {
   let atWork: Promise<void> | undefined;
   const timer = setInterval(() => {
