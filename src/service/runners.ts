@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { withinToken } from '../commands/authorization/tokens.ts';
 import { deviceCopies } from '../commands/configuration-manager/deviceBackups.ts';
 import { deviceChanges } from '../commands/configuration-manager/deviceChanges.ts';
+import { deviceConfirmations } from '../commands/configuration-manager/deviceConfirmations.ts';
 import { deviceSources } from '../commands/configuration-manager/devices.ts';
 import { deviceTurns } from '../commands/configuration-manager/deviceTurns.ts';
 import { mayFire } from '../commands/operations-manager/firing.ts';
@@ -352,8 +353,8 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     follow: renderer.follow,
     most: config.BACKUPS_PER_DEVICE,
   });
-  const turns = deviceTurns({ handle: node.handle, now: node.clock.now, inLine: semaphore(1, mostInLine) });
-  const changes = deviceChanges({ ...node, copies, turns, unifiedDiff: renderer.unifiedDiff });
+  const turns = deviceTurns({ ...node, now: node.clock.now, inLine: semaphore(1, mostInLine) });
+  const changes = deviceChanges({ ...node, now: node.clock.now, copies, turns, renderer });
   return {
     webhook: httpWebhook(guard, node.unseal),
     rest: restCaller(guard),
@@ -363,6 +364,7 @@ export const openWaysOut = ({ config, node, settings }: WaysNeeds) => {
     simulator,
     copies,
     changes,
+    confirmations: deviceConfirmations({ ...node, now: node.clock.now, turns }),
     devices: devicesOf({
       sources: deviceSources(node),
       order: () => settings.current().adapterOrder,

@@ -162,6 +162,7 @@ const serviceOf = (parts: Parts, health: Health): Omit<Service, 'earlier'> => {
     devices: out.devices,
     copies: out.copies,
     changes: out.changes,
+    confirmations: out.confirmations,
     retries: node.retries,
     ...node.reader,
     tampered: node.guarding,

@@ -1,11 +1,13 @@
 import { cut } from '@automation-platform/json';
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
+import { shownDiff } from '../domain/configuration-manager/changeOptions.ts';
+import { maskedLine } from '../domain/configuration-manager/diffing/textDiff.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { isCommit, isProvisional, type Judged, judge, refusalIn, showsCandidate } from './cliAnswers.ts';
 import { cliLines } from './cliLines.ts';
 import { maskingOf } from './maskedQuotes.ts';
 import type { AdapterAnswer, ChangeAccount } from './port.ts';
-import { type ReadBack, readBack, verdictOf, warningsOf } from './readBack.ts';
+import { type ReadBack, readBack, readBackWhole, verdictOf, warningsOf } from './readBack.ts';
 import { SshFailure } from './sshConnection.ts';
 import type { Cli } from './sshSession.ts';
 import type { DeviceType } from './types/type.ts';
@@ -20,8 +22,13 @@ type Change = {
   readonly effect: () => void;
 };
 
-/** A line to send. `number` counts those of its part from 1. */
-type Step = { readonly part: 'enter' | 'lines' | 'leave'; readonly number: number; readonly text: string };
+/** A line to send. `number` counts those of its part from 1. `load`: a text that the line makes the device read. */
+type Step = {
+  readonly part: 'enter' | 'lines' | 'leave' | 'save';
+  readonly number: number;
+  readonly text: string;
+  readonly load?: string;
+};
 
 const stepsOf = (part: Step['part'], lines: readonly string[]): readonly Step[] =>
   lines.map((text, i) => ({ part, number: i + 1, text }));
@@ -75,7 +82,10 @@ const send = async (steps: readonly Step[], isCandidate: boolean, change: Change
   let before: Step | undefined;
   for (const step of steps) {
     if (isCandidate ? isCommit(step.text, type) : step.part === 'lines') effect();
-    const { output, late } = await cli.run(step.text, true);
+    const { output, late } =
+      step.load === undefined
+        ? await cli.run(step.text, true)
+        : { output: await cli.load(step.text, step.load), late: '' };
     // Text after something that looked like a prompt still answers the line before.
     const isLate = before !== undefined && late.trim() !== '';
     const refused = (before && isLate && (await refusalOf(before, late))) || (await refusalOf(step, output));
@@ -87,15 +97,18 @@ const send = async (steps: readonly Step[], isCandidate: boolean, change: Change
   return { answers, unrecognized, ...defined({ refused }) };
 };
 
-/** Reads the configuration back; undefined where there is none, or none that can be read. */
+/** Reads the configuration back; undefined where there is none, or none that can be read. A text is the whole of it. */
 const readBackOf = async (
-  lines: readonly string[],
+  config: readonly string[] | string,
   { cli, type, properties }: Change,
 ): Promise<{ readonly text: string; readonly back: ReadBack | undefined } | undefined> => {
   try {
     const text = await showRunning(cli, type, properties);
     if (text === undefined || refusalIn(text, properties, type) !== undefined) return undefined;
-    return { text, back: readBack(lines, text, type) };
+    return {
+      text,
+      back: typeof config === 'string' ? readBackWhole(config, text, type) : readBack(config, text, type),
+    };
   } catch (error) {
     // The change itself is over, and its outcome must not be lost.
     if (error instanceof SshFailure) return undefined;
@@ -148,33 +161,88 @@ const takesCandidate = ({ type, properties }: Change, enter: readonly string[], 
   return candidate.entered === undefined || enter.some((line) => candidate.entered?.test(line));
 };
 
+const twoDigits = (n: number): string => String(n).padStart(2, '0');
+
+/** The commit that the options ask for in the place of the plain one. */
+const commitOf = ({ type: { candidate }, options: { confirm, replace } }: Change): string | undefined => {
+  if (typeof confirm === 'number')
+    return candidate?.confirmed
+      ?.replace('{minutes}', String(confirm))
+      .replace('{hh}', twoDigits(Math.floor(confirm / 60)))
+      .replace('{mm}', twoDigits(confirm % 60));
+  return replace === true ? candidate?.replace?.commit : undefined;
+};
+
+/** A line that has the name of a change. */
+const named = (line: string, { options: { change } }: Change): string =>
+  line.replace('{change}', String(change).slice(0, 12));
+
+/** The steps of a change, in order, and the lines of its configuration. */
+const planOf = (change: Change, config: string) => {
+  const { type, properties, options } = change;
+  const { candidate } = type;
+  const commit = commitOf(change);
+  const namedEnter = options.confirm === undefined ? undefined : candidate?.namedEnter;
+  const replacement = options.replace === true ? candidate?.replace : undefined;
+  const enter = [
+    ...(properties.enter ?? namedEnter?.map((line) => named(line, change)) ?? type.enter),
+    ...(replacement?.enter ?? []),
+  ];
+  const leave = (properties.leave ?? [...(candidate ? [candidate.commit] : []), ...type.leave]).map((line) =>
+    commit !== undefined && isCommit(line, type) ? commit : line,
+  );
+  const lines = cliLines(config).filter((line) => !type.comment.test(line.trimStart()));
+  const load = replacement?.load;
+  return {
+    lines,
+    isCandidate: takesCandidate(change, enter, leave),
+    enter: stepsOf('enter', enter),
+    body:
+      load === undefined
+        ? stepsOf('lines', lines)
+        : [{ part: 'lines', number: 1, text: load, load: config } satisfies Step],
+    leave: [...stepsOf('leave', leave), ...(options.save === true ? stepsOf('save', type.save) : [])],
+  };
+};
+
+/** The answer to a configuration of which the device refused a line. */
+const refusalOf = async (
+  outcome: Sent & Required<Pick<Sent, 'refused'>>,
+  { lines, isCandidate }: Pick<ReturnType<typeof planOf>, 'lines' | 'isCandidate'>,
+  change: Change,
+): Promise<AdapterAnswer> => {
+  const { step, message, output } = outcome.refused;
+  const mask = maskingOf(lines);
+  // Once it is committed, there is nothing to be forgotten.
+  const isForgotten = step.part !== 'save' && (await abandon(isCandidate, change));
+  const remaining = await leftOf(outcome, lines, isForgotten, change);
+  const account = { output: cut(mask.text(output), mostOutput), left: remaining?.map(mask.text) ?? null };
+  const refused = { line: step.number, text: step.text };
+  const body = { device: change.device, status: 'error', message: mask.words(message), refused, ...account };
+  return answerOf(422, body, { ...account, refused: { ...refused, text: mask.text(step.text) } });
+};
+
 /**
  * Sends a configuration, judges what the device says, and reads back what it shows. Throws `SshFailure` when the session
  * is lost before that is known.
  */
 export const applyChange = async (change: Change, config: string): Promise<AdapterAnswer> => {
-  const { cli, type, properties, options, device } = change;
-  const { enter = type.enter, leave = [...(type.candidate ? [type.candidate.commit] : []), ...type.leave] } =
-    properties;
-  const lines = cliLines(config).filter((line) => !type.comment.test(line.trimStart()));
-  const isCandidate = takesCandidate(change, enter, leave);
-  const steps = [...stepsOf('enter', enter), ...stepsOf('lines', lines), ...stepsOf('leave', leave)];
-  const outcome = await send(steps, isCandidate, change);
+  const { cli, type, options, device } = change;
+  const plan = planOf(change, config);
+  const { lines, isCandidate } = plan;
+  const steps = [...plan.enter, ...plan.body, ...plan.leave];
+  const { refused, ...outcome } = await send(steps, isCandidate, change);
+  if (refused) return refusalOf({ ...outcome, refused }, plan, change);
   const mask = maskingOf(lines);
-  if (outcome.refused) {
-    const { step, message, output } = outcome.refused;
-    const remaining = await leftOf(outcome, lines, await abandon(isCandidate, change), change);
-    const account = { output: cut(mask.text(output), mostOutput), left: remaining && remaining.map(mask.text) };
-    const refused = { line: step.number, text: step.text };
-    const body = { device, status: 'error', message: mask.words(message), refused, ...account };
-    return answerOf(422, body, { ...account, refused: { ...refused, text: mask.text(step.text) } });
-  }
-  const after = options.verify === false ? undefined : await readBackOf(lines, change);
+  const after =
+    options.verify === false ? undefined : await readBackOf(options.replace === true ? config : lines, change);
   const back = after?.back;
   const words = outcome.answers.map(({ text }) => text).join('\n');
   const open = commitWarnings(steps, type, isCandidate || (!type.candidate && showsCandidate(cli.prompt(), words)));
   const verified = verdictOf(back);
-  const isOpen = open.length > 0 || (outcome.unrecognized.length > 0 && verified !== true);
+  // The options ask for a commit that the device takes back without a confirmation.
+  const isMeant = options.confirm !== undefined && steps.some(({ text }) => isProvisional(text, type));
+  const isOpen = (open.length > 0 && !isMeant) || (outcome.unrecognized.length > 0 && verified !== true);
   const output = outcome.answers.flatMap(({ step, text }) =>
     step.part === 'lines' && text !== '' ? [`${text}\n`] : [],
   );
@@ -192,6 +260,43 @@ export const applyChange = async (change: Change, config: string): Promise<Adapt
     ...defined({ running: after?.text }),
   };
   return isOpen ? { ...answer, unverified: true } : answer;
+};
+
+/** Asks the device itself for the difference that a configuration makes. Nothing of it stays there. Undefined where it cannot say so. */
+export const tryChange = async (change: Change, config: string): Promise<AdapterAnswer | undefined> => {
+  const { cli, type, properties, device } = change;
+  const { check, compare } = type.candidate ?? {};
+  const plan = planOf(change, config);
+  if (!plan.isCandidate || compare === undefined) return undefined;
+  const steps = [...plan.enter, ...plan.body, ...(check === undefined ? [] : stepsOf('leave', [check]))];
+  const { refused, ...outcome } = await send(steps, true, change);
+  if (refused) return refusalOf({ ...outcome, refused }, plan, change);
+  const comparison = await cli.read(compare);
+  if (!(await abandon(true, change))) throw new SshFailure('the device does not forget what it was to try');
+  if (refusalIn(comparison, properties, type) !== undefined) return undefined;
+  const mask = maskingOf(plan.lines);
+  const diff = comparison.split('\n').map((line) => {
+    const [sign = ''] = /^[+-]*/.exec(line) ?? [];
+    return sign + mask.words(maskedLine(line.slice(sign.length)));
+  });
+  const lists = { unrecognized: outcome.unrecognized.slice(0, mostLines).map(mask.text), warnings: [] };
+  return answerOf(200, { device, status: 'dryRun', diff: shownDiff(diff.join('\n')), predicted: false, ...lists }, {});
+};
+
+/** Confirms a change that the device would take back. Anything that is not known to be harmless is a refusal. */
+export const confirmChange = async (change: Change): Promise<AdapterAnswer> => {
+  const { type, device, properties } = change;
+  const { confirm = '', confirmsOutside = false } = type.candidate ?? {};
+  const enter = confirmsOutside ? [] : (properties.enter ?? type.enter);
+  const leave = confirmsOutside ? [] : type.leave;
+  change.effect();
+  const steps = [...stepsOf('enter', enter), ...stepsOf('leave', [named(confirm, change), ...leave])];
+  const { refused } = await send(steps, true, { ...change, options: { ...change.options, strict: true } });
+  if (!refused) return answerOf(200, { status: 'confirmed' }, {});
+  await abandon(!confirmsOutside, change);
+  const { step, message, output } = refused;
+  const body = { device, status: 'error', message, refused: { line: step.number, text: step.text }, output };
+  return answerOf(422, body, {});
 };
 
 /** Why the lines may not be, or not stay, the running configuration of a device with a candidate. */

@@ -23,7 +23,7 @@ import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
 import type { Outbound } from './outbound.ts';
-import type { DeviceAdapter, DeviceCalls, Devices } from './port.ts';
+import type { AdapterAnswer, DeviceAdapter, DeviceCalls, Devices, FoundDevice, HostKey } from './port.ts';
 import { Busy, semaphore } from './semaphore.ts';
 import { sshAdapter } from './ssh.ts';
 import type { SshTarget } from './sshConnection.ts';
@@ -61,9 +61,38 @@ type Needs = {
   readonly labFolder: string;
 };
 
+const askKey: Work<HostKey> = async (adapter, device, signal) => {
+  if (adapter.hostKey) return adapter.hostKey(device, signal);
+  const message = 'The device is not reached over SSH, so it has no host key';
+  throw new RequestError('unprocessable', message, { path: 'device' });
+};
+
+const confirmBy = (
+  { confirm }: DeviceAdapter,
+  { source, device }: Pick<FoundDevice, 'source' | 'device'>,
+  options: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<AdapterAnswer> => {
+  if (confirm) return confirm(device, options, signal);
+  throw adapterFailure(source.name, 'its devices confirm nothing');
+};
+
 const defaultTimeout = 30_000;
 const perSource = 16;
 const inLine = 256;
+
+/** A controller knows itself how it takes configurations. */
+const abilitiesOf = (type: KnownDevice['type'], { ostype }: Device, { show }: Members): FoundDevice['abilities'] => {
+  const { running, candidate } = typeOf(ostype);
+  if (type === 'http') return { read: true, confirm: true, replace: true, tryOut: false };
+  if (type === 'lab') return { read: true, confirm: candidate?.confirmed !== undefined, replace: true, tryOut: true };
+  return {
+    read: show !== undefined || running !== undefined,
+    confirm: candidate?.confirmed !== undefined,
+    replace: candidate?.replace !== undefined,
+    tryOut: candidate?.compare !== undefined,
+  };
+};
 
 const keyOf = ({ kind, name }: DeviceSource): string => JSON.stringify([kind, name]);
 
@@ -164,28 +193,25 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
       if (!isWellFormed(text)) throw adapterFailure(known.source.name, 'the answer has a lone surrogate');
       return text;
     };
+    /** Calls a device through the source by which it was found. */
+    const found = async <T>(
+      { source, device }: Parameters<DeviceCalls['apply']>[0],
+      work: (adapter: DeviceAdapter, signal: AbortSignal) => Promise<T>,
+    ): Promise<T> => {
+      const all = await sources.find(device.name, actor);
+      const known = all.find((one) => keyOf(one.source) === keyOf(source));
+      if (!known) throw adapterFailure(source.name, 'it is not there any more');
+      return calling({ known, actor, traceparent, ending }, (adapter, _, signal) => work(adapter, signal));
+    };
     return {
-      apply: async ({ source, device }, config, options) => {
-        const all = await sources.find(device.name, actor);
-        const known = all.find((one) => keyOf(one.source) === keyOf(source));
-        if (!known) throw adapterFailure(source.name, 'it is not there any more');
-        return calling({ known, actor, traceparent, ending }, (adapter, _, signal) =>
-          adapter.apply(device, config, options, signal),
-        );
-      },
+      apply: (of, config, options) => found(of, (adapter, signal) => adapter.apply(of.device, config, options, signal)),
+      dryRun: (of, config, options) =>
+        found(of, async (adapter, signal) => adapter.dryRun?.(of.device, config, options, signal)),
+      confirm: (of, options) => found(of, (adapter, signal) => confirmBy(adapter, of, options, signal)),
       configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
       run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),
       reach: (name) => asking(name, (adapter, device, signal) => adapter.reach(device, signal)),
-      hostKey: (name) =>
-        asking(
-          name,
-          async (adapter, device, signal) => {
-            if (adapter.hostKey) return adapter.hostKey(device, signal);
-            const message = 'The device is not reached over SSH, so it has no host key';
-            throw new RequestError('unprocessable', message, { path: 'device' });
-          },
-          true,
-        ),
+      hostKey: (name) => asking(name, askKey, true),
     };
   };
 
@@ -194,9 +220,7 @@ export const devicesOf = ({ sources, order, unseal, guard, labFolder }: Needs): 
     seenBy: (actor) => ({
       find: async (name) => {
         const { source, type, device, properties, backups } = await lookUp(name, actor);
-        const isReadable =
-          type !== 'ssh' || properties.show !== undefined || typeOf(device.ostype).running !== undefined;
-        return { source, type, device, isReadable, ...defined({ backups }) };
+        return { source, type, device, abilities: abilitiesOf(type, device, properties), ...defined({ backups }) };
       },
       checkCredentials: async (name) => {
         const device = await lookUp(name, actor);

@@ -2,19 +2,24 @@ import { hash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cut } from '@automation-platform/json';
+import { shownDiff } from '../domain/configuration-manager/changeOptions.ts';
+import { unifiedDiff } from '../domain/configuration-manager/diffing/unifiedDiff.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { cliLines } from './cliLines.ts';
 import { adapterFailure } from './failure.ts';
 import { answerTo } from './labCommands.ts';
-import { merge, parse, print } from './labConfig.ts';
 import { initialConfig } from './labDevice.ts';
 import { maskingOf } from './maskedQuotes.ts';
-import type { ChangeAccount, Device, DeviceAdapter } from './port.ts';
+import type { AdapterAnswer, ChangeAccount, Device, DeviceAdapter } from './port.ts';
 import { readBack, verdictOf, warningsOf } from './readBack.ts';
+import { merge, parse, print } from './sections.ts';
 import { ciscoIos } from './types/ciscoIos.ts';
 
 /** `made`: when the adapter was created (ISO 8601). A new adapter of the same name has new devices. */
 type Lab = { readonly name: string; readonly made: string; readonly folder: string; readonly now?: () => number };
+
+/** `until`: when the device goes back to the configuration, in epoch milliseconds. */
+type Former = { readonly until: number; readonly text: string };
 
 const maxBytes = 4 * 1024 * 1024;
 
@@ -28,49 +33,73 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
   const fileOf = (device: Device): string =>
     join(folder, `${hash('sha256', JSON.stringify([name, made, device.name]), 'hex').slice(0, 32)}.cfg`);
 
-  const running = async (device: Device) => {
-    const text = await readFile(fileOf(device), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return initialConfig(device);
+  /** The configuration that the device goes back to, unless the change is confirmed in time. */
+  const formerOf = (device: Device): string => `${fileOf(device)}.former`;
+
+  const read = (file: string): Promise<string | undefined> =>
+    readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
       throw adapterFailure(name, `the device's memory cannot be read (${error.code})`);
     });
-    return parse(text).sections;
-  };
 
-  const keep = async (device: Device, text: string): Promise<void> => {
+  const keep = async (file: string, text: string): Promise<void> => {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeDurably(folder, fileOf(device), text);
+      await writeDurably(folder, file, text);
     } catch (error) {
       throw adapterFailure(name, `the device's memory cannot be written (${(error as NodeJS.ErrnoException).code})`);
     }
   };
 
+  const running = async (device: Device) => {
+    const waiting = await read(formerOf(device));
+    const { until, text: former }: Partial<Former> = waiting === undefined ? {} : JSON.parse(waiting);
+    const text = until !== undefined && until <= now() ? former : await read(fileOf(device));
+    return parse(text ?? initialConfig(device)).sections;
+  };
+
+  /** The configuration that a text would make, or why the device does not take it. */
+  const planned = async (
+    device: Device,
+    config: string,
+    { replace }: Readonly<Record<string, unknown>>,
+  ): Promise<AdapterAnswer | { readonly before: string; readonly after: string }> => {
+    const { sections, refused } = parse(config);
+    if (refused.length > 0) {
+      const errors = refused
+        .slice(0, 20)
+        .map(({ line, text }) => ({ line, text: cut(text, 200), message: '% Invalid input detected' }));
+      return answer(422, {
+        device: device.name,
+        status: 'error',
+        message: `${refused.length} lines were refused; nothing was changed`,
+        errors,
+      });
+    }
+    const before = await running(device);
+    const after = print(merge(replace === true ? [] : before, sections));
+    if (Buffer.byteLength(after) <= maxBytes) return { before: print(before), after };
+    return answer(413, {
+      device: device.name,
+      status: 'error',
+      message: 'The device has no room for it; nothing was changed',
+    });
+  };
+
   return {
     apply: async (device, config, options, signal) => {
       signal.throwIfAborted();
-      const { sections, refused } = parse(config);
-      if (refused.length > 0) {
-        const errors = refused
-          .slice(0, 20)
-          .map(({ line, text }) => ({ line, text: cut(text, 200), message: '% Invalid input detected' }));
-        return answer(422, {
-          device: device.name,
-          status: 'error',
-          message: `${refused.length} lines were refused; nothing was changed`,
-          errors,
-        });
-      }
-      const before = await running(device);
-      const after = merge(options.replace === true ? [] : before, sections);
-      const text = print(after);
-      if (Buffer.byteLength(text) > maxBytes)
-        return answer(413, {
-          device: device.name,
-          status: 'error',
-          message: 'The device has no room for it; nothing was changed',
-        });
-      const changed = text !== print(before);
-      if (changed) await keep(device, text);
+      const plan = await planned(device, config, options);
+      if ('status' in plan) return plan;
+      const { before, after } = plan;
+      const changed = after !== before;
+      const { confirm } = options;
+      const former: Former | undefined =
+        typeof confirm === 'number' ? { until: now() + confirm * 60_000, text: before } : undefined;
+      if (former) await keep(formerOf(device), JSON.stringify(former));
+      if (changed) await keep(fileOf(device), after);
+      // A further change confirms the one before.
+      if (!former) await rm(formerOf(device), { force: true });
       const back = options.verify === false ? undefined : print(await running(device));
       const account = back === undefined ? {} : accountOf(config, back);
       return {
@@ -78,6 +107,17 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
         account,
         ...defined({ running: back }),
       };
+    },
+    dryRun: async (device, config, options) => {
+      const plan = await planned(device, config, options);
+      if ('status' in plan) return plan;
+      const diff = shownDiff(unifiedDiff(plan.before, plan.after));
+      return answer(200, { device: device.name, status: 'dryRun', diff, predicted: false, warnings: [] });
+    },
+    confirm: async (device) => {
+      await running(device);
+      await rm(formerOf(device), { force: true });
+      return answer(200, { status: 'confirmed' });
     },
     configuration: async (device) => print(await running(device)),
     reach: async (device) => void (await running(device)),

@@ -1,6 +1,6 @@
-import { print, type Section } from './labConfig.ts';
 import { modelOf, numberOf, serialOf } from './labDevice.ts';
 import type { Device } from './port.ts';
+import { print, type Section } from './sections.ts';
 
 /** A simulated device as a command sees it. `up`: how many milliseconds it has been running. */
 export type Seen = { readonly device: Device; readonly sections: readonly Section[]; readonly up: number };

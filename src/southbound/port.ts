@@ -17,6 +17,8 @@ import type { Answers } from '../domain/operations-manager/workflows/simulate.ts
 import type { JobSelf } from '../domain/operations-manager/workflows/taskValues.ts';
 import type { WorkflowDocument } from '../domain/operations-manager/workflows/workflows.ts';
 
+import type { Predicted } from './prediction.ts';
+
 export type { Device } from '../domain/configuration-manager/deviceSources.ts';
 
 /** A device, and the source by which it is reached: an adapter or an inventory. */
@@ -26,8 +28,18 @@ export type FoundDevice = {
   readonly device: Device;
   /** True if its source says that changes keep copies, false if it says that they do not. */
   readonly backups?: boolean;
-  /** False for a device whose configuration cannot be read. */
-  readonly isReadable: boolean;
+  readonly abilities: Abilities;
+};
+
+/**
+ * The abilities of a device: its configuration can be read, is taken for a time to be confirmed, is replaced as a whole, or is
+ * tried out without leaving anything.
+ */
+type Abilities = {
+  readonly read: boolean;
+  readonly confirm: boolean;
+  readonly replace: boolean;
+  readonly tryOut: boolean;
 };
 
 /** A host key as a device shows it. */
@@ -63,6 +75,15 @@ export type DeviceAdapter = {
     options: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<AdapterAnswer>;
+  /** Says what a configuration would change, without leaving anything. Undefined where the device cannot say so itself. */
+  dryRun?(
+    device: Device,
+    config: string,
+    options: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<AdapterAnswer | undefined>;
+  /** Confirms the change that `options.change` names. */
+  confirm?(device: Device, options: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<AdapterAnswer>;
   /** Returns the running configuration. */
   configuration(device: Device, signal: AbortSignal): Promise<string>;
   /** Returns the output of a command. */
@@ -78,6 +99,16 @@ export type DeviceCalls = {
   apply(
     found: Pick<FoundDevice, 'source' | 'device'>,
     config: string,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<AdapterAnswer>;
+  /** Undefined where the device cannot say itself what a configuration would change. */
+  dryRun(
+    found: Pick<FoundDevice, 'source' | 'device'>,
+    config: string,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<AdapterAnswer | undefined>;
+  confirm(
+    found: Pick<FoundDevice, 'source' | 'device'>,
     options: Readonly<Record<string, unknown>>,
   ): Promise<AdapterAnswer>;
   configuration(device: string): Promise<string>;
@@ -191,6 +222,14 @@ export type DiffRun = { readonly first: string; readonly second: string; readonl
 /** A configuration of a device, and the one before it. */
 export type FollowingTextRun = { readonly before: string; readonly after: string; readonly ostype: string };
 
+/** A configuration that a device shows, and one that is to be sent to it. `replaces`: this one takes the place of that one. */
+export type PredictionRun = {
+  readonly running: string;
+  readonly config: string;
+  readonly ostype: string;
+  readonly replaces: boolean;
+};
+
 /** How a configuration follows from the one before. `isChange`: more differs than lines that always change. */
 export type FollowingText = { readonly difference: StoredDifference; readonly isChange: boolean };
 
@@ -231,6 +270,8 @@ export type Renderer = {
   unifiedDiff(run: Pick<DiffRun, 'first' | 'second'>, evaluation: Evaluation): Promise<string>;
   /** Says how a configuration follows from the one before. Throws as `evaluate` does. */
   follow(run: FollowingTextRun, evaluation: Evaluation): Promise<FollowingText>;
+  /** Predicts what a configuration changes. Throws as `evaluate` does. */
+  predict(run: PredictionRun, evaluation: Evaluation): Promise<Predicted>;
   close(): Promise<void>;
 };
 

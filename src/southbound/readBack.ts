@@ -2,6 +2,7 @@ import { masking } from '../domain/configuration-manager/comparing/masking.ts';
 import { readConfiguration } from '../domain/configuration-manager/comparing/readLines.ts';
 import { TextFault } from '../domain/configuration-manager/comparing/textFault.ts';
 import { wordsOf } from '../domain/configuration-manager/comparing/words.ts';
+import { lasting } from '../domain/configuration-manager/diffing/storedDifference.ts';
 import type { DeviceType } from './types/type.ts';
 
 /** Lines that a configuration shows, lines that it does not, and lines of which it cannot be said. */
@@ -125,6 +126,27 @@ export const readBack = (lines: readonly string[], text: string, type: DeviceTyp
     }
   }
   return { present, missing, open };
+};
+
+/**
+ * Compares the whole configuration that was sent with the one that the device shows: lines that only this one has are missing as
+ * absent ones. Returns undefined for a text that is no configuration.
+ */
+export const readBackWhole = (config: string, text: string, type: DeviceType): ReadBack | undefined => {
+  const linesOf = (whole: string): ReadonlySet<string> => {
+    const lasts = lasting(whole, type.volatile ?? []);
+    return new Set(type.form === 'sections' ? sectionPaths(lasts, type) : wholeLines(lasts, type));
+  };
+  try {
+    const [expected, running] = [linesOf(config), linesOf(text)];
+    const present = [...expected].filter((line) => running.has(line));
+    const missing = [...expected].filter((line) => !running.has(line));
+    const surplus = [...running].filter((line) => !expected.has(line)).map((line) => `no ${line}`);
+    return { present, missing: [...missing, ...surplus], open: [] };
+  } catch (error) {
+    if (error instanceof TextFault) return undefined;
+    throw error;
+  }
 };
 
 type Place = { readonly below: readonly string[]; readonly paths: Paths; readonly type: DeviceType };

@@ -1,6 +1,6 @@
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
-import { applyChange, showRunning } from './change.ts';
+import { applyChange, confirmChange, showRunning, tryChange } from './change.ts';
 import { refusalIn } from './cliAnswers.ts';
 import { adapterFailure, UnknownOutcome } from './failure.ts';
 import type { Outbound } from './outbound.ts';
@@ -40,21 +40,42 @@ export const sshAdapter = (
     }
   };
 
+  type Work<T> = (change: Parameters<typeof applyChange>[0]) => Promise<T>;
+
+  /** Changes a device. Its outcome is unknown when the session is lost after something took effect. */
+  const changing = <T>(
+    device: Device,
+    options: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    work: Work<T>,
+  ): Promise<T> => {
+    const type = typeOf(device.ostype);
+    let hasEffect = false;
+    const effect = (): void => {
+      hasEffect = true;
+    };
+    const lost = (reason: string): RequestError => (hasEffect ? new UnknownOutcome(name, reason) : failed(reason));
+    const inSession = (cli: Cli) => work({ cli, type, device: device.name, properties, options, effect });
+    return session(device, signal, inSession, lost);
+  };
+
+  const refuseControls = (config: string): void => {
+    if (controls.test(config))
+      throw new RequestError('invalid', 'A configuration has no control characters beside tabs and line ends', {
+        path: '/config/config',
+      });
+  };
+
   return {
     apply: async (device, config, options, signal) => {
-      if (controls.test(config))
-        throw new RequestError('invalid', 'A configuration has no control characters beside tabs and line ends', {
-          path: '/config/config',
-        });
-      const type = typeOf(device.ostype);
-      let hasEffect = false;
-      const effect = (): void => {
-        hasEffect = true;
-      };
-      const lost = (reason: string): RequestError => (hasEffect ? new UnknownOutcome(name, reason) : failed(reason));
-      const work = (cli: Cli) => applyChange({ cli, type, device: device.name, properties, options, effect }, config);
-      return session(device, signal, work, lost);
+      refuseControls(config);
+      return changing(device, options, signal, (change) => applyChange(change, config));
     },
+    dryRun: async (device, config, options, signal) => {
+      refuseControls(config);
+      return changing(device, options, signal, (change) => tryChange(change, config));
+    },
+    confirm: (device, options, signal) => changing(device, options, signal, confirmChange),
     configuration: async (device, signal) => {
       const type = typeOf(device.ostype);
       const text = await session(device, signal, (cli) => showRunning(cli, type, properties));

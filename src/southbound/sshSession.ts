@@ -13,6 +13,8 @@ export type Cli = {
    * the device asks is answered as its type says.
    */
   run(command: string, answers?: boolean): Promise<Printed>;
+  /** Runs a command that reads a text up to its end (Ctrl-D). Returns the output without that text. */
+  load(command: string, text: string): Promise<string>;
   /** Runs a command that shows something: whatever looks like a prompt in it, all of it is waited for. */
   read(command: string): Promise<string>;
   /** Waits until all has come of the command before, and returns what was missing. */
@@ -69,6 +71,21 @@ const promptsOf = (type: DeviceType, ends: string | undefined) => {
     /** The device gets another name, at once or later. */
     rename: (name: string): void => {
       names.push(name);
+    },
+  };
+};
+
+/** The echo of a command that was sent. `place`: where it begins, and where the output begins. */
+const echoIn = ({ head }: Pick<ReturnType<typeof listenTo>, 'head'>, command: string) => {
+  let echo: Echo | undefined;
+  return {
+    isEchoed: (): boolean => {
+      echo ??= echoOf(head(), command);
+      return echo !== undefined && head().indexOf('\n', echo.end) >= 0;
+    },
+    place: (): Echo => {
+      const { begin, end } = echo ?? { begin: 0, end: 0 };
+      return { begin, end: head().indexOf('\n', end) + 1 };
     },
   };
 };
@@ -150,18 +167,13 @@ export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<Cli
     const [, renamed] = type.rename?.exec(command.trim()) ?? [];
     if (renamed !== undefined) prompts.rename(renamed);
     send(command);
+    const { isEchoed, place } = echoIn(text, command);
     // A prompt before the echo does not follow the command.
-    let echo: Echo | undefined;
-    const isEchoed = (): boolean => {
-      echo ??= echoOf(text.head(), command);
-      return echo !== undefined && text.head().indexOf('\n', echo.end) >= 0;
-    };
     await until(
       () => isEchoed() && prompting(),
       () => answers && isEchoed(),
     );
-    const { begin, end } = echo ?? { begin: 0, end: 0 };
-    return { begin, end: text.head().indexOf('\n', end) + 1 };
+    return place();
   };
 
   /** Where the prompt stands that the last line repeats; -1 if it repeats none. A device may write lines above each prompt. */
@@ -204,6 +216,17 @@ export const cliOf = async (shell: ClientChannel, how: Recognition): Promise<Cli
       const { end } = await runToPrompt(command);
       await confirm();
       return joined(beforeEnd(text.whole().slice(end)));
+    },
+    load: async (command, input) => {
+      send(command);
+      const { isEchoed, place } = echoIn(text, command);
+      await until(isEchoed, never);
+      text.write(`${input.replace(/\r?\n/g, lineEnd)}${lineEnd}\u0004`);
+      await until(prompting, never);
+      await confirm();
+      const lines = new Set(['^D', ...input.split(/\r?\n/).map((line) => line.trim())]);
+      const output = beforeEnd(text.whole().slice(place().end));
+      return joined(output.filter((line) => !lines.has(line.trim())));
     },
     settle: async () => {
       text.forget(`${text.lastLine()}\n`);

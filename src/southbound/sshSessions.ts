@@ -81,6 +81,7 @@ export const withCli = async <T>(way: SshWay, signal: AbortSignal, work: (cli: C
     return await work({
       ...cli,
       run: (command, answers) => during(cli.run(command, answers)),
+      load: (command, text) => during(cli.load(command, text)),
       settle: () => during(cli.settle()),
       read: (command) => during(cli.read(command)),
     });

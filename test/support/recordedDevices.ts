@@ -24,6 +24,14 @@ export type Recorded = {
   readonly discard?: readonly string[];
   readonly confirmed?: string;
   readonly confirming?: string;
+  /** Confirms a commit. */
+  readonly confirm?: string;
+  /** Shows what the candidate changes. */
+  readonly compare?: string;
+  /** Its commit check, and the words of success. */
+  readonly check?: readonly [command: string, says: string];
+  /** Makes the candidate empty. */
+  readonly clean?: string;
   /** Saves, where there is no commit. */
   readonly save: string;
   readonly show?: string;
@@ -76,6 +84,7 @@ export const recordedDevices: readonly Recorded[] = [
       "% Failed to commit one or more configuration items during a pseudo-atomic operation. All changes made have been reverted. Please issue 'show configuration failed [inheritance]' from this session to view the errors",
     discard: ['abort'],
     confirmed: 'commit confirmed minutes 1',
+    compare: 'show commit changes diff',
     shows: (lines) =>
       `Thu Nov 26 12:00:02.789 UTC\nBuilding configuration...\n!! IOS XR Configuration 7.9.1\n${indented(lines)}`,
   },
@@ -133,6 +142,8 @@ export const recordedDevices: readonly Recorded[] = [
     commitRefused: '% Commit failed: session validation found errors',
     discard: ['abort'],
     confirmed: 'commit timer 00:01:00',
+    compare: 'show session-config diffs',
+    clean: 'rollback clean-config',
     refuses: '% Invalid input',
   },
   {
@@ -152,6 +163,8 @@ export const recordedDevices: readonly Recorded[] = [
     discard: ['rollback 0', 'exit configuration-mode'],
     confirmed: 'commit confirmed 1',
     confirming: 'commit confirmed will be automatically rolled back in 1 minutes unless confirmed\ncommit complete',
+    compare: 'show | compare',
+    check: ['commit check', 'configuration check succeeds'],
     save: '',
     show: 'show configuration',
     lines: ['set snmp contact ops', 'set system location building b1', 'set system services ssh'],
@@ -179,6 +192,11 @@ export const recordedDevices: readonly Recorded[] = [
     commitRefused:
       'Commit job 15 is in progress. Use Ctrl+C to return to command prompt\n...55%98%...100%\nValidation Error:\n rulebase -> security -> rules -> x is invalid\nCommit failed',
     discard: ['revert config', 'exit'],
+    compare: 'show config diff',
+    check: [
+      'validate full',
+      'Validate job 16 is in progress. Use Ctrl+C to return to command prompt\n..100%\nConfiguration is valid',
+    ],
     save: '',
     show: 'show',
     lines: [
@@ -242,6 +260,9 @@ export const recordedDevices: readonly Recorded[] = [
     commitRefused: 'MINOR: MGMT_CORE #236: configure port 1/1/1 - Missing mandatory fields',
     discard: ['exit all', 'discard', 'quit-config'],
     confirmed: 'commit confirmed 1',
+    confirm: 'commit confirmed accept',
+    compare: 'compare',
+    check: ['validate', ''],
     save: 'admin save',
     show: 'admin show configuration flat',
     lines: [
@@ -267,6 +288,8 @@ export const recordedDevices: readonly Recorded[] = [
     discard: ['exit discard'],
     confirmed: 'commit-confirm 1',
     confirming: 'Initialized commit-confirm; 1 minutes to confirm before reboot',
+    confirm: 'confirm',
+    compare: 'compare',
     save: '',
     show: 'show configuration commands',
     lines: [
@@ -361,6 +384,8 @@ export const play = (device: Recorded, { refusesEnable, enabledBy, takes }: Scen
     let mode: 'user' | 'exec' | 'config' = refusesEnable || enabledBy !== undefined ? 'user' : 'exec';
     let candidate: readonly string[] = [];
     let before: readonly string[] = [];
+    let isWhole = false;
+    let loading: string[] | undefined;
     let failed = false;
     let waits: 'questions' | 'password' | undefined = device.asks ? 'questions' : undefined;
     let asked = 0;
@@ -396,14 +421,24 @@ export const play = (device: Recorded, { refusesEnable, enabledBy, takes }: Scen
       }
       failed = false;
       if (line === device.show) return device.shows(played.running);
-      if (enter.includes(line) && mode === 'exec') {
+      if (mode === 'config' && line === device.compare) return candidate.map((one) => `+ ${one}`).join('\n');
+      if (mode === 'config' && line === device.check?.[0]) return device.check[1];
+      if (mode === 'config' && line === device.clean) {
+        isWhole = true;
+        return '';
+      }
+      if (line === device.confirm) return '';
+      if (mode === 'exec' && /^configure session change-\w+ commit$/.test(line)) return '';
+      if ((enter.includes(line) || /^configure session change-\w+$/.test(line)) && mode === 'exec') {
         mode = 'config';
         candidate = [];
+        isWhole = false;
         return device.entered ?? '';
       }
-      if (line === device.confirmed || line === commit) {
+      if (line === device.confirmed || line === commit || line === 'commit replace') {
+        isWhole ||= line === 'commit replace';
         before = played.running;
-        played.running = [...played.running, ...candidate];
+        played.running = isWhole ? candidate : [...played.running, ...candidate];
         if (line === commit && exit.length === 0) mode = 'exec';
         if (line === device.confirmed && exit.length === 0) mode = 'exec';
         return line === commit ? (device.committed ?? '') : (device.confirming ?? device.committed ?? '');
@@ -425,7 +460,32 @@ export const play = (device: Recorded, { refusesEnable, enabledBy, takes }: Scen
       return '';
     };
 
+    /** Reads a configuration in braces, two levels deep, up to its end. */
+    const load = (line: string): void => {
+      if (line !== '\u0004') {
+        loading?.push(line.trim());
+        channel.write(`${line}\r\n`);
+        return;
+      }
+      candidate = (loading ?? [])
+        .join(' ')
+        .split('} ')
+        .map((block) => `set ${block.replace(/[{};]/g, ' ').trim().replace(/ +/g, ' ')}`);
+      isWhole = true;
+      loading = undefined;
+      channel.write(`load complete\r\n${prompt()}`);
+    };
+
     const hear = (line: string): void => {
+      if (loading) {
+        load(line);
+        return;
+      }
+      if (mode === 'config' && line === 'load override terminal') {
+        loading = [];
+        channel.write(`${line}\r\n[Type ^D at a new line to end input]\r\n`);
+        return;
+      }
       if (waits === 'questions') {
         const [, wanted] = device.asks?.[asked] ?? [];
         if (line !== wanted) return void channel.end();
@@ -456,7 +516,8 @@ export const play = (device: Recorded, { refusesEnable, enabledBy, takes }: Scen
     channel.write(`${crlf(device.banner)}\r\n${device.asks?.[0]?.[0] ?? prompt()}`);
     let rest = '';
     channel.on('data', (data: Buffer) => {
-      const lines = (rest + data).split(/\r?\n/);
+      // The end of a text is a line of its own.
+      const lines = (rest + String(data).replace('\u0004', '\u0004\n')).split(/\r?\n/);
       rest = lines.pop() ?? '';
       for (const line of lines) hear(line);
     });

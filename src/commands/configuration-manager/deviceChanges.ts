@@ -1,5 +1,6 @@
 import { isObject } from '@automation-platform/json';
 import type { Static } from 'typebox';
+import { type ChangeOptions, shownDiff } from '../../domain/configuration-manager/changeOptions.ts';
 import {
   type attemptSchema,
   type changeAccountSchema,
@@ -33,14 +34,18 @@ type Answered = {
 type ChangedDevice = CopiedDevice & {
   readonly type: 'lab' | 'http' | 'ssh';
   readonly backups?: boolean;
-  readonly isReadable: boolean;
+  readonly abilities: {
+    readonly read: boolean;
+    readonly confirm: boolean;
+    readonly replace: boolean;
+    readonly tryOut: boolean;
+  };
 };
-
-type Options = Readonly<Record<string, unknown>>;
 
 /** The calls of devices that a change makes. */
 type Calls = {
-  apply(found: ChangedDevice, config: string, options: Options): Promise<Answered>;
+  apply(found: ChangedDevice, config: string, options: ChangeOptions): Promise<Answered>;
+  dryRun(found: ChangedDevice, config: string, options: ChangeOptions): Promise<Answered | undefined>;
   configuration(device: string): Promise<string>;
 };
 
@@ -49,10 +54,15 @@ type Needs = {
   readonly tools: Pick<Tools, 'state'>;
   readonly copies: Pick<DeviceCopies, 'store'>;
   readonly turns: DeviceTurns;
-  readonly unifiedDiff: (
-    run: { readonly first: string; readonly second: string },
-    evaluation: Evaluation,
-  ) => Promise<string>;
+  readonly renderer: {
+    unifiedDiff(run: { readonly first: string; readonly second: string }, evaluation: Evaluation): Promise<string>;
+    predict(
+      run: { readonly running: string; readonly config: string; readonly ostype: string; readonly replaces: boolean },
+      evaluation: Evaluation,
+    ): Promise<{ readonly diff: string; readonly warnings: readonly string[] }>;
+  };
+  /** The time of the node, in epoch milliseconds. */
+  readonly now: () => number;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
 };
@@ -63,7 +73,7 @@ type Change = {
   readonly about: Omit<Request, 'id' | 'input'>;
   readonly found: ChangedDevice;
   readonly config: string;
-  readonly options: Options;
+  readonly options: ChangeOptions;
   readonly calls: (signal: AbortSignal) => Calls;
   readonly signal: AbortSignal;
   /** True if the caller may copy configurations. */
@@ -72,26 +82,46 @@ type Change = {
   readonly acts?: () => void;
 };
 
+export const withoutConditions = (about: Change['about']) => ({
+  ...about,
+  idempotency: undefined,
+  ifRevision: undefined,
+});
+
 type Outcome = Parameters<typeof concludeDeviceConfig.decide>[1] & { readonly text: string | null };
 
-const mostDiff = 64 * 1024;
+const unfit = (option: string, message: string): never => {
+  throw new RequestError('unprocessable', message, { path: `/options/${option}` });
+};
+
+/** Throws for options that the device cannot fulfil, before anything is sent. */
+const refuseOptions = ({ found, options }: Pick<Change, 'found' | 'options'>): void => {
+  const { abilities, device, type } = found;
+  const name = JSON.stringify(device.name);
+  if (options.replace && !abilities.replace) unfit('replace', `${name} cannot replace its whole configuration`);
+  if (options.confirm !== undefined && !abilities.confirm) unfit('confirm', `${name} does not go back by itself`);
+  if (type === 'http' || options.confirm === undefined) return;
+  if (options.save) unfit('save', 'A configuration that waits to be confirmed is not saved');
+  if (options.replace) unfit('replace', 'A configuration that waits to be confirmed does not replace the whole one');
+};
+
+const unreadable = ({ device }: ChangedDevice, option: string): RequestError =>
+  new RequestError('conflict', `${JSON.stringify(device.name)} has no configuration that can be read`, {
+    path: `/options/${option}`,
+  });
 
 /** True if copies are to be kept. Throws for a wish that cannot be fulfilled. */
 const keepsCopies = ({ found, options, mayBackUp }: Change): boolean => {
-  const { type, backups, isReadable, device } = found;
-  if (options.backup !== undefined && typeof options.backup !== 'boolean')
-    throw new RequestError('invalid', 'It must be true or false', { path: '/options/backup' });
-  if (options.backup === true && !isReadable)
-    throw new RequestError('conflict', `${JSON.stringify(device.name)} has no configuration that can be read`, {
-      path: '/options/backup',
-    });
+  const { type, backups, abilities } = found;
+  if (options.backup === true && !abilities.read) throw unreadable(found, 'backup');
   if (options.backup === true && !mayBackUp)
     throw new RequestError('forbidden', 'No role of yours allows backUpDevice', { path: '/options/backup' });
-  return isReadable && (options.backup ?? backups ?? (type !== 'http' && mayBackUp));
+  return abilities.read && (options.backup ?? backups ?? (type !== 'http' && mayBackUp));
 };
 
 /** Changes devices: one change at a time for each, with copies before and after, and never twice. */
-export const deviceChanges = ({ handle, tools, copies, turns, unifiedDiff, digest }: Needs) => {
+export const deviceChanges = (needs: Needs) => {
+  const { handle, tools, copies, turns, renderer, now, digest } = needs;
   const copy = async (
     { id, about, found, signal }: Change,
     when: 'before' | 'after',
@@ -129,8 +159,7 @@ export const deviceChanges = ({ handle, tools, copies, turns, unifiedDiff, diges
       const text = running ?? (await change.calls(change.signal).configuration(change.found.device.name));
       after = await copy(change, 'after', text);
       const run = { first: before.text, second: text };
-      diff = await unifiedDiff(run, { account: change.about.actor.id, signal: change.signal });
-      if (diff.length > mostDiff) diff = `${diff.slice(0, diff.lastIndexOf('\n', mostDiff))}\n`;
+      diff = shownDiff(await renderer.unifiedDiff(run, { account: change.about.actor.id, signal: change.signal }));
     } catch (error) {
       const reason = error instanceof RequestError ? error.message : 'it was broken off';
       warnings.push(after === null ? `There is no copy after it: ${reason}` : `There is no diff: ${reason}`);
@@ -147,16 +176,22 @@ export const deviceChanges = ({ handle, tools, copies, turns, unifiedDiff, diges
   const extended = ({ id, found }: Change, text: string, account: Account): string => {
     const body: unknown = found.type === 'http' ? undefined : JSON.parse(text);
     if (!isObject(body)) return text;
-    const { diff, backups, warnings } = account;
-    return JSON.stringify({ ...body, change: id, ...defined({ diff, backups, warnings }) });
+    const { diff, backups, warnings, confirmUntil } = account;
+    const until = confirmUntil === undefined ? undefined : new Date(confirmUntil).toISOString();
+    return JSON.stringify({ ...body, change: id, ...defined({ diff, backups, warnings, confirmUntil: until }) });
   };
 
   const outcomeOf = async (change: Change, keeps: boolean, signal: AbortSignal): Promise<Outcome> => {
-    const { found, config, options, calls } = change;
+    const { id, found, config, options, calls } = change;
     const before = keeps ? await copyBefore(change, signal) : undefined;
-    const answered = await calls(signal).apply(found, config, options);
+    const begun = now();
+    const isController = found.type === 'http';
+    const answered = await calls(signal).apply(found, config, isController ? options : { ...options, change: id });
     const { status, text, unverified } = answered;
-    const account = before ? await copyAfter(change, before, answered) : answered.account;
+    const copied = before ? await copyAfter(change, before, answered) : answered.account;
+    // The device began to count later than this.
+    const { confirm } = isController || status > 299 ? {} : options;
+    const account = confirm === undefined ? copied : { ...copied, confirmUntil: begun + confirm * 60_000 };
     return defined({ status, text: extended(change, text, account ?? {}), unverified, account });
   };
 
@@ -169,6 +204,7 @@ export const deviceChanges = ({ handle, tools, copies, turns, unifiedDiff, diges
     change: async (change: Change, isUnknown: (error: unknown) => boolean) => {
       const { id, about, found, config, signal } = change;
       const { source, device } = found;
+      refuseOptions(change);
       const keeps = keepsCopies(change);
       const facts: Static<typeof attemptSchema> = {
         adapter: source.name,
@@ -180,7 +216,7 @@ export const deviceChanges = ({ handle, tools, copies, turns, unifiedDiff, diges
       const attempt = await handle(attemptDeviceConfig, { ...about, id, input: facts });
       if (attempt.replayed)
         return { state: await tools.state(deviceConfiguration, id), position: attempt.position, replayed: true };
-      const plain = { ...about, idempotency: undefined, ifRevision: undefined };
+      const plain = withoutConditions(about);
       const turn = { found, change: id, about: plain, signal };
       let bug: unknown;
       const input = await turns
@@ -198,6 +234,24 @@ export const deviceChanges = ({ handle, tools, copies, turns, unifiedDiff, diges
       const { state, position } = await handle(concludeDeviceConfig, { ...plain, id, input }).catch(unknown);
       if (bug !== undefined) throw bug;
       return { state: state as DeviceConfigurationState, position, replayed: false };
+    },
+
+    /** Says what a change would do: the device itself where it can, else by merging. Nothing is changed or stored. */
+    dryRun: async (change: Omit<Change, 'mayBackUp' | 'acts'>): Promise<Answered> => {
+      const { id, about, found, config, options, calls, signal } = change;
+      refuseOptions(change);
+      const { abilities, device } = found;
+      const turn = { found, change: id, isAside: true, about: withoutConditions(about), signal } as const;
+      const own = abilities.tryOut
+        ? await turns.inTurn(turn, (inTurn) => calls(inTurn).dryRun(found, config, { ...options, change: id }))
+        : undefined;
+      if (own) return own;
+      if (!abilities.read) throw unreadable(found, 'dryRun');
+      const running = await calls(signal).configuration(device.name);
+      const run = { running, config, ostype: device.ostype ?? '', replaces: options.replace === true };
+      const { diff, warnings } = await renderer.predict(run, { account: about.actor.id, signal });
+      const body = { device: device.name, status: 'dryRun', diff: shownDiff(diff), predicted: true, warnings };
+      return { status: 200, text: JSON.stringify(body) };
     },
   };
 };

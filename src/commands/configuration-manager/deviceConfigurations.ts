@@ -1,12 +1,14 @@
+import { isObject } from '@automation-platform/json';
 import {
   attempt,
   attemptSchema,
   conclude,
+  confirm,
   deviceConfiguration,
   outcomeSchema,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
-import type { RequestError } from '../../domain/engine/requestError.ts';
-import { commandsOf } from '../engine/define.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 
 const command = commandsOf(deviceConfiguration);
 
@@ -39,3 +41,33 @@ export const concludeDeviceConfig = command({
   decide: conclude,
   prepare: async ({ input: { text } }, { seal }) => ({ answer: text === null ? null : seal(text) }),
 });
+
+export const confirmDeviceConfig = command({
+  name: 'confirmDeviceConfig',
+  input: noInput,
+  on: 'existing',
+  decide: confirm,
+});
+
+/** Why there is no answer that is a success. `text`: the body of the answer as JSON; null if there was none. */
+type Refused = { readonly status: number | null; readonly text: string | null; readonly reason?: string | undefined };
+
+/** The error for a configuration that a device did not take. */
+export const refusedBy = (adapter: string | undefined, { status, text, reason }: Refused): RequestError => {
+  const body: unknown = text === null ? null : JSON.parse(text);
+  const words = reason ?? wordsIn(body) ?? `Adapter ${JSON.stringify(adapter)}: the answer has status ${status}`;
+  return new RequestError('adapter_failed', words, { metadata: { adapter: { name: adapter, status, body } } });
+};
+
+const longestWords = 300;
+
+/** The reason that the other side gives for its refusal, on one line; undefined if it gives none. */
+const wordsIn = (body: unknown): string | undefined => {
+  const said = isObject(body) && typeof body.message === 'string' ? body.message : undefined;
+  return (
+    said
+      ?.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+      .trim()
+      .slice(0, longestWords) || undefined
+  );
+};

@@ -10,15 +10,16 @@ import {
   takeTurn,
   turnSchema,
 } from '../../domain/configuration-manager/deviceTurns.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { deviceKey } from '../../projections/configuration-manager/deviceBackups.ts';
 import { derivedId } from '../../store/derivedIds.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Handle } from '../engine/handle.ts';
 import type { Request } from '../engine/requests.ts';
 
 const command = commandsOf(deviceTurn);
-const { device: _, adapter: __, ...ofTurn } = turnSchema.properties;
+const { device: _, adapter: __, isAside: ___, ...ofTurn } = turnSchema.properties;
 
 const takeDeviceTurn = command({
   name: 'takeDeviceTurn',
@@ -50,6 +51,7 @@ const [firstPause, longestPause] = [20, 1000];
 
 type Needs = {
   readonly handle: Handle;
+  readonly tools: Pick<Tools, 'state'>;
   /** The time of the node, in epoch milliseconds. */
   readonly now: () => number;
   /** Does a work once no other work with the key is under way on this node. */
@@ -60,6 +62,8 @@ type Turn = {
   readonly found: CopiedDevice;
   /** The id of the change. Its stored outcome ends the turn. */
   readonly change: string;
+  /** It is no change: `leave` ends its turn. */
+  readonly isAside?: true;
   readonly about: Omit<Request, 'id' | 'input' | 'idempotency' | 'ifRevision'>;
   readonly signal: AbortSignal;
 };
@@ -68,13 +72,16 @@ const turnIdOf = ({ source, device }: CopiedDevice): string =>
   derivedId(`deviceTurn ${deviceKey({ device: device.name, source })}`);
 
 /** Lets changes of one device through one at a time, over all nodes: the log says whose turn it is. */
-export const deviceTurns = ({ handle, now, inLine }: Needs) => {
-  const take = async ({ found: { source, device }, change, about, signal }: Turn, id: string): Promise<void> => {
+export const deviceTurns = ({ handle, tools: { state }, now, inLine }: Needs) => {
+  const take = async (turn: Turn, id: string): Promise<void> => {
+    const { change, isAside, about, signal } = turn;
+    const { source, device } = turn.found;
+    const ofTurn = { device: device.name, adapter: source.name, change, ...defined({ isAside }) };
     const ends = now() + longestWait;
     for (let ms = firstPause; ; ms = Math.min(2 * ms, longestPause)) {
       signal.throwIfAborted();
       const time = now();
-      const input = { device: device.name, adapter: source.name, change, until: time + lease, now: time };
+      const input = { ...ofTurn, until: time + lease, now: time };
       const { state } = await handle(takeDeviceTurn, { ...about, id, input });
       if ((state as DeviceTurnState).change === change) return; // the command's own aggregate
       if (time > ends)
@@ -109,19 +116,25 @@ export const deviceTurns = ({ handle, now, inLine }: Needs) => {
     }
   };
 
+  const leave = async ({ found, change, about }: Omit<Turn, 'signal'>): Promise<void> => {
+    await handle(leaveDeviceTurn, { ...about, id: turnIdOf(found), input: { change } });
+  };
+
   return {
     /** Does a work in the turn of a change, once all changes before it are over or nothing is heard of them any more. */
     inTurn: <T>(turn: Turn, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
       const id = turnIdOf(turn.found);
       return inLine(id, turn.signal, async () => {
         await take(turn, id);
-        return holding(turn, id, work);
+        const working = holding(turn, id, work);
+        // The turn of a change ends with its stored outcome. A turn that cannot be left ends by itself.
+        return turn.isAside ? working.finally(() => leave(turn).catch(() => undefined)) : working;
       });
     },
     /** Ends the turn of a change whose outcome nobody will store. */
-    leave: async ({ found, change, about }: Omit<Turn, 'signal'>): Promise<void> => {
-      await handle(leaveDeviceTurn, { ...about, id: turnIdOf(found), input: { change } });
-    },
+    leave,
+    /** The last changes of a device that had their turns, the newest first. */
+    last: async (found: CopiedDevice): Promise<readonly string[]> => (await state(deviceTurn, turnIdOf(found))).last,
   };
 };
 

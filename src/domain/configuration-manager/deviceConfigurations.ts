@@ -1,8 +1,9 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { aggregate, type Context, type EventOf, type SchemaData } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { RequestError } from '../engine/requestError.ts';
 import type { Sealed } from '../engine/sealed.ts';
-import { sealed, text, textOrNull, topicsOf, whole } from '../engine/topics.ts';
+import { moment, sealed, text, textOrNull, topicsOf, whole } from '../engine/topics.ts';
 
 /** Facts about a configuration text, never the text itself. `digest` is keyed. */
 const about = { adapter: text, device: text, digest: text, lines: whole };
@@ -22,6 +23,8 @@ const account = {
   left: Type.Optional(Type.Union([lines, Type.Null()])),
   /** The lines that differ between before and after, as `diff -u` shows them; null if that is not known. */
   diff: Type.Optional(textOrNull),
+  /** The device takes it back at this time, unless it is confirmed before. */
+  confirmUntil: Type.Optional(moment),
   /** The ids of the copies before and after. */
   backups: Type.Optional(Type.Object({ before: textOrNull, after: textOrNull })),
 };
@@ -45,6 +48,10 @@ const topics = topicsOf({
   /** Stored before the device is called. If none of the other events follows, the outcome is unknown. */
   deviceConfigurationAttempted: ['A device is about to be configured', Type.Object(about)],
   deviceConfigurationApplied: ['A device took a configuration', outcome],
+  deviceConfigurationConfirmed: [
+    'A configuration was confirmed, which the device would have taken back',
+    Type.Object({ adapter: text, device: text }),
+  ],
   deviceConfigurationFailed: ['A device did not take a configuration', outcome],
 });
 export type DeviceConfigurationEvent = EventOf<typeof topics>;
@@ -52,6 +59,8 @@ export type DeviceConfigurationEvent = EventOf<typeof topics>;
 export type DeviceConfigurationState = {
   readonly about?: About;
   readonly outcome?: Outcome & { readonly applied: boolean };
+  /** The change waits until this time for a confirmation. */
+  readonly confirmUntil?: number;
 };
 
 /** One attempt to apply a configuration to a device (docs/southbound.md). */
@@ -62,10 +71,12 @@ export const deviceConfiguration = aggregate<DeviceConfigurationState, DeviceCon
   initial: {},
   evolve: {
     deviceConfigurationAttempted: (_, about) => ({ about }),
-    deviceConfigurationApplied: (state, { status, answer }) => ({
+    deviceConfigurationApplied: (state, { status, answer, confirmUntil }) => ({
       ...state,
       outcome: { applied: true, status, answer },
+      ...defined({ confirmUntil }),
     }),
+    deviceConfigurationConfirmed: ({ confirmUntil: _, ...state }) => state,
     deviceConfigurationFailed: (state, { status, answer, reason }) => ({
       ...state,
       outcome: { applied: false, status, answer, ...defined({ reason }) },
@@ -104,4 +115,18 @@ export const conclude = (
   const data = { ...about, status, answer: refs.answer, ...defined({ reason, unverified }), ...account };
   const applied = status !== null && status >= 200 && status < 300;
   return [{ topic: applied ? 'deviceConfigurationApplied' : 'deviceConfigurationFailed', data }];
+};
+
+/** True if the device waits for a confirmation of the change. */
+export const waitsForConfirmation = ({ confirmUntil }: DeviceConfigurationState, now: number): boolean =>
+  confirmUntil !== undefined && now < confirmUntil;
+
+export const noneWaits = (): RequestError =>
+  new RequestError('conflict', 'No change of this device waits to be confirmed', { path: '/change' });
+
+export const confirm = (state: DeviceConfigurationState): readonly DeviceConfigurationEvent[] => {
+  const { about, confirmUntil } = state;
+  if (!about || confirmUntil === undefined) throw noneWaits();
+  const { adapter, device } = about;
+  return [{ topic: 'deviceConfigurationConfirmed', data: { adapter, device } }];
 };

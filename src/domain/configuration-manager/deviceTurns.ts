@@ -1,18 +1,28 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type EventOf } from '../engine/core.ts';
-import { moment, text, topicsOf } from '../engine/topics.ts';
+import { flag, moment, text, topicsOf } from '../engine/topics.ts';
 
-/** `change`: the one that has the turn, until that time unless it is over before. */
+/**
+ * `change`: the one that has the turn, until that time unless it is over before. `isAside`: it is no change, but a dry run or a
+ * confirmation.
+ */
 const turn = { change: text, until: moment };
+const isAside = Type.Optional(flag);
 
 const topics = topicsOf({
-  deviceTurnTaken: ['A change of a device has its turn', Type.Object({ device: text, adapter: text, ...turn })],
+  deviceTurnTaken: [
+    'A change of a device has its turn',
+    Type.Object({ device: text, adapter: text, isAside, ...turn }),
+  ],
   deviceTurnExtended: ['A change of a device goes on', Type.Object(turn)],
   deviceTurnLeft: ['A change of a device has no turn any more', Type.Object({ change: text })],
 });
 type DeviceTurnEvent = EventOf<typeof topics>;
 
-export type DeviceTurnState = { readonly change?: string; readonly until: number };
+/** `last`: the last changes, the newest first. */
+export type DeviceTurnState = { readonly change?: string; readonly last: readonly string[]; readonly until: number };
+
+const mostLast = 20;
 
 /** The change that may change a device now, over all nodes. The id is derived from source and device. */
 export const deviceTurn = aggregate<DeviceTurnState, DeviceTurnEvent>({
@@ -20,10 +30,14 @@ export const deviceTurn = aggregate<DeviceTurnState, DeviceTurnEvent>({
   category: 'deviceTurn',
   topics,
   internal: true,
-  initial: { until: 0 },
+  initial: { last: [], until: 0 },
   evolve: {
-    deviceTurnTaken: (_, { change, until }) => ({ change, until }),
-    deviceTurnExtended: (_, { change, until }) => ({ change, until }),
+    deviceTurnTaken: ({ last }, { change, until, isAside }) => ({
+      change,
+      until,
+      last: isAside ? last : [change, ...last].slice(0, mostLast),
+    }),
+    deviceTurnExtended: (state, { change, until }) => ({ ...state, change, until }),
     deviceTurnLeft: (state) => ({ ...state, until: 0 }),
   },
   exists: ({ change }) => change !== undefined,
@@ -33,6 +47,7 @@ export const turnSchema = Type.Object({
   device: Type.String(),
   adapter: Type.String(),
   change: Type.String(),
+  isAside: Type.Optional(Type.Literal(true)),
   until: Type.Integer(),
   now: Type.Integer(),
 });
@@ -40,7 +55,7 @@ export const turnSchema = Type.Object({
 /** No event while another change has the turn. `isOver`: the outcome of the change before is stored. */
 export const takeTurn = (
   { change: former, until: last }: DeviceTurnState,
-  { now, ...turn }: { device: string; adapter: string; change: string; until: number; now: number },
+  { now, ...turn }: Static<typeof turnSchema>,
   { refs: { isOver } }: Context<{ readonly isOver: boolean }>,
 ): readonly DeviceTurnEvent[] =>
   former === undefined || isOver || last <= now ? [{ topic: 'deviceTurnTaken', data: turn }] : [];

@@ -1,8 +1,8 @@
 import type { Method as LogMethod } from '@automation-platform/esdb-server';
 import type { Entry } from '../../projections/engine/port.ts';
 import { type CollectionIndex, collectionIndex } from '../../projections/index/collectionIndex.ts';
-import type { Principal } from '../authentication/principal.ts';
-import type { AreaRoutes } from '../engine/route.ts';
+import type { Access, Principal } from '../authentication/principal.ts';
+import type { AreaRoutes, Route } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
 
 /** A route as operation 1 lists it. */
@@ -40,7 +40,15 @@ export const callable = (
 ): Readonly<Record<string, readonly string[]>> => {
   const allowed = areas
     .filter(({ area }) => area !== 'service')
-    .map(({ area, routes }) => [area, routes.filter((route) => may(area, route)).map(({ name }) => name)] as const);
+    .map(
+      (of) =>
+        [
+          of.area,
+          rowsOf(of)
+            .filter((row) => may(of.area, row))
+            .map(({ name }) => name),
+        ] as const,
+    );
   const log = logMethods.map(({ name }) => name).filter((name) => may(logArea, { name, access: [] }));
   return Object.fromEntries([...allowed, [logArea, log] as const].filter(([, names]) => names.length > 0));
 };
@@ -50,8 +58,8 @@ export const methodsOf = (areas: readonly AreaRoutes[]): readonly Method[] => [
   ...areas
     .filter(({ area }) => area !== 'service')
     .flatMap((area) =>
-      area.routes.map((route) => ({
-        name: route.name,
+      rowsOf(area).map(({ name, route }) => ({
+        name,
         provenance: area.area,
         route: { path: route.path, verb: route.method.toUpperCase(), fullPath: fullPathOf(area, route) },
         deprecated: route.deprecated === true,
@@ -59,6 +67,15 @@ export const methodsOf = (areas: readonly AreaRoutes[]): readonly Method[] => [
     ),
   ...logMethods,
 ];
+
+/** The methods of an area, with the route of each. Several routes may have the same alternative. */
+const rowsOf = ({ routes }: AreaRoutes) => {
+  const rows = new Map<string, { readonly name: string; readonly access: Access; readonly route: Route }>();
+  for (const route of routes)
+    for (const { name, access } of route.alternative ? [route, route.alternative] : [route])
+      if (!rows.has(name)) rows.set(name, { name, access, route });
+  return [...rows.values()];
+};
 
 /** The sort fields and filter fields of methods. */
 export const methodList = {

@@ -1,7 +1,9 @@
-import { isObject } from '@automation-platform/json';
 import { type Static, Type } from 'typebox';
 import type { DeviceChanges } from '../../commands/configuration-manager/deviceChanges.ts';
+import { refusedBy } from '../../commands/configuration-manager/deviceConfigurations.ts';
+import type { DeviceConfirmations } from '../../commands/configuration-manager/deviceConfirmations.ts';
 import { deviceSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
+import { type ChangeOptions, changeOptionsSchema } from '../../domain/configuration-manager/changeOptions.ts';
 import type { DeviceConfigurationState } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import type { DeviceSource } from '../../domain/configuration-manager/deviceSources.ts';
 import { lasting } from '../../domain/configuration-manager/diffing/storedDifference.ts';
@@ -191,7 +193,10 @@ const alive = actionRoute({
   },
 });
 
+const area = 'configuration-manager';
 const path = `${devicePath}/configuration` as const;
+
+type Row = Pick<Route, 'name' | 'access'>;
 
 /**
  * The answer of the first request and of retries: the adapter's own answer if the configuration was applied. Else
@@ -204,28 +209,9 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
       'The outcome of this attempt is not known: it is under way, or was broken off. Look at the device; ' +
         'another Idempotency-Key is another attempt',
     );
-  const text = outcome.answer === null ? 'null' : unseal(outcome.answer);
-  if (outcome.applied) return { text };
-  const { adapter } = about;
-  const body: unknown = JSON.parse(text);
-  throw new RequestError(
-    'adapter_failed',
-    outcome.reason ?? wordsIn(body) ?? `Adapter ${JSON.stringify(adapter)}: the answer has status ${outcome.status}`,
-    { metadata: { adapter: { name: adapter, status: outcome.status, body } } },
-  );
-};
-
-const longestWords = 300;
-
-/** The reason that the other side gives for its refusal, on one line; undefined if it gives none. */
-const wordsIn = (body: unknown): string | undefined => {
-  const said = isObject(body) && typeof body.message === 'string' ? body.message : undefined;
-  return (
-    said
-      ?.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-      .trim()
-      .slice(0, longestWords) || undefined
-  );
+  const text = outcome.answer === null ? null : unseal(outcome.answer);
+  if (!outcome.applied) throw refusedBy(about.adapter, { ...outcome, text });
+  return { text: text ?? 'null' };
 };
 
 const ofPath = { device: Type.Optional(name('Name of the device; that of the path')) };
@@ -248,29 +234,73 @@ declare module '../engine/service.ts' {
   interface Service {
     /** The changes of devices. */
     readonly changes: DeviceChanges;
+    readonly confirmations: DeviceConfirmations;
   }
 }
 
+/** The right to say what a change would do, and no more. */
+const dryRunRow: Row = { name: 'dryRunDeviceConfig', access: ['operators'] };
+const applyRow: Row = { name: 'applyDeviceConfig', access: ['operators'] };
+
+/** Throws `forbidden` for a change by a caller who may only say what it would do. */
+const refuseUnlessDry = (row: Row, { dryRun }: ChangeOptions, { principal }: Call): void => {
+  if (!dryRun && !principal?.may(area, row))
+    throw new RequestError('forbidden', `No role of yours allows ${row.name} of ${area}`);
+};
+
+/** The change of a device that a request asks for. `config` makes the text to send. */
+const changeOf = async (
+  row: Row,
+  call: Call<'deviceName'>,
+  service: Service,
+  wish: { readonly options: ChangeOptions; readonly config: (found: FoundDevice) => Promise<string> },
+) => {
+  const { deviceName } = call.params;
+  const { options } = wish;
+  const about = requestOf(row.name, call, service);
+  refuseUnlessDry(row, options, call);
+  const visible = service.devices.seenBy(call.actor);
+  const found = await visible.find(deviceName);
+  await visible.checkCredentials(deviceName);
+  return {
+    id: newId(about.idempotency?.key),
+    about,
+    found,
+    config: await wish.config(found),
+    options,
+    calls: (signal: AbortSignal) => visible.calls(call.traceparent, signal),
+    signal: service.devices.stopping,
+    mayBackUp: call.principal?.may(area, backUpDeviceRow) ?? false,
+  };
+};
+
+/** Makes a change, or says what it would do. */
+const answerOf = async (change: Awaited<ReturnType<typeof changeOf>>, service: Service): Promise<Answer> => {
+  if (change.options.dryRun) {
+    const answer = await service.changes.dryRun(change);
+    if (answer.status > 299) throw refusedBy(change.found.source.name, answer);
+    return { text: answer.text };
+  }
+  const { state, position, replayed } = await service.changes.change(
+    change,
+    (error) => error instanceof UnknownOutcome,
+  );
+  return { ...answered(state, service.tools), position, replayed };
+};
+
 const apply = actionRoute({
-  name: 'applyDeviceConfig',
+  ...applyRow,
   method: 'post',
   path,
-  access: ['operators'],
   summary: 'Apply a configuration to a device',
   description:
     'Answers what the adapter answered. A retry under the same Idempotency-Key never calls the device again.',
+  alternative: dryRunRow,
   body: Type.Object(
-    {
-      config: textOrCopy,
-      options: Type.Optional(
-        Type.Unsafe<Readonly<Record<string, unknown>>>(
-          Type.Object({}, { additionalProperties: true, description: 'As the adapter understands them' }),
-        ),
-      ),
-    },
+    { config: textOrCopy, options: Type.Optional(Type.Unsafe<ChangeOptions>(changeOptionsSchema)) },
     { additionalProperties: false },
   ),
-  answer: Type.Any({ description: "The adapter's answer, unchanged" }),
+  answer: Type.Any({ description: "The adapter's answer; of a dry run {device, status, diff, predicted, warnings}" }),
   run: async (call, service) => {
     const {
       params: { deviceName = '' },
@@ -281,26 +311,35 @@ const apply = actionRoute({
     } = call;
     if (named !== deviceName)
       throw new RequestError('invalid', 'It must be the device of the path', { path: '/config/device' });
-    const about = requestOf('applyDeviceConfig', call, service);
+    const config = async (found: FoundDevice) =>
+      'config' in given ? given.config : configOf(given.backup, found, call, service);
+    return answerOf(await changeOf(applyRow, call, service, { options, config }), service);
+  },
+});
+
+const confirm = actionRoute({
+  name: 'confirmDeviceConfig',
+  method: 'post',
+  path: `${path}/confirm`,
+  access: ['operators'],
+  summary: 'Confirm a change that the device would take back',
+  description: 'Without the id of a change the last one of the device. 409 where none waits.',
+  body: Type.Object({ change: Type.Optional(name('Id of the change')) }, { additionalProperties: false }),
+  answer: Type.Object({ status: Type.Literal('confirmed') }),
+  run: async (call, service) => {
+    const about = requestOf('confirmDeviceConfig', call, service);
+    const { deviceName } = call.params;
     const visible = service.devices.seenBy(call.actor);
     const found = await visible.find(deviceName);
     await visible.checkCredentials(deviceName);
-    const text = 'config' in given ? given.config : await configOf(given.backup, found, call, service);
-    const id = newId(about.idempotency?.key);
-    const { state, position, replayed } = await service.changes.change(
-      {
-        id,
-        about,
-        found,
-        config: text,
-        options,
-        calls: (signal) => visible.calls(call.traceparent, signal),
-        signal: service.devices.stopping,
-        mayBackUp: call.principal?.may('configuration-manager', backUpDeviceRow) ?? false,
-      },
-      (error) => error instanceof UnknownOutcome,
-    );
-    return { ...answered(state, service.tools), position, replayed };
+    const { position, replayed } = await service.confirmations.confirm({
+      about,
+      found,
+      calls: (signal) => visible.calls(call.traceparent, signal),
+      signal: service.devices.stopping,
+      change: call.body.change,
+    });
+    return { body: { status: 'confirmed' }, position, replayed };
   },
 });
 
@@ -331,4 +370,5 @@ export const deviceRoutes: readonly Route[] = [
     }),
   }),
   apply,
+  confirm,
 ];

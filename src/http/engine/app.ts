@@ -6,6 +6,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import { LoginRefused } from '../authentication/basicLogins.ts';
 import { BrowserLoginRefused } from '../authentication/openIdLogins.ts';
+import type { Principal } from '../authentication/principal.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { momentIn, splitAsOf, takesAsOf, withPosition } from './asOf.ts';
 import { type Body, bodyReader, validator, withExact } from './body.ts';
@@ -76,6 +77,9 @@ class WithoutRespond extends Koa {
     return fn(ctx).catch(ctx.onerror);
   }
 }
+
+const mayCall = ({ may }: Principal, area: string, route: Route): boolean =>
+  may(area, route) || (route.alternative !== undefined && may(area, route.alternative));
 
 /** The codes that audits record. */
 const denials: ReadonlySet<Code> = new Set<Code>(['unauthenticated', 'forbidden', 'limited']);
@@ -154,7 +158,7 @@ const answering = (needs: Needs) => {
     const { route, area, serve, query, checkBody } = prepared(match.placed);
     incoming.operation = route.name;
     incoming.area = area;
-    if (incoming.principal && !incoming.principal.may(area, route))
+    if (incoming.principal && !mayCall(incoming.principal, area, route))
       throw new RequestError('forbidden', `No role of yours allows ${route.name} of ${area}`);
 
     const reading = changing.has(method) ? readBody(ctx, route) : undefined;

@@ -128,6 +128,8 @@ export type Common = {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** Another method that lets callers in. `run` refuses them what takes the route's own method. */
+  readonly alternative?: { readonly name: string; readonly access: Access };
   readonly deprecated?: true;
   /**
    * The profile's `expressProps.timeout` does not apply: for streams, and for the operations that correct a timeout

@@ -1,8 +1,10 @@
+import { TextFault } from '../../domain/configuration-manager/comparing/textFault.ts';
 import { isChange, storedDifference } from '../../domain/configuration-manager/diffing/storedDifference.ts';
 import { diffTexts } from '../../domain/configuration-manager/diffing/textDiff.ts';
 import { unifiedDiff } from '../../domain/configuration-manager/diffing/unifiedDiff.ts';
 import type { Evaluated } from '../jsonata/evaluate.ts';
-import type { DiffRun, FollowingText, FollowingTextRun } from '../port.ts';
+import type { DiffRun, FollowingText, FollowingTextRun, PredictionRun } from '../port.ts';
+import { predictChange } from '../prediction.ts';
 import { typeOf } from '../types/table.ts';
 
 /** Compares two texts. Time and memory are limited by whoever runs this process. */
@@ -17,4 +19,14 @@ export const evaluateFollowing = ({ before, after, ostype }: FollowingTextRun): 
     isChange: isChange(before, after, typeOf(ostype).volatile ?? []),
   };
   return { json: JSON.stringify(following) };
+};
+
+/** Predicts what a configuration changes. */
+export const evaluatePrediction = ({ running, config, ostype, replaces }: PredictionRun): Evaluated => {
+  try {
+    return { json: JSON.stringify(predictChange(running, config, typeOf(ostype), replaces)) };
+  } catch (error) {
+    if (error instanceof TextFault) return { reason: `The configuration cannot be read: ${error.message}` };
+    throw error;
+  }
 };

@@ -7,6 +7,7 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Evaluation } from '../../domain/engine/transforming.ts';
 import { fairScheduler } from '../fairScheduler.ts';
 import type { Compared, FollowingText, Generated, Renderer, Rendering, Specified, Translated } from '../port.ts';
+import type { Predicted } from '../prediction.ts';
 import { Busy } from '../semaphore.ts';
 import { type Assignment, type EngineLimits, type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Outcome } from './protocol.ts';
@@ -173,6 +174,7 @@ export const engines = (count: () => number = () => usualCount, limits = usualLi
     unifiedDiff: async (run, evaluation) =>
       (await resultOf({ ...run, unit: 'unified' }, evaluation, 'difference')) as string,
     follow: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as FollowingText,
+    predict: async (run, evaluation) => (await resultOf(run, evaluation, 'difference')) as Predicted,
     resize: () => {
       void endSurplus();
       changed();

@@ -6,6 +6,7 @@ import type {
   DiffRun,
   FollowingTextRun,
   GenerationRun,
+  PredictionRun,
   SimulationRun,
   SpecificationRun,
   TranslationRun,
@@ -22,6 +23,7 @@ export type Work =
   | TranslationRun
   | DiffRun
   | FollowingTextRun
+  | PredictionRun
   | SimulationRun;
 
 /** The templates that the engine wanted. */

@@ -18,6 +18,7 @@ export const juniperJunos: DeviceType = {
     confirmed: 'commit confirmed {minutes}',
     confirm: 'commit',
     rollback: ['rollback 1', 'commit'],
+    replace: { load: 'load override terminal' },
   },
   save: [],
   running: 'show configuration',
@@ -36,6 +37,7 @@ export const juniperJunos: DeviceType = {
   ],
   harmless: [
     editBanner,
+    /^\[type \^d at a new line to end input\]$/i,
     /^\{(?:master|backup|primary|secondary|line\w*)(?::[^}]*)?\}(?:\[edit\b.*\])?$/,
     /^entering configuration mode$/i,
     /^exiting configuration mode$/i,

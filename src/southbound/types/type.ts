@@ -1,6 +1,12 @@
 /** A question that a device may ask, at the end of a line, and the line that answers it. */
 type Question = { readonly asks: RegExp; readonly answer: string };
 
+/**
+ * How a candidate takes the place of the whole configuration. `enter`: lines before those of the configuration. `load`: a
+ * command that reads the configuration as one text. `commit`: instead of the plain commit.
+ */
+type Replacement = { readonly enter?: readonly string[]; readonly load?: string; readonly commit?: string };
+
 /** How a device takes lines into a candidate, which becomes the running configuration by a commit alone. */
 type Candidate = {
   readonly commit: string;
@@ -10,13 +16,19 @@ type Candidate = {
   readonly check?: string;
   /** Shows what the candidate changes. */
   readonly compare?: string;
-  /** A commit that the device takes back unless `confirm` comes in time. {minutes} stands for the time. */
+  /** A commit that the device takes back unless `confirm` comes in time: {minutes}, or {hh} and {mm}, stand for the time. */
   readonly confirmed?: string;
   readonly confirm?: string;
+  /** Lines before a configuration that is to be confirmed, where it needs a name: {change}. */
+  readonly namedEnter?: readonly string[];
   /** Takes such a commit back at once. */
   readonly cancel?: string;
   /** Goes back to the configuration before the last commit. */
   readonly rollback?: readonly string[];
+  /** True if `confirm` is a command outside the mode of configurations. */
+  readonly confirmsOutside?: true;
+  /** How it takes the place of the whole configuration. */
+  readonly replace?: Replacement;
   /** Where it is entered by one way alone: only if a line before the configuration is so. */
   readonly entered?: RegExp;
 };

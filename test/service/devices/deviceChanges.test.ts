@@ -45,6 +45,72 @@ describe('Changes of devices', () => {
     }
   });
 
+  it('are tried out, which stores nothing and takes a right of its own', async () => {
+    const before = await service.ask('GET', `${manager}/devices/lab-02/configuration`);
+    const config = 'hostname lab-02\nvlan 66\n name tried\nsnmp-server community s3cret RO\n';
+    const attempts = async () =>
+      ok(await service.ask('GET', '/audit/events?topic=deviceConfigurationAttempted')).results.length;
+    const stored = await attempts();
+    const answer = ok(await apply('lab-02', { config }, { dryRun: true }));
+    assert.deepEqual([answer.status, answer.predicted, answer.warnings], ['dryRun', false, []]);
+    assert.match(answer.diff, /^\+vlan 66\n\+ name tried$/m);
+    assert.match(answer.diff, /^\+snmp-server community \*{8} RO$/m);
+    refused(await apply('lab-02', { config: 'gibberish here' }, { dryRun: true }), 502, /refused/);
+    assert.deepEqual((await service.ask('GET', `${manager}/devices/lab-02/configuration`)).body, before.body);
+    assert.equal(await attempts(), stored);
+    const method = { name: 'dryRunDeviceConfig', provenance: 'configuration-manager' };
+    const role = { name: 'tries', allowedMethods: [method] };
+    const password = 'a long enough password';
+    ok(await service.ask('POST', '/authorization/roles', { role }));
+    ok(
+      await service.ask('POST', '/authorization/groups', {
+        name: 'triers',
+        description: 'May try',
+        assignedRoles: ['tries'],
+      }),
+    );
+    ok(await service.ask('POST', '/authorization/accounts', { username: 'trier', password, memberOf: ['triers'] }));
+    const tries = service.as({ user: 'trier', password });
+    assert.equal(ok(await apply('lab-02', { config }, { dryRun: true }, tries)).status, 'dryRun');
+    refused(await apply('lab-02', { config }, {}, tries), 403, /applyDeviceConfig/);
+    refused(await apply('lab-02', { config }, { dryRun: 'yes' }, tries), 400, /dryRun/);
+    refused(await apply('lab-02', { config }, { dryRun: true }, who.reader), 403);
+  });
+
+  it('are refused where the device cannot do what the options ask for', async () => {
+    refused(await apply('lab-02', { config: 'vlan 5' }, { confirm: 5 }), 422, /go back by itself/);
+    refused(await apply('lab-02', { config: 'vlan 5' }, { confirm: 0 }), 400, /confirm/);
+    refused(await service.ask('POST', `${manager}/devices/lab-02/configuration/confirm`, {}), 409, /waits/);
+    const unknown = { change: '0123456789abcdef01234567' };
+    refused(await service.ask('POST', `${manager}/devices/lab-02/configuration/confirm`, unknown), 404);
+  });
+
+  it('wait for a confirmation where the device goes back by itself', async () => {
+    const confirm = (device: string, body: object, headers: Record<string, string> = {}) =>
+      service.ask('POST', `${manager}/devices/${device}/configuration/confirm`, body, headers);
+    const { change, confirmUntil, status } = ok(await apply('lab-03', { config: 'vlan 55' }, { confirm: 5 }));
+    assert.equal(status, 'success');
+    assert.ok(Date.parse(confirmUntil) > Date.now());
+    ok(await apply('lab-03', { config: 'vlan 56' }, { dryRun: true }));
+    refused(await confirm('lab-02', { change }), 409, /waits/);
+    refused(
+      await service.as({ user: 'reader', password: 'a long enough password' })(
+        'POST',
+        `${manager}/devices/lab-03/configuration/confirm`,
+        {},
+      ),
+      403,
+    );
+    const key = { 'Idempotency-Key': 'confirms' };
+    for (const _ of [1, 2]) assert.deepEqual(ok(await confirm('lab-03', {}, key)), { status: 'confirmed' });
+    refused(await confirm('lab-03', {}), 409, /waits/);
+    const [event] = ok(await service.ask('GET', '/audit/events?topic=deviceConfigurationConfirmed')).results;
+    assert.equal(event.resource?.id ?? event.stream.split('-').at(-1), change);
+    ok(await apply('lab-03', { config: 'vlan 57' }, { confirm: 5 }));
+    ok(await apply('lab-03', { config: 'vlan 58' }));
+    refused(await confirm('lab-03', {}), 409, /waits/);
+  });
+
   it('put back a copy of the same device, and of no other', async () => {
     const { backups } = ok(await apply('lab-03', { config: 'vlan 41' }));
     const back = await apply('lab-03', { backup: backups.after });

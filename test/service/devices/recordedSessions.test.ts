@@ -29,7 +29,9 @@ type Stage = {
   readonly signal: AbortSignal;
   /** The time of the call is over. */
   timeOver(): void;
-  apply(config: string, more?: Partial<SshProperties>): Promise<Record<string, any>>;
+  apply(config: string, more?: Partial<SshProperties>, options?: object): Promise<Record<string, any>>;
+  dryRun(config: string): Promise<Record<string, any> | undefined>;
+  confirm(): Promise<Record<string, any>>;
   configuration(more?: Partial<SshProperties>): Promise<string>;
   behave(scene: Scene): void;
   refusesLogins(): void;
@@ -104,6 +106,57 @@ const scenes: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
       assert.equal(answer.status, 'unverified');
       assert.notEqual(answer.verified, true);
     }
+  },
+
+  'says what would change, and forgets it': async ({ device, dryRun, played }) => {
+    const answer = await dryRun(config(device));
+    assert.deepEqual(played.running, []);
+    if (device.compare === undefined) return assert.equal(answer, undefined);
+    assert.deepEqual([answer?.http, answer?.status, answer?.predicted], [200, 'dryRun', false], JSON.stringify(answer));
+    assert.equal(answer?.diff.match(/^\+/gm).length, 3);
+    assert.ok(played.received.includes(device.discard?.at(-1) ?? '') && !played.received.includes(device.commit ?? ''));
+    const [first] = device.lines;
+    const refused = await dryRun(`${first}\nmistake\n`);
+    assert.deepEqual([refused?.http, refused?.refused, refused?.left], [422, { line: 2, text: 'mistake' }, []]);
+    assert.deepEqual(played.running, []);
+  },
+
+  'waits for a confirmation, and takes it': async ({ device, apply, confirm, behave, played }) => {
+    if (device.confirmed === undefined) return;
+    const answer = await apply(config(device), {}, { confirm: 1 });
+    assert.deepEqual([answer.http, answer.status], [200, 'success'], JSON.stringify(answer));
+    assert.match(answer.warnings.join(), /goes back by itself/);
+    assert.ok(played.received.includes(device.confirmed));
+    assert.equal((await confirm()).http, 200);
+    behave({
+      takes: (line, session) => {
+        if (!/^(?:commit.*|confirm|configure session .* commit)$/.test(line)) return false;
+        session.answer(line, 'something that nobody knows');
+        return true;
+      },
+    });
+    assert.equal((await confirm()).http, 422);
+  },
+
+  'takes the place of the whole configuration': async ({ device, apply, played }) => {
+    if (typeOf(device.type).candidate?.replace === undefined) return;
+    const [first, second] = device.lines;
+    await apply(config(device));
+    const kept = device.type === 'juniper-junos' ? device.shows([first]) : `${first}\n${second}\n`;
+    const answer = await apply(kept, {}, { replace: true });
+    assert.deepEqual([answer.http, answer.status, answer.verified], [200, 'success', true], JSON.stringify(answer));
+    assert.deepEqual(played.running, device.type === 'juniper-junos' ? [first] : [first, second]);
+  },
+
+  'saves after the commit, or says that it did not': async ({ device, apply, behave }) => {
+    const { save } = typeOf(device.type);
+    const answer = await apply(config(device), {}, { save: true });
+    const isKnown = save.every((line) => line === device.save);
+    if (!isKnown) return;
+    if (save.length === 0) assert.equal(answer.status, 'success', JSON.stringify(answer));
+    behave({});
+    if (save.length > 0)
+      assert.deepEqual([answer.http, answer.refused?.text], [422, device.save], JSON.stringify(answer));
   },
 
   'is lost before anything takes effect': async ({ device, apply, behave, played }) => {
@@ -242,6 +295,9 @@ describe('A recorded device of the type', () => {
     Object.entries(scenes).map(([title, scene]) => ({ title: `${device.type} that ${title}`, device, scene })),
   );
 
+  const named = { change: '0123456789abcdef01234567' };
+  const shown = ({ status, text }: AdapterAnswer) => ({ ...JSON.parse(text), http: status });
+
   const stageOf = (device: Recorded): Stage => {
     const played: Played = { received: [], running: [] };
     const end = new AbortController();
@@ -257,10 +313,13 @@ describe('A recorded device of the type', () => {
       timeOver: () => end.abort(new DOMException('The time is over', 'TimeoutError')),
       behave,
       refusesLogins: () => serve(speaks({ auth: (context) => context.reject([]) })),
-      apply: async (text, more) => {
-        const { status, text: body }: AdapterAnswer = await adapter(more).apply(target(), text, {}, end.signal);
-        return { ...JSON.parse(body), http: status };
+      apply: async (text, more, options = {}) =>
+        shown(await adapter(more).apply(target(), text, { ...named, ...options }, end.signal)),
+      dryRun: async (text) => {
+        const answer = await adapter().dryRun?.(target(), text, named, end.signal);
+        return answer && shown(answer);
       },
+      confirm: async () => shown((await adapter().confirm?.(target(), named, end.signal)) ?? assert.fail()),
       configuration: (more) => adapter(more).configuration(target(), end.signal),
     };
   };

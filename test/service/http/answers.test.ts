@@ -644,7 +644,11 @@ const requests = ({
   'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
   'POST /configuration_manager/devices/:deviceName/configuration': {
     params: { deviceName: 'lab-03' },
-    body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } },
+    body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false, confirm: 10 } },
+  },
+  'POST /configuration_manager/devices/:deviceName/configuration/confirm': {
+    params: { deviceName: 'lab-03' },
+    body: {},
   },
   'POST /configuration_manager/devices/backups': { body: { name: 'lab-02', options: { notes: 'By hand' } } },
   'POST /configuration_manager/backups': { body: { options: { filter: { name: '^lab-' }, limit: 2 } } },

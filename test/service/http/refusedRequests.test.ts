@@ -634,6 +634,14 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
     [`POST ${cm}/devices/:deviceName/configuration`]: [
       refuse('not_found', `${cm}/devices/none/configuration`, { config: { config: 'x' } }),
       refuse('invalid', `${cm}/devices/lab-01/configuration`, { config: { device: 'lab-02', config: 'x' } }),
+      refuse('unprocessable', `${cm}/devices/lab-01/configuration`, {
+        config: { config: 'x' },
+        options: { confirm: 1 },
+      }),
+    ],
+    [`POST ${cm}/devices/:deviceName/configuration/confirm`]: [
+      refuse('not_found', `${cm}/devices/none/configuration/confirm`, {}),
+      refuse('conflict', `${cm}/devices/lab-01/configuration/confirm`, {}),
     ],
 
     'POST /json-forms/forms': [

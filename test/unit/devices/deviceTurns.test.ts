@@ -17,7 +17,8 @@ describe('Turns of changes', () => {
   const { node } = nodesOnLog();
   let now = 1_000_000;
 
-  const turnsOn = ({ handle }: TestNode) => deviceTurns({ handle, now: () => now, inLine: semaphore(1, 10) });
+  const turnsOn = ({ handle, tools }: TestNode) =>
+    deviceTurns({ handle, tools, now: () => now, inLine: semaphore(1, 10) });
   const attempt = (on: TestNode, id: string) =>
     on.command(attemptDeviceConfig, id, { adapter: 'lab', device: 'edge-1', digest: 'd', lines: 1 });
   const conclude = (on: TestNode, id: string) => on.command(concludeDeviceConfig, id, { status: 200, text: null });

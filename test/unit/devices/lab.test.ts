@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { cliLines } from '../../../src/southbound/cliLines.ts';
-import { merge, parse, print } from '../../../src/southbound/labConfig.ts';
+import { merge, parse, print } from '../../../src/southbound/sections.ts';
 
 describe('A configuration of the lab', () => {
   const sections = (text: string) => parse(text).sections;

@@ -31,6 +31,7 @@ const unprojected = new Set([
   'deviceGroupsDeleted',
   'deviceConfigurationAttempted',
   'deviceConfigurationApplied',
+  'deviceConfigurationConfirmed',
   'deviceConfigurationFailed',
   'configurationBackupsDeleted',
   'deviceTurnTaken',

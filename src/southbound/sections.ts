@@ -1,4 +1,5 @@
 import { cliLines } from './cliLines.ts';
+import { undoneByNo } from './types/words.ts';
 
 /** A line of a configuration with the lines within it. */
 export type Section = { readonly line: string; readonly within: readonly Section[] };
@@ -81,40 +82,51 @@ const modes = new Set([
   'vlan',
   'vrf',
 ]);
-const skipped = new Set(['end', 'exit', 'configure', 'conf', 'write']);
+const leading = new Set(['end', 'exit', 'configure', 'conf', 'write', 'quit', 'return', 'next']);
 
-const first = (line: string): string => line.replace(/^no /, '').replace(/ .*$/s, '');
+const first = (line: string): string => line.replace(/^(?:no|undo) /, '').replace(/ .*$/s, '');
+
+type Open = { readonly indent: number; readonly within: Section[] };
 
 /**
- * Reads a text as a device does. A line belongs to the mode above it if it is indented, or if the top level does not
- * know it.
+ * Reads a text as a device does. A line belongs to the line above it that is less indented; without indentation, to the mode
+ * above it if the top level does not know it. `more`: further words of the top level. The lines of no mode that the top
+ * level does not know are `refused`.
  */
 export const parse = (
   text: string,
+  more: ReadonlySet<string> = topLevel,
 ): { readonly sections: readonly Section[]; readonly refused: readonly RefusedLine[] } => {
-  const sections: { line: string; within: Section[] }[] = [];
+  const sections: Section[] = [];
   const refused: RefusedLine[] = [];
-  let inMode = false;
+  /** The sections that the next line may be in, the outermost first. */
+  let open: Open[] = [];
   cliLines(text).forEach((raw, i) => {
     const line = raw.includes('\n') ? raw : raw.trim().replace(/\s+/g, ' ');
-    if (line.startsWith('!')) return;
-    if (skipped.has(first(line))) {
-      inMode &&= /^\s/.test(raw);
+    if (line.startsWith('!') || line.startsWith('#')) return;
+    const indent = /^\s*/.exec(raw)?.[0].length ?? 0;
+    const word = first(line);
+    if (leading.has(word) || word.startsWith('exit-')) {
+      if (indent === 0) open = [];
       return;
     }
-    const known = topLevel.has(first(line));
-    const mode = inMode ? sections.at(-1) : undefined;
-    if (mode && (/^\s/.test(raw) || !known)) {
-      mode.within.push({ line, within: [] });
-    } else if (known) {
-      sections.push({ line, within: [] });
-      inMode = modes.has(first(line)) && !line.startsWith('no ');
-    } else {
+    const isKnown = topLevel.has(word) || more.has(word);
+    if (indent > 0) open = open.filter((above) => above.indent < indent);
+    else open = isKnown ? [] : open.slice(0, 1);
+    const within: Section[] = [];
+    if (open.length > 0) open.at(-1)?.within.push({ line, within });
+    else if (isKnown) sections.push({ line, within });
+    else {
       refused.push({ line: i + 1, text: line });
+      return;
     }
+    const isMode = open.length > 0 ? indent > 0 : (modes.has(word) || more.has(word)) && !isUndone(line);
+    if (isMode) open.push({ indent, within });
   });
   return { sections, refused };
 };
+
+const isUndone = (line: string): boolean => /^(?:no|undo) /.test(line);
 
 // A device has one line of each of these forms: a new line replaces the former one.
 const single = [
@@ -135,11 +147,18 @@ const prefixesOf = (line: string): readonly string[] => {
 };
 const mostWords = 8;
 
+/** How lines are undone: what undoes one, and the line that is not there any more. */
+export type Undo = readonly (readonly [RegExp, string])[];
+
 /**
- * Applies changes to a configuration. `no` removes the lines that are equal or begin with the same words. Takes linear
- * time.
+ * Applies changes to a configuration. A line that undoes removes all lines that are equal or begin with the same words.
+ * Takes linear time.
  */
-export const merge = (running: readonly Section[], changes: readonly Section[]): readonly Section[] => {
+export const merge = (
+  running: readonly Section[],
+  changes: readonly Section[],
+  undo: Undo = undoneByNo.undo,
+): readonly Section[] => {
   const byPlace = new Map<string, Section>();
   const places = new Map<string, Set<string>>();
   const put = (section: Section): void => {
@@ -153,24 +172,22 @@ export const merge = (running: readonly Section[], changes: readonly Section[]):
   };
   running.forEach(put);
   for (const { line, within } of changes) {
-    if (line.startsWith('no ')) {
-      const gone = line.slice(3);
+    const [form, was] = undo.find(([one]) => one.test(line)) ?? [];
+    if (form !== undefined && was !== undefined) {
+      const gone = line.replace(form, was);
       for (const place of places.get(gone) ?? []) byPlace.delete(place);
       places.delete(gone);
     } else {
-      put({ line, within: merge(byPlace.get(placeOf(line))?.within ?? [], within) });
+      put({ line, within: merge(byPlace.get(placeOf(line))?.within ?? [], within, undo) });
     }
   }
   return [...byPlace.values()];
 };
 
+/** Lines as a device writes them, each below the line that it belongs to. */
+export const written = (sections: readonly Section[], indent = ''): string =>
+  sections.map(({ line, within }) => `${indent}${line}\n${written(within, `${indent} `)}`).join('');
+
 /** The configuration as a device prints it. */
 export const print = (sections: readonly Section[]): string =>
-  [
-    '!',
-    ...sections.flatMap(({ line, within }) =>
-      within.length > 0 ? [line, ...within.map((one) => ` ${one.line}`), '!'] : [line],
-    ),
-    'end',
-    '',
-  ].join('\n');
+  `!\n${sections.map((one) => written([one]) + (one.within.length > 0 ? '!\n' : '')).join('')}end\n`;

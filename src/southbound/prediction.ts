@@ -1,0 +1,40 @@
+import { readConfiguration } from '../domain/configuration-manager/comparing/readLines.ts';
+import { nestedLines, type Written } from '../domain/configuration-manager/comparing/writeLines.ts';
+import { lasting } from '../domain/configuration-manager/diffing/storedDifference.ts';
+import { unifiedDiff } from '../domain/configuration-manager/diffing/unifiedDiff.ts';
+import { cliLines } from './cliLines.ts';
+import { merge, parse, type Section, written } from './sections.ts';
+import type { DeviceType } from './types/type.ts';
+
+/** A prediction of a change: the lines that would differ, as `diff -u` shows them, and why it may be wrong. */
+export type Predicted = { readonly diff: string; readonly warnings: readonly string[] };
+
+const sectionsOf = (lines: readonly Written[]): readonly Section[] =>
+  lines.map(({ text, lines: within }) => ({ line: text, within: sectionsOf(within) }));
+
+/** The lines of a configuration as a device shows it. Throws `TextFault` for what is none. */
+export const shownSections = (text: string, type: DeviceType): readonly Section[] =>
+  sectionsOf(nestedLines(readConfiguration(lasting(text, type.volatile ?? []), type.name)));
+
+/** The lines that are sent, as sections. Words of the top level are those that the device shows there. */
+const sentSections = (config: string, running: readonly Section[], type: DeviceType): readonly Section[] => {
+  if (type.form !== 'sections') {
+    const lines = cliLines(config).filter((line) => !type.comment.test(line.trimStart()));
+    return lines.map((line) => ({ line: line.trim().replace(/\s+/g, ' '), within: [] }));
+  }
+  const topWords = new Set(running.map(({ line }) => line.replace(/ .*$/s, '')));
+  const { sections, refused } = parse(config, topWords);
+  return [...sections, ...refused.map(({ text }) => ({ line: text, within: [] }))];
+};
+
+/** Predicts what a configuration changes where the device cannot say so. Throws `TextFault` for a text that is none. */
+export const predictChange = (current: string, config: string, type: DeviceType, replaces: boolean): Predicted => {
+  const running = shownSections(current, type);
+  const after = replaces
+    ? shownSections(config, type)
+    : merge(running, sentSections(config, running, type), type.undo ?? []);
+  return {
+    diff: unifiedDiff(written(running), written(after)),
+    warnings: ['Predicted by merging: the device itself was not asked, and may refuse lines or write them otherwise'],
+  };
+};
